@@ -135,7 +135,7 @@ netns: build
 
 ## attack: strangers against every port, and drawn specifications, programs, rules and loads against judges that share no code with what they judge; ATTACKS times.
 attack: build
-	$(GO) test -count=$(ATTACKS) -timeout 2h ./cmd/internal/ending
+	$(GO) test -count=$(ATTACKS) -timeout 2h ./internal/cli/ending
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Stranger|Unfinished|Flood|Idle|Restore|WrongProtocols|FullMemory|EverybodyReplaced' ./cmd/ashlard/daemon
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Slow|Limits|Full|Few|Bounded' ./cmd/mailboat
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Stranger|Unfinished|Slow' ./distsys/resource/mailbox

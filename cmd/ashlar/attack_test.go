@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 )
 
 // longSearch writes a model that no machine searches in a minute, and returns
@@ -105,7 +107,7 @@ func TestSignalsLeaveNoFiles(t *testing.T) {
 		if err := cmd.Process.Signal(sent); err != nil {
 			t.Fatal(err)
 		}
-		if code := codeOf(t, cmd); code != exitInterrupted {
+		if code := codeOf(t, cmd); code != exit.Interrupted {
 			t.Errorf("%v: exit code %d: %s", sent, code, out)
 		}
 		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
@@ -133,7 +135,7 @@ func TestTemporaryFilesAreTakenAway(t *testing.T) {
 			err = os.RemoveAll(filepath.Join(temp, d.Name()))
 		}
 	}
-	if code := codeOf(t, cmd); code != exitWorld || !strings.Contains(out.String(), "no such file") {
+	if code := codeOf(t, cmd); code != exit.World || !strings.Contains(out.String(), "no such file") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }
@@ -162,7 +164,7 @@ func TestKeptSearchIsGuarded(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if code := codeOf(t, cmd); code != exitInterrupted || !strings.Contains(out.String(), "--resume "+keep) {
+	if code := codeOf(t, cmd); code != exit.Interrupted || !strings.Contains(out.String(), "--resume "+keep) {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	before, err := os.ReadDir(keep)

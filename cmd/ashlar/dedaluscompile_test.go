@@ -10,6 +10,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ashlar-dev/ashlar/internal/cli"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 )
 
 // TestDedalusCompileLeavesNothing: a compilation that fails leaves what was there, and
@@ -37,13 +41,13 @@ func TestDedalusCompileLeavesNothing(t *testing.T) {
 		// before makes what is there, given the directory that is written to.
 		before func(dir string) error
 	}{
-		"nobody knows where the packages are": {nil, exitWorld, nil},
-		"no sources there":                    {[]string{"--ashlar", "nowhere"}, exitWorld, nil},
-		"sources of something else":           {[]string{"--ashlar", "other"}, exitWorld, func(string) error { return otherModule() }},
-		"a step that is none":                 {[]string{"--ashlar", sources, "--apply", "mutual nobody rules 1 as x"}, exitUsage, nil},
-		"a directory in the place of a file": {[]string{"--ashlar", sources}, exitWorld,
+		"nobody knows where the packages are": {nil, exit.World, nil},
+		"no sources there":                    {[]string{"--ashlar", "nowhere"}, exit.World, nil},
+		"sources of something else":           {[]string{"--ashlar", "other"}, exit.World, func(string) error { return otherModule() }},
+		"a step that is none":                 {[]string{"--ashlar", sources, "--apply", "mutual nobody rules 1 as x"}, exit.Usage, nil},
+		"a directory in the place of a file": {[]string{"--ashlar", sources}, exit.World,
 			func(dir string) error { return os.MkdirAll(filepath.Join(dir, "main.go"), 0o700) }},
-		"a file in the place of the package": {[]string{"--ashlar", sources}, exitWorld, func(dir string) error {
+		"a file in the place of the package": {[]string{"--ashlar", sources}, exit.World, func(dir string) error {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return err
 			}
@@ -61,7 +65,7 @@ func TestDedalusCompileLeavesNothing(t *testing.T) {
 			}
 			before := names(work)
 			var out, errs bytes.Buffer
-			code := run(t.Context(), append([]string{"dedalus", "compile", program, "-o", dir}, c.args...), &term{out: &out, err: &errs})
+			code := cli.Run(t.Context(), append([]string{"dedalus", "compile", program, "-o", dir}, c.args...), &console.Terminal{Out: &out, Err: &errs})
 			if code != c.code || errs.Len() == 0 {
 				t.Errorf("exit code %d, want %d\n%s", code, c.code, &errs)
 			}
@@ -86,7 +90,11 @@ func TestDedalusCompileExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(newDedalusCompileCommand(&term{out: io.Discard, err: io.Discard}).Example) {
+	compile, _, err := cli.Command(&console.Terminal{Out: io.Discard, Err: io.Discard}).Find([]string{"dedalus", "compile"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(compile.Example) {
 		for command := range strings.SplitSeq(strings.TrimSpace(line), " && ") {
 			if !strings.Contains(string(script), command+"\n") {
 				t.Errorf("the script does not run %q", command)
@@ -98,7 +106,11 @@ func TestDedalusCompileExample(t *testing.T) {
 // TestDedalusHelp: each command of the Dedalus side has an example and says what its
 // exit codes mean.
 func TestDedalusHelp(t *testing.T) {
-	for _, c := range newDedalusCommand(&term{out: io.Discard, err: io.Discard}).Commands() {
+	dedalus, _, err := cli.Command(&console.Terminal{Out: io.Discard, Err: io.Discard}).Find([]string{"dedalus"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range dedalus.Commands() {
 		if !strings.Contains(c.Example, "ashlar dedalus "+c.Name()) {
 			t.Errorf("%s has no example", c.Name())
 		}
@@ -127,8 +139,8 @@ func TestDedalusInterrupted(t *testing.T) {
 		if args[0] == "calibrate" {
 			all = append(all, "-o", out)
 		}
-		if code := run(ctx, all, &term{out: &o, err: &errs}); code != exitInterrupted || o.Len() > 0 {
-			t.Errorf("%s: exit code %d, want %d\n%s%s", args[0], code, exitInterrupted, &o, &errs)
+		if code := cli.Run(ctx, all, &console.Terminal{Out: &o, Err: &errs}); code != exit.Interrupted || o.Len() > 0 {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", args[0], code, exit.Interrupted, &o, &errs)
 		}
 		if _, err := os.Stat(out); err == nil {
 			t.Errorf("%s has left %s", args[0], out)

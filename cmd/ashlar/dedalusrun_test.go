@@ -10,6 +10,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/internal/cli"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 )
 
@@ -45,7 +48,7 @@ func TestDedalusRunInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	out, errs := &until{text: "interrupt to end", then: cancel}, &until{}
-	if code := run(ctx, args, &term{out: out, err: errs}); code != exitOK {
+	if code := cli.Run(ctx, args, &console.Terminal{Out: out, Err: errs}); code != exit.OK {
 		t.Fatalf("exit code %d\n%s%s", code, &out.b, &errs.b)
 	}
 	for _, node := range []string{"leader/0", "participant/2"} {
@@ -82,7 +85,7 @@ func TestDedalusRunInterrupted(t *testing.T) {
 		}
 	}
 	errs = &until{}
-	if code = run(context.Background(), append(args, "--json"), &term{out: out, err: errs}); code != exitWorld {
+	if code = cli.Run(context.Background(), append(args, "--json"), &console.Terminal{Out: out, Err: errs}); code != exit.World {
 		t.Errorf("exit code %d\n%s", code, &errs.b)
 	}
 	if !strings.Contains(errs.b.String(), "leader/0 has ended with exit code -1") {

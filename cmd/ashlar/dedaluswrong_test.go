@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/internal/cli"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/evidence/dedalus/mutants"
 )
 
@@ -33,7 +36,7 @@ func TestDedalusDefaults(t *testing.T) {
 			for _, args := range [][]string{{"simulate"}, {"compare", "--states", "20000"}} {
 				var out bytes.Buffer
 				args = append([]string{"dedalus"}, append(args, first, "--other", second)...)
-				if code := run(t.Context(), args, &term{out: &out, err: &out}); code != exitSafety && code != exitLiveness {
+				if code := cli.Run(t.Context(), args, &console.Terminal{Out: &out, Err: &out}); code != exit.Safety && code != exit.Liveness {
 					t.Errorf("%v: exit code %d\n%s", args, code, &out)
 				}
 			}

@@ -14,6 +14,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ashlar-dev/ashlar/internal/cli"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 )
 
 // matrixRun is what a search with some flags has said and left.
@@ -55,7 +59,7 @@ func matrixFiles(t *testing.T, m matrixModel) string {
 // matrixCommand runs the program within this process.
 func matrixCommand(dir string, args ...string) matrixRun {
 	var out, err bytes.Buffer
-	code := run(context.Background(), append(slices.Clone(args), filepath.Join(dir, "M.tla")), &term{out: &out, err: &err})
+	code := cli.Run(context.Background(), append(slices.Clone(args), filepath.Join(dir, "M.tla")), &console.Terminal{Out: &out, Err: &err})
 	return matrixRun{code: code, out: out.String(), err: err.String(), dir: dir}
 }
 
@@ -104,7 +108,7 @@ func (m matrixModel) search(t *testing.T, dir string, flags []matrixFlag) matrix
 		return first // it has come to its end before
 	}
 	second := matrixCommand(dir, append(slices.Clone(args), "--resume", kept)...)
-	if _, err := os.Stat(filepath.Join(kept, "checkpoint")); err == nil && second.code != exitUsage {
+	if _, err := os.Stat(filepath.Join(kept, "checkpoint")); err == nil && second.code != exit.Usage {
 		t.Error("the checkpoint of a search that has come to its end is left")
 	}
 	return second
@@ -136,7 +140,7 @@ func namesOf(pair []matrixFlag) string {
 func TestMatrix(t *testing.T) {
 	all := os.Getenv("ASHLAR_MATRIX") != ""
 	if all {
-		nativePlace(t)
+		compilerPlace(t)
 	}
 	for n, m := range matrixModels {
 		t.Run(m.name, func(t *testing.T) {
@@ -153,7 +157,7 @@ func TestMatrix(t *testing.T) {
 				}
 				got := m.search(t, dir, pair)
 				if refused {
-					if got.code != exitUsage || got.out != "" || !strings.HasPrefix(got.err, "ashlar: --") {
+					if got.code != exit.Usage || got.out != "" || !strings.HasPrefix(got.err, "ashlar: --") {
 						t.Errorf("%s: exit code %d: %s%s", namesOf(pair), got.code, got.out, got.err)
 					}
 					continue
@@ -206,7 +210,14 @@ func matrixDiff(t *testing.T, want, got matrixRun, pair []matrixFlag) string {
 	if slices.ContainsFunc(pair, func(f matrixFlag) bool { return f.native }) {
 		// Why there is no compiled code is said.
 		kept := slices.DeleteFunc(evaluated["warnings"].([]any), func(w any) bool { return strings.HasPrefix(w.(string), "the search was made without compiled code: ") })
-		var said struct{ Statistics struct{ Native nativeUse } }
+		var said struct {
+			Statistics struct {
+				Native struct {
+					Used   bool
+					Reason string
+				}
+			}
+		}
 		if err := json.Unmarshal([]byte(got.out), &said); err != nil {
 			t.Fatal(err)
 		}
@@ -300,20 +311,20 @@ func TestMatrixMeanings(t *testing.T) {
 				got := m.search(t, dir, []matrixFlag{f})
 				e := got.document(t)
 				code, trace, same := m.code, true, false
-				lives := code == exitLiveness && !m.steps
+				lives := code == exit.Liveness && !m.steps
 				switch {
-				case f.name == "dfid" && asked && (code == exitOK || lives):
-					code, trace = exitNotChecked, false
+				case f.name == "dfid" && asked && (code == exit.OK || lives):
+					code, trace = exit.NotChecked, false
 				case f.name == "por":
 					trace = false
-				case f.name == "safety only" && lives, f.name == "no deadlock" && code == exitDeadlock:
-					code, trace = exitOK, false
+				case f.name == "safety only" && lives, f.name == "no deadlock" && code == exit.Deadlock:
+					code, trace = exit.OK, false
 				case f.name == "safety only":
 					same = !asked
 				case f.name == "no deadlock":
 					same = true
 				case f.name == "max states" && d["statistics"].(map[string]any)["distinct"].(float64) > 40:
-					code, trace = exitNotChecked, false
+					code, trace = exit.NotChecked, false
 				}
 				if got.code != code {
 					t.Errorf("%s: exit code %d, want %d: %s", f.name, got.code, code, got.out)
@@ -334,4 +345,16 @@ func TestMatrixMeanings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// compilerPlace has compiled models be kept in a directory of the test, and uses what
+// the Go toolchain has compiled before.
+func compilerPlace(t *testing.T) {
+	t.Helper()
+	cache, err := goPlace("GOCACHE")
+	if err != nil {
+		t.Skipf("there is no Go toolchain to compile models with: %v", err)
+	}
+	t.Setenv("GOCACHE", cache)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 }

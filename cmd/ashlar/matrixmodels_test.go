@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 )
 
 // matrixModel is a small model that every pair of flags is tried on.
@@ -56,6 +58,15 @@ Cut == Init /\ [][Stuck]_vars
 
 const matrixConstants = "CONSTANTS P = {a, b} none = none "
 
+// matrixCounter is a model with more states than the others, and with properties of
+// each kind that hold and that do not.
+const matrixCounter = "---- MODULE M ----\nEXTENDS Integers, FiniteSets\nVARIABLES x, s, same\nvars == <<x, s, same>>\nInit == x \\in 0..2 /\\ s = {} /\\ same = 7\n" +
+	"Up == x < 300 /\\ x' = x + 1 /\\ s' = s \\cup {x % 7} /\\ UNCHANGED same\n" +
+	"Down == x > 0 /\\ x' = x - 1 /\\ \\E e \\in s : s' = s \\ {e} /\\ UNCHANGED same\n" +
+	"Next == Up \\/ Down\nSpec == Init /\\ [][Next]_vars /\\ WF_vars(Up)\n" +
+	"Kept == x \\in 0..400 /\\ Cardinality(s) < 8 /\\ (x > 10000 => s = {})\n" +
+	"Low == x < 150\nLower == x < 100\nClose == [][x' - x \\in {1, -1}]_x\nRises == [][x' > x \\/ x < 250]_x\nReaches == <>(x > 2)\nNever == <>(x < 0)\nStays == <>[](same = 7)\n====\n"
+
 // matrixThreads is an algorithm of which --por leaves states out.
 const matrixThreads = `---- MODULE M ----
 EXTENDS Integers, TLC
@@ -79,22 +90,22 @@ Never == <>(g = 8)
 
 var matrixModels = []matrixModel{
 	{name: "holds", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Fair INVARIANT Kept PROPERTY Rises Reached Returns", dfid: "60"},
-	{name: "invariant", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept Low Lower PROPERTY Rises Steps", code: exitLiveness, steps: true, dfid: "60", plain: true},
-	{name: "step", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept PROPERTY Steps Returns", code: exitLiveness, steps: true, dfid: "60"},
-	{name: "deadlock", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Cut INVARIANT Kept", code: exitDeadlock, dfid: "60"},
-	{name: "liveness", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept PROPERTY Reached Returns", code: exitLiveness, dfid: "60", plain: true},
-	{name: "symmetry", module: matrixCounters, cfg: matrixConstants + "INIT Init NEXT Next INVARIANT Kept Lower SYMMETRY Sym", code: exitSafety, dfid: "60"},
+	{name: "invariant", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept Low Lower PROPERTY Rises Steps", code: exit.Liveness, steps: true, dfid: "60", plain: true},
+	{name: "step", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept PROPERTY Steps Returns", code: exit.Liveness, steps: true, dfid: "60"},
+	{name: "deadlock", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Cut INVARIANT Kept", code: exit.Deadlock, dfid: "60"},
+	{name: "liveness", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept PROPERTY Reached Returns", code: exit.Liveness, dfid: "60", plain: true},
+	{name: "symmetry", module: matrixCounters, cfg: matrixConstants + "INIT Init NEXT Next INVARIANT Kept Lower SYMMETRY Sym", code: exit.Safety, dfid: "60"},
 	{name: "symmetry, holds", module: matrixCounters, cfg: matrixConstants + "INIT Init NEXT Next INVARIANT Kept SYMMETRY Sym", dfid: "60"},
 	{name: "view", module: matrixCounters, cfg: matrixConstants + "INIT Init NEXT Next INVARIANT Kept VIEW View", dfid: "60"},
-	{name: "no value", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept Valued", code: exitEval, dfid: "60"},
-	{name: "assumption", module: "---- MODULE M ----\nEXTENDS Integers\nVARIABLE x\nASSUME Odd == 1 > 2\n" + "Init == x = 0\nNext == x' = 1 - x\n====\n", cfg: "INIT Init NEXT Next", code: exitAssumption, dfid: "5"},
+	{name: "no value", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept Valued", code: exit.Eval, dfid: "60"},
+	{name: "assumption", module: "---- MODULE M ----\nEXTENDS Integers\nVARIABLE x\nASSUME Odd == 1 > 2\n" + "Init == x = 0\nNext == x' = 1 - x\n====\n", cfg: "INIT Init NEXT Next", code: exit.Assumption, dfid: "5"},
 	{name: "constraints", module: matrixCounters, cfg: matrixConstants + "SPECIFICATION Spec INVARIANT Kept Low CONSTRAINT Near ACTION_CONSTRAINT Slow", dfid: "60"},
 	{name: "processes", module: matrixThreads, cfg: "SPECIFICATION Spec INVARIANT Small PROPERTY Ends", dfid: "40", plain: true},
-	{name: "processes, violated", module: matrixThreads, cfg: "SPECIFICATION Spec INVARIANT Smaller", code: exitSafety, dfid: "40"},
-	{name: "large", module: strings.ReplaceAll(nativeCounter, "300", "50"), cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Close Stays CHECK_DEADLOCK FALSE", dfid: "700", large: true, plain: true},
-	{name: "large, liveness", module: nativeCounter, cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Reaches Never", code: exitLiveness, dfid: "700", large: true, plain: true},
-	{name: "large, invariant", module: nativeCounter, cfg: "SPECIFICATION Spec INVARIANT Kept Low Lower PROPERTY Rises Never", code: exitSafety, dfid: "700", large: true, plain: true},
-	{name: "processes, liveness", module: matrixThreads, cfg: "SPECIFICATION Spec PROPERTY Never", code: exitLiveness, dfid: "40"},
+	{name: "processes, violated", module: matrixThreads, cfg: "SPECIFICATION Spec INVARIANT Smaller", code: exit.Safety, dfid: "40"},
+	{name: "large", module: strings.ReplaceAll(matrixCounter, "300", "50"), cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Close Stays CHECK_DEADLOCK FALSE", dfid: "700", large: true, plain: true},
+	{name: "large, liveness", module: matrixCounter, cfg: "SPECIFICATION Spec INVARIANT Kept PROPERTY Reaches Never", code: exit.Liveness, dfid: "700", large: true, plain: true},
+	{name: "large, invariant", module: matrixCounter, cfg: "SPECIFICATION Spec INVARIANT Kept Low Lower PROPERTY Rises Never", code: exit.Safety, dfid: "700", large: true, plain: true},
+	{name: "processes, liveness", module: matrixThreads, cfg: "SPECIFICATION Spec PROPERTY Never", code: exit.Liveness, dfid: "40"},
 }
 
 // matrixFlag is a flag, or something that is done with a search.

@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/internal/cli"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
 )
 
@@ -211,15 +214,16 @@ EXTENDS Integers, TLC
 func compileTo(t *testing.T, spec, dir string) string {
 	t.Helper()
 	var out, warnings bytes.Buffer
-	if err := runCompile(&term{out: &out, err: &warnings}, compileOptions{out: dir, pkg: "main", main: true}, spec); err != nil {
-		t.Fatalf("%v\n%s", err, warnings.String())
+	code := cli.Run(t.Context(), []string{"compile", "--out", dir, "--package", "main", "--main", spec}, &console.Terminal{Out: &out, Err: &warnings})
+	if code != exit.OK {
+		t.Fatalf("exit code %d\n%s", code, &warnings)
 	}
 	return warnings.String()
 }
 
 func ashlarCommand(args ...string) (string, error) {
 	var out bytes.Buffer
-	root := newRootCommand(&term{out: &out, err: &out})
+	root := cli.Command(&console.Terminal{Out: &out, Err: &out})
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
 	return out.String(), err

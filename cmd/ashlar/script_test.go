@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
-	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
+	"github.com/ashlar-dev/ashlar/internal/cli/ending"
 )
 
 func TestMain(m *testing.M) {

@@ -17,7 +17,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/ashlar-dev/ashlar/cmd/internal/fullpipe"
+	"github.com/ashlar-dev/ashlar/internal/cli"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/fullpipe"
 )
 
 // endsWithin is when a process that was told to end has not: what it has to do takes a
@@ -77,7 +80,7 @@ func busy(t *testing.T, cmd *exec.Cmd, ended chan error, while int) {
 // that is added is tried as well.
 func TestEveryCommandEnds(t *testing.T) {
 	ashlar := asCommand(t)
-	root := newRootCommand(&term{out: io.Discard, err: io.Discard})
+	root := cli.Command(&console.Terminal{Out: io.Discard, Err: io.Discard})
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("x")
 	paths := leaves(root)
@@ -103,12 +106,12 @@ func ends(t *testing.T, command func() *exec.Cmd) {
 	t.Helper()
 	for while := 20; ; while *= 2 {
 		code := end(t, command(), while)
-		if code == exitInterrupted {
+		if code == exit.Interrupted {
 			return
 		}
 		// -1: the signal itself has ended it, before it listened.
 		if code != -1 || while > 1000 {
-			t.Fatalf("exit code %d, want %d", code, exitInterrupted)
+			t.Fatalf("exit code %d, want %d", code, exit.Interrupted)
 		}
 	}
 }

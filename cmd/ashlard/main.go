@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
-	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
+	"github.com/ashlar-dev/ashlar/internal/cli/ending"
 )
 
 func main() {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
-	"github.com/ashlar-dev/ashlar/cmd/internal/version"
+	"github.com/ashlar-dev/ashlar/internal/cli/ending"
+	"github.com/ashlar-dev/ashlar/internal/cli/version"
 )
 
 // exitInterrupted is the exit code of a command that a signal has ended.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/cmd/internal/ending"
 	"github.com/ashlar-dev/ashlar/goose/primitive/filesys"
+	"github.com/ashlar-dev/ashlar/internal/cli/ending"
 	"github.com/ashlar-dev/ashlar/mail/mailboat"
 	"github.com/ashlar-dev/ashlar/mail/pop3"
 	"github.com/ashlar-dev/ashlar/mail/smtp"

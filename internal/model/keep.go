@@ -89,7 +89,7 @@ func (m *Model) Save(w io.Writer, workers []check.Worker) error {
 	if err := part(); err != nil {
 		return err
 	}
-	// A program that goes on with the search (cmd/internal/native) knows the
+	// A program that goes on with the search (internal/search/program) knows the
 	// last two parts.
 	buf = m.saveBits(workers)
 	if err := part(); err != nil {

@@ -45,7 +45,7 @@ type nativeReply struct {
 
 // nativeShim is what the programs of models are linked with instead of the
 // engine of the checker: it answers questions.
-const nativeShim = `package native
+const nativeShim = `package program
 
 import (
 	"encoding/gob"
@@ -227,7 +227,7 @@ func nativeProgram(t *testing.T, sources [][]byte) string {
 		for _, change := range [][2]string{
 			{"package main\n", fmt.Sprintf("package m%d\n", i)},
 			{"func main() {", "func Main() {"},
-			{`"github.com/ashlar-dev/ashlar/cmd/internal/native"`, `"models/native"`},
+			{`"github.com/ashlar-dev/ashlar/internal/search/program"`, `"models/program"`},
 		} {
 			if strings.Count(text, change[0]) != 1 {
 				t.Fatalf("a program has not one %q:\n%.2000s", change[0], text)
@@ -239,8 +239,8 @@ func nativeProgram(t *testing.T, sources [][]byte) string {
 		fmt.Fprintf(&calls, "\tm%d.Main()\n", i)
 	}
 	write("go.mod", "module models\n\ngo 1.26.0\n")
-	write("native/native.go", nativeShim)
-	write("main.go", "package main\n\nimport (\n\t\"models/native\"\n"+imports.String()+")\n\nfunc main() {\n"+calls.String()+"\tnative.Answer()\n}\n")
+	write("program/program.go", nativeShim)
+	write("main.go", "package main\n\nimport (\n\t\"models/native\"\n"+imports.String()+")\n\nfunc main() {\n"+calls.String()+"\tprogram.Answer()\n}\n")
 	build := exec.Command(tool, "build", "-trimpath", "-o", "models", ".")
 	build.Dir = dir
 	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0")

@@ -30,7 +30,7 @@ func keptMutants() []Mutant {
 			New:    "return false, json",
 		},
 		{
-			Name: "ashlar/lost-result-is-success", Kind: Unsound, In: "cmd/ashlar", Packages: ashlar, Run: "ResultsThatAreLost",
+			Name: "ashlar/lost-result-is-success", Kind: Unsound, In: "internal/cli", Packages: ashlar, Run: "ResultsThatAreLost",
 			Breaks: "A result that could not be written has the exit code of success.",
 			Old:    "case err == nil && lost != nil:",
 			New:    "case err == nil && lost != nil && t == nil:",

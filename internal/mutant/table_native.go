@@ -2,7 +2,7 @@ package mutant
 
 // compiledSearchMutants are about searches by code that is compiled for a model.
 func compiledSearchMutants() []Mutant {
-	packed, child := []string{"internal/model/pack"}, []string{"cmd/internal/native"}
+	packed, child := []string{"internal/model/pack"}, []string{"internal/search/program"}
 	return []Mutant{
 		{
 			Name: "native/what-another-element-gave", Kind: Unsound, In: "internal/model/pack", Packages: packed,
@@ -17,13 +17,13 @@ func compiledSearchMutants() []Mutant {
 			New:    "(w.still || n.reads || !n.reads)",
 		},
 		{
-			Name: "native/names-have-the-bytes-of-states", Kind: WrongAnswer, In: "cmd/internal/native", Packages: child,
+			Name: "native/names-have-the-bytes-of-states", Kind: WrongAnswer, In: "internal/search/program", Packages: child,
 			Breaks: "The program names states by other bytes than the command, so each finds states again that the other has found.",
 			Old:    "return buf[:w.m.Sizes.Key], nil",
 			New:    "return buf, nil",
 		},
 		{
-			Name: "native/every-search-goes-on-from-its-beginning", Kind: WrongAnswer, In: "cmd/internal/native", Packages: child,
+			Name: "native/every-search-goes-on-from-its-beginning", Kind: WrongAnswer, In: "internal/search/program", Packages: child,
 			Breaks: "The program keeps one checkpoint for the case that its code stops, and none after that.",
 			Old:    "last, next = now, max(next, 2*now)",
 			New:    "last, next = now, max(next, 200*now)",

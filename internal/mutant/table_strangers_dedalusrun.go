@@ -11,19 +11,19 @@ func dedalusRunMutants() []Mutant {
 			New:    "\t\t\tr.begin(uint64(next))\n\t\t\tnext++",
 		},
 		{
-			Name: "strangers/dedalus/module-misses-requirements", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscompile",
+			Name: "strangers/dedalus/module-misses-requirements", Kind: WrongAnswer, In: "internal/cli/dedalus", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscompile",
 			Breaks: "The module of a compiled program does not require what our sources require: 'go build' refuses it.",
 			Old:    "for _, r := range sources.Require {",
 			New:    "for _, r := range sources.Require[:1] {",
 		},
 		{
-			Name: "strangers/dedalus/sources-of-anything", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusCompileLeavesNothing",
+			Name: "strangers/dedalus/sources-of-anything", Kind: WrongAnswer, In: "internal/cli/dedalus", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusCompileLeavesNothing",
 			Breaks: "--ashlar takes the sources of any module for ours.",
 			Old:    "sources.Module == nil || sources.Module.Mod.Path != ashlarModule ||",
 			New:    "",
 		},
 		{
-			Name: "strangers/page/bar-without-figures", Kind: WrongAnswer, In: "cmd/ashlar/page.html", Packages: []string{"cmd/ashlar"}, Run: "TestProfileBars",
+			Name: "strangers/page/bar-without-figures", Kind: WrongAnswer, In: "internal/cli/report/page.html", Packages: []string{"internal/cli/report"}, Run: "TestProfileBars",
 			Breaks: "Lines without figures have full bars on the page of a profile.",
 			Old:    `bar.style.width = (l ? Math.ceil(100 * l.samples / total) : 0) + "%";`,
 			New:    `if (l) bar.style.width = Math.ceil(100 * l.samples / total) + "%";`,
@@ -53,12 +53,12 @@ func dedalusRunMutants() []Mutant {
 			New:    "order, rest := c.order[patience], c.opt.Retry",
 		},
 		{
-			Name: "strangers/ending/servers-stay-behind", Kind: Stuck, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestServersEnd",
+			Name: "strangers/ending/servers-stay-behind", Kind: Stuck, In: "internal/child", Packages: []string{"cmd/ashlar"}, Run: "TestServersEnd",
 			Breaks: "Whoever kills a demonstration leaves its servers running for ever.",
 			Old:    "Setpgid: true, Pdeathsig: syscall.SIGKILL}", New: "Setpgid: true}",
 		},
 		{
-			Name: "strangers/ending/commands-that-cannot-heed", Kind: Stuck, In: "cmd/internal/ending", Packages: []string{"cmd/ashlar"}, Run: "TestEveryCommandEnds/ashlar_help$",
+			Name: "strangers/ending/commands-that-cannot-heed", Kind: Stuck, In: "internal/cli/ending", Packages: []string{"cmd/ashlar"}, Run: "TestEveryCommandEnds/ashlar_help$",
 			Breaks: "A command that waits for somebody to read what it says, or computes without end, is not ended by a signal.",
 			Old:    "\t\tos.Exit(code)",
 			New:    "\t\t_ = os.Exit",

@@ -102,7 +102,7 @@ func strangersFrontMutants() []Mutant {
 			New:    "	for i, dir := range l.directories() {\n		if _, standard := module.Source(name); standard && i > 0 {\n			break\n		}\n		path :=",
 		},
 		{
-			Name: "cmd/library/the-variable-goes-first", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/library",
+			Name: "cmd/library/the-variable-goes-first", Kind: WrongAnswer, In: "internal/cli/library", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/library",
 			Breaks: "A library that is given on the command line is hidden by one of the environment.",
 			Old:    "return slices.Concat(l, slices.DeleteFunc(fromPath, func(dir string) bool { return dir == \"\" }))",
 			New:    "return slices.Concat(slices.DeleteFunc(fromPath, func(dir string) bool { return dir == \"\" }), l)",

@@ -18,7 +18,7 @@ func strangersGiantsMutants() []Mutant {
 			New:    "",
 		},
 		{
-			Name: "check/capabilities/keys-are-left-out", Kind: WrongAnswer, In: "cmd/internal/native", Packages: []string{"cmd/internal/native"}, Run: "TestKeys",
+			Name: "check/capabilities/keys-are-left-out", Kind: WrongAnswer, In: "internal/search/program", Packages: []string{"internal/search/program"}, Run: "TestKeys",
 			Breaks: "Compiled code does not say that it has keys, so states of one class are told apart.",
 			Old:    "can.Key = w.Key",
 			New:    "_ = w.Key",

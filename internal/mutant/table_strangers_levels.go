@@ -60,21 +60,21 @@ func strangersLevelMutants() []Mutant {
 			New:    "_ = a\n\t\t\tgiven[l] = nil",
 		},
 		{
-			Name: "cmd/ashlar/interrupts-end-the-session", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestReplIsInterrupted", Short: true,
+			Name: "cmd/ashlar/interrupts-end-the-session", Kind: WrongAnswer, In: "internal/cli/repl", Packages: []string{"cmd/ashlar"}, Run: "TestReplIsInterrupted", Short: true,
 			Breaks: "Ctrl-C in a long evaluation ends the session, and what was defined is lost.",
 			Old:    "return !r.stopped.Swap(true)",
 			New:    "return false",
 		},
 		{
-			Name: "cmd/ashlar/interrupts-end-nothing", Kind: Stuck, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestReplIsInterrupted", Short: true,
+			Name: "cmd/ashlar/interrupts-end-nothing", Kind: Stuck, In: "internal/cli/repl", Packages: []string{"cmd/ashlar"}, Run: "TestReplIsInterrupted", Short: true,
 			Breaks: "Ctrl-C does not end the evaluation of a line.",
 			Old:    "stop := func() bool { return r.stopped.Load() || ctx.Err() != nil }",
 			New:    "stop := func() bool { return ctx.Err() != nil }",
 		},
 		{
-			Name: "cmd/ashlar/repl-drops-warnings", Kind: Unguarded, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/undeclared", Short: true,
+			Name: "cmd/ashlar/repl-drops-warnings", Kind: Unguarded, In: "internal/cli/repl", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/undeclared", Short: true,
 			Breaks: "A session says nothing of what the configuration says in vain.",
-			Old:    "r.warnings.Print(r.t.err)",
+			Old:    "r.warnings.Print(r.t.Err)",
 			New:    "_ = r.warnings",
 		},
 		{
@@ -108,10 +108,10 @@ func strangersLevelMutants() []Mutant {
 			New:    "j := int(ctx.random(int64(len(es)), op))",
 		},
 		{
-			Name: "cmd/ashlar/steps-are-safety", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/violations", Short: true,
+			Name: "cmd/ashlar/steps-are-safety", Kind: WrongAnswer, In: "internal/cli/report", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/violations", Short: true,
 			Breaks: "A violated PROPERTY about steps ends with the code of invariants, as it does not in TLC.",
-			Old:    "return \"step\", exitLiveness",
-			New:    "return \"step\", exitSafety",
+			Old:    "return \"step\", exit.Liveness",
+			New:    "return \"step\", exit.Safety",
 		},
 		{
 			Name: "internal/model/repeated-evaluations-see-no-files", Kind: WrongAnswer, In: "internal/model/tlcget", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/configuration", Short: true,

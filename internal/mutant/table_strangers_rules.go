@@ -9,7 +9,7 @@ func dedalusRuleMutants() []Mutant {
 	}
 	return []Mutant{
 		{
-			Name: "strangers/rules/sent-again-is-another", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscompare",
+			Name: "strangers/rules/sent-again-is-another", Kind: WrongAnswer, In: "internal/cli/dedalus", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscompare",
 			Breaks: "A piece that sends again what the original sends once is different.",
 			Old:    "b.Often = true", New: "b.Often = b.Duplicates > 0",
 		},
@@ -19,12 +19,12 @@ func dedalusRuleMutants() []Mutant {
 			Old:    "if !p.waiting && !p.gone && p.from != outside {", New: "if !p.waiting && !p.gone {",
 		},
 		{
-			Name: "strangers/rules/values-are-made-up", Kind: Unsound, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusDefaults",
+			Name: "strangers/rules/values-are-made-up", Kind: Unsound, In: "internal/cli/dedalus", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusDefaults",
 			Breaks: "Compare tries values that the program does not speak of.",
 			Old:    "\t\tc.Different = more.Different\n", New: "\t\t_ = more.Different\n",
 		},
 		{
-			Name: "strangers/rules/unsure-is-wrong", Kind: WrongAnswer, In: "cmd/ashlar", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscompare",
+			Name: "strangers/rules/unsure-is-wrong", Kind: WrongAnswer, In: "internal/cli/dedalus", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscompare",
 			Breaks: "What may be a difference of how often messages come is reported as one that is sure.",
 			Old:    "if d.Unsure = c.Different.Unsure; d.Unsure {", New: "if d.Unsure = c.Different.Unsure; !d.Unsure && c.First == nil {",
 		},

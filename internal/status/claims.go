@@ -35,7 +35,7 @@ var Claims = []Claim{
 		Room: "Specifications", How: []How{Tested},
 		Claim:    "A search does not die of memory, and an interrupted one loses nothing",
 		Shown:    "`check --memory`, `--checkpoint` and `--resume`, killed at any moment, with the same counts",
-		Commands: []string{"go test ./internal/check/... ./cmd/ashlar"},
+		Commands: []string{"go test ./internal/check/... ./internal/cli/check ./cmd/ashlar"},
 	},
 	{
 		Room: "Specifications", How: []How{Tested},
@@ -47,7 +47,7 @@ var Claims = []Claim{
 		Room: "Specifications", How: []How{Tested},
 		Claim:    "The evaluators agree: a tree-walking reference, closures, packed states, compiled code",
 		Shown:    "models, random modules, expressions and algorithms",
-		Commands: []string{"go test ./internal/model", "ASHLAR_NATIVE=1 go test -run Native ./cmd/ashlar ./internal/model"},
+		Commands: []string{"go test ./internal/model", "ASHLAR_NATIVE=1 go test -run Native ./internal/cli/check ./internal/model"},
 		Not:      "They share the parser, the resolver and the lowering; what judges those is listed in docs/decisions",
 	},
 	{
@@ -59,7 +59,7 @@ var Claims = []Claim{
 	{
 		Room: "Specifications", How: []How{Tested},
 		Claim:    "Editors can read it: TLC's messages, a [language server](lang/lsp.md)",
-		Commands: []string{"go test ./internal/lsp ./cmd/ashlar"},
+		Commands: []string{"go test ./internal/lsp ./internal/cli/tlc ./cmd/ashlar"},
 	},
 	{
 		Room: "Specifications", How: []How{Tested},
@@ -220,7 +220,7 @@ var Claims = []Claim{
 		Room: "Rules", How: []How{Tested},
 		Claim:    "Rewrites are chosen, and the choice is explained",
 		Shown:    "profiles, calibrated costs, a search under a budget of machines, against an exhaustive one on small programs",
-		Commands: []string{"go test ./internal/dedalus/cost ./cmd/ashlar"},
+		Commands: []string{"go test ./internal/dedalus/cost ./internal/cli/dedalus ./cmd/ashlar"},
 		Not:      "Throughput is modelled: the model overstates gains where the original joins much",
 	},
 	{
@@ -325,7 +325,7 @@ var Claims = []Claim{
 		Room: "Strangers", How: []How{Tested},
 		Claim:    "A signal ends every command of `ashlar`, `ashlard` and `mailboat`: after 0.9 s at the latest, a server after its grace",
 		Shown:    "each command that the program knows of itself, blocked on output that nobody reads; endless searches and evaluations",
-		Commands: []string{"go test -run 'Ends?$|CommandsEnd' ./cmd/ashlar ./cmd/internal/ending"},
+		Commands: []string{"go test -run 'Ends?$|CommandsEnd' ./cmd/ashlar ./internal/cli/ending"},
 		Not:      "The tests wait longer than that, for machines that are slow: they tell an end from none",
 	},
 	{

@@ -6,7 +6,7 @@ import (
 )
 
 // Source is lowered code as the Go package main: a program that searches the
-// model with the engine of the checker, by way of package cmd/internal/native.
+// model with the engine of the checker, by way of package internal/search/program.
 // It does what Compile's closures do. The same code gives the same text. Where
 // the model has a view with code, that names its states; else the images do, if
 // they are not nil.
@@ -27,10 +27,10 @@ func Source(l *Lowered, images *Images) []byte {
 	named := w.key(&key, l, images)
 	var out strings.Builder
 	out.WriteString("// Code generated from a specification by ashlar. DO NOT EDIT.\n\npackage main\n\n")
-	out.WriteString("import (\n\t\"math/bits\"\n\n\t\"github.com/ashlar-dev/ashlar/cmd/internal/native\"\n)\n\n")
+	out.WriteString("import (\n\t\"math/bits\"\n\n\t\"github.com/ashlar-dev/ashlar/internal/search/program\"\n)\n\n")
 	fmt.Fprintf(&out, "type st struct {\n\tc, n [%d]uint64\n\tr [%d]int64\n\tstop bool\n\temit func(int) bool\n\tnow uint64\n\tm [%d]memo\n}\n\n", l.layout.words, max(l.regs, 1), w.memos)
 	out.WriteString(sourceHead)
-	fmt.Fprintf(&out, "func main() {\n\tnative.Main(native.Sizes{Words: %d, Bytes: %d, Key: %d}, func() native.Machine { return new(st) })\n}\n\n", l.layout.words, l.layout.bytes, named)
+	fmt.Fprintf(&out, "func main() {\n\tprogram.Main(program.Sizes{Words: %d, Bytes: %d, Key: %d}, func() program.Machine { return new(st) })\n}\n\n", l.layout.words, l.layout.bytes, named)
 	fmt.Fprintf(&out, "func (x *st) Run(cur []uint64) bool {\n\tx.c, x.n, x.stop = [%[1]d]uint64(cur), [%[1]d]uint64(cur), false\n\tx.now++\n\t%[2]s(x)\n\treturn !x.stop\n}\n\n", l.layout.words, main)
 	fmt.Fprintf(&out, "func (x *st) Holds(i int, cur, nxt []uint64) (holds, ok bool) {\n\tx.c, x.stop = [%[1]d]uint64(cur), false\n\tx.now++\n\tif nxt != nil {\n\t\tx.n = [%[1]d]uint64(nxt)\n\t}\n\tholds = preds[i](x)\n\treturn holds, !x.stop\n}\n\n", l.layout.words)
 	fmt.Fprintf(&out, "var preds = [...]func(*st) bool{%s}\n\n", strings.Join(preds, ", "))

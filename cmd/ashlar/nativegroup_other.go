@@ -1,9 +1,0 @@
-//go:build !unix
-
-package main
-
-import "os/exec"
-
-// apart has a command end when its context does, without waiting long for what
-// it has started itself.
-func apart(cmd *exec.Cmd) { cmd.WaitDelay = nativeWaitMax }

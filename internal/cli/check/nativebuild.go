@@ -1,0 +1,187 @@
+package check
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ashlar-dev/ashlar"
+)
+
+// Programs that are made for models are kept in the user's cache directory under
+// the hash of all that they are made of, the latest used of them.
+
+const (
+	// nativeKeptMax is how many programs are kept; each takes some megabytes.
+	nativeKeptMax = 40
+	// nativeBuildAge is the age from which on a directory in which a program was
+	// being made is one of a process that was killed.
+	nativeBuildAge = 24 * time.Hour
+	// nativeBuildPrefix is what the names of such directories begin with.
+	nativeBuildPrefix = "build-"
+	// nativeWaitMax is how long a process may take to end when it is to.
+	nativeWaitMax = 5 * time.Second
+	// nativeKeepMax is how long it may take to write a checkpoint then.
+	nativeKeepMax = time.Minute
+)
+
+// nativeBuild is a program that there may be.
+type nativeBuild struct {
+	dir, name string // of the programs, and of this one there
+	files     []nativeFile
+}
+
+// newNativeBuild is the program for the source of a package main.
+func newNativeBuild(source []byte) (*nativeBuild, error) {
+	files, err := nativeFiles(source)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	for _, f := range files {
+		fmt.Fprintf(sum, "%s %d\n", f.name, len(f.text))
+		sum.Write(f.text)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("there is no directory to keep the compiled model in: %w", err)
+	}
+	return &nativeBuild{dir: filepath.Join(cache, "ashlar", "native"), name: hex.EncodeToString(sum.Sum(nil)), files: files}, nil
+}
+
+func (b *nativeBuild) program() string { return filepath.Join(b.dir, b.name) }
+
+// cached reports whether the program is there. From now on it is one that was used.
+func (b *nativeBuild) cached() bool {
+	if _, err := os.Stat(b.program()); err != nil {
+		return false
+	}
+	now := time.Now()
+	_ = os.Chtimes(b.program(), now, now) // then it is forgotten earlier than it might be
+	return true
+}
+
+// compile makes the program, with no more than so many processors, 0 for all.
+// When the context ends, nothing is left of it but what the Go toolchain keeps in
+// its own cache.
+func (b *nativeBuild) compile(ctx context.Context, processors int) error {
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		return errors.New("there is no Go toolchain to compile the model with")
+	}
+	if err := os.MkdirAll(b.dir, 0o777); err != nil {
+		return fmt.Errorf("keep the compiled model: %w", err)
+	}
+	work, err := os.MkdirTemp(b.dir, nativeBuildPrefix)
+	if err != nil {
+		return fmt.Errorf("keep the compiled model: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	for _, f := range b.files {
+		name := filepath.Join(work, filepath.FromSlash(f.name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, f.text, 0o666); err != nil {
+			return err
+		}
+	}
+	// Without the paths of this directory in it, the engine is compiled once for
+	// all models. What the toolchain writes beside lies here too, and is removed
+	// even where the toolchain is killed.
+	build := exec.CommandContext(ctx, tool, "build", "-trimpath", "-o", "program", "./cmd/model")
+	build.Dir = work
+	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0", "GOTMPDIR="+work)
+	if processors > 0 {
+		build.Env = append(build.Env, fmt.Sprintf("GOMAXPROCS=%d", processors))
+	}
+	apart(build)
+	if said, err := build.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("compile the model: %w: %s", err, firstLines(said))
+	}
+	if err := os.Rename(filepath.Join(work, "program"), b.program()); err != nil {
+		return fmt.Errorf("keep the compiled model: %w", err)
+	}
+	forgetPrograms(b.dir, nativeKeptMax, time.Now())
+	return nil
+}
+
+// forgetPrograms removes all but the latest used programs, and what processes
+// that were killed left.
+func forgetPrograms(dir string, most int, now time.Time) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // there is nothing to remove
+	}
+	type program struct {
+		name string
+		used time.Time
+	}
+	var programs []program
+	for _, e := range entries {
+		info, err := e.Info()
+		switch {
+		case err != nil: // another process has removed it
+		case !e.IsDir():
+			programs = append(programs, program{e.Name(), info.ModTime()})
+		case strings.HasPrefix(e.Name(), nativeBuildPrefix) && now.Sub(info.ModTime()) > nativeBuildAge:
+			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // the next one tries again
+		}
+	}
+	slices.SortFunc(programs, func(a, b program) int { return b.used.Compare(a.used) })
+	for _, p := range programs[min(most, len(programs)):] {
+		_ = os.Remove(filepath.Join(dir, p.name)) // so does it here
+	}
+}
+
+// firstLines is as much of a compiler's output as is worth showing.
+func firstLines(b []byte) string {
+	const most = 600
+	if len(b) > most {
+		b = b[:most]
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// nativeFile is a file of the module that is compiled.
+type nativeFile struct {
+	name string
+	text []byte
+}
+
+// nativeFiles are the files of the module that is compiled, in a fixed order.
+func nativeFiles(source []byte) ([]nativeFile, error) {
+	files := []nativeFile{
+		{"go.mod", []byte("module github.com/ashlar-dev/ashlar\n\ngo 1.26.0\n")},
+		{"cmd/model/main.go", source},
+	}
+	err := fs.WalkDir(ashlar.NativeSources, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		f, err := ashlar.NativeSources.Open(name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		text, err := io.ReadAll(f)
+		files = append(files, nativeFile{name, text})
+		return err
+	})
+	return files, err
+}

@@ -1,0 +1,132 @@
+package check
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/search/program"
+)
+
+// runProgram has a program do a job, and passes on how far it is. When ctx ends,
+// the program is to end with what it knows; where it does not do so within the
+// time that it is given for that, it is killed. Whatever happens, it has ended when runProgram returns.
+//
+// Nothing waits for anything that may not come: the job is sent beside what the
+// program says, which is read to its end whatever it is; the standard input is
+// closed when that has come or ctx has ended, which has the program end and the
+// sending too; and a program that stays is killed.
+//
+// The program calls ask when it is time to check properties of behaviours; where
+// that fails, the program must end.
+func runProgram(ctx context.Context, program string, job program.Job, patience time.Duration, tell func(check.Figures), ask func(check.PeriodicQuery) (check.PeriodicAnswer, error)) (*program.Answer, error) {
+	cmd := exec.Command(program)
+	cmd.WaitDelay = patience
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	said := &firstBytes{most: 4 << 10}
+	cmd.Stderr = said
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	over, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-ctx.Done():
+		case <-over:
+		}
+		_ = in.Close() // it may be closed already
+	}()
+	kill := context.AfterFunc(ctx, func() {
+		late := time.NewTimer(patience)
+		defer late.Stop()
+		select {
+		case <-late.C:
+			_ = cmd.Process.Kill() // it may have ended
+		case <-over:
+		}
+	})
+	defer kill()
+	sent := make(chan error, 1)
+	encoder := gob.NewEncoder(in)
+	go func() { sent <- encoder.Encode(job) }()
+	answer, err := listen(out, tell, func(at check.PeriodicQuery) error {
+		// The program asks when it has read the job, so the encoder is free by then.
+		err := <-sent
+		sent <- err
+		if err != nil {
+			return err
+		}
+		a, err := ask(at)
+		if err != nil {
+			return err
+		}
+		if err := encoder.Encode(a); err != nil && ctx.Err() == nil {
+			return err
+		}
+		return nil // where ctx has ended, so does the program, without the answer
+	})
+	close(over)
+	<-gone
+	if sendErr := <-sent; err == nil {
+		err = sendErr
+	}
+	// Where there is an answer there is nothing more to wait for but the end.
+	late := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer late.Stop()
+	if waitErr := cmd.Wait(); err == nil {
+		err = waitErr
+	} else if waitErr != nil {
+		err = waitErr // it tells more than the end of a pipe
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the compiled search: %w %s", err, strings.TrimSpace(string(said.b)))
+	}
+	return answer, nil
+}
+
+// listen reads what a program says until its answer.
+func listen(out io.Reader, tell func(check.Figures), ask func(check.PeriodicQuery) error) (*program.Answer, error) {
+	d := gob.NewDecoder(out)
+	for {
+		var m program.Message
+		switch err := d.Decode(&m); {
+		case err != nil:
+			return nil, err
+		case m.Figures != nil:
+			tell(*m.Figures)
+		case m.Periodic != nil:
+			if err := ask(*m.Periodic); err != nil {
+				return nil, err
+			}
+		case m.Answer != nil:
+			return m.Answer, nil
+		default:
+			return nil, errors.New("it says nothing")
+		}
+	}
+}
+
+// firstBytes keeps the first bytes of what is written.
+type firstBytes struct {
+	b    []byte
+	most int
+}
+
+func (w *firstBytes) Write(b []byte) (int, error) {
+	w.b = append(w.b, b[:min(len(b), w.most-len(w.b))]...)
+	return len(b), nil
+}

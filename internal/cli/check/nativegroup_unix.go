@@ -1,0 +1,18 @@
+//go:build unix
+
+package check
+
+import (
+	"os/exec"
+	"syscall"
+
+	"github.com/ashlar-dev/ashlar/internal/child"
+)
+
+// apart gives a command a group of processes of its own, which ends as a whole
+// when the command's context does.
+func apart(cmd *exec.Cmd) {
+	cmd.SysProcAttr = child.Attributes()
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = nativeWaitMax
+}

@@ -1,0 +1,80 @@
+// Package console is where a command reads and writes: standard output and error, the
+// colours and the progress line for a person, JSON for a program.
+//
+// In: what a command has to show. Out: text; colours and progress only where a person
+// is looking.
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/fatih/color"
+	"github.com/mattn/go-isatty"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/ending"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/source"
+)
+
+// term is where a command writes, and how its process ends.
+type Terminal struct {
+	Out, Err       io.Writer
+	OutTTY, ErrTTY bool // a person is looking
+	// end is how the process ends on request; nil in tests.
+	End *ending.Ending
+}
+
+// Complain prints an error: diagnostics with their source lines.
+func (t *Terminal) Complain(err error) {
+	var diags *source.List
+	if errors.As(err, &diags) {
+		diags.Print(t.Err)
+		return
+	}
+	p := NewPalette(t.ErrTTY)
+	fmt.Fprintf(t.Err, "%s %v\n", p.Bad("ashlar:"), err)
+}
+
+// JSON writes a result for a program to read.
+func (t *Terminal) JSON(v any) error {
+	e := json.NewEncoder(t.Out)
+	e.SetIndent("", "  ")
+	return exit.Failed(e.Encode(v))
+}
+
+// terminal is the process's own standard output and error.
+func Standard() *Terminal {
+	tty := func(f *os.File) bool { return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()) }
+	return &Terminal{Out: os.Stdout, Err: os.Stderr, OutTTY: tty(os.Stdout), ErrTTY: tty(os.Stderr)}
+}
+
+// Palette colours text, or leaves it as it is.
+type Palette struct {
+	Good, Bad, Warn, Dim, Bold, Change func(a ...any) string
+}
+
+// NewPalette colours where a person is looking and NO_COLOR is not set.
+func NewPalette(tty bool) Palette {
+	on := tty && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	paint := func(attributes ...color.Attribute) func(a ...any) string {
+		c := color.New(attributes...)
+		if on {
+			c.EnableColor()
+		} else {
+			c.DisableColor()
+		}
+		return c.SprintFunc()
+	}
+	return Palette{
+		Good:   paint(color.FgGreen, color.Bold),
+		Bad:    paint(color.FgRed, color.Bold),
+		Warn:   paint(color.FgYellow, color.Bold),
+		Dim:    paint(color.Faint),
+		Bold:   paint(color.Bold),
+		Change: paint(color.FgCyan),
+	}
+}

@@ -1,0 +1,123 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// ProgressEvery is how often the progress line is drawn anew.
+const ProgressEvery = 250 * time.Millisecond
+
+// Progress draws one line that tells how far a search is, and lets other
+// output pass above it.
+type Progress struct {
+	w     io.Writer
+	p     Palette
+	start time.Time
+	// generated is how many states were computed, and tell says the rest, where
+	// %s, if it is there, stands for how many a second.
+	tell func() (generated int64, format string)
+	// width is how many columns there are, 0 where that is not known: a line that
+	// does not fit would be drawn again below itself.
+	width func() int
+
+	mu    sync.Mutex
+	drawn bool
+	last  int64
+	at    time.Time
+	stop  chan struct{}
+	done  sync.WaitGroup
+}
+
+// NewProgress draws nothing until it begins.
+func NewProgress(t *Terminal, tell func() (int64, string)) *Progress {
+	return &Progress{w: t.Err, p: NewPalette(t.ErrTTY), tell: tell, width: func() int { return columns(t.Err) }, stop: make(chan struct{})}
+}
+
+// Begin starts the clock and, where on is true, draws until end.
+func (g *Progress) Begin(on bool) {
+	g.start = time.Now()
+	g.at = g.start
+	if !on {
+		return
+	}
+	g.done.Go(func() {
+		tick := time.NewTicker(ProgressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case now := <-tick.C:
+				g.draw(now)
+			case <-g.stop:
+				return
+			}
+		}
+	})
+}
+
+// draw writes the line over the one before.
+func (g *Progress) draw(now time.Time) {
+	generated, format := g.tell()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	rate := float64(generated-g.last) / max(now.Sub(g.at).Seconds(), 1e-3)
+	g.last, g.at = generated, now
+	line := strings.Replace(format, "%s", Count(int64(rate)), 1) + "  " + Duration(now.Sub(g.start))
+	if n := g.width(); n > 0 {
+		line = runewidth.Truncate(line, n-1, "")
+	}
+	fmt.Fprintf(g.w, "\r\x1b[K%s", g.p.Dim(line))
+	g.drawn = true
+}
+
+// Above writes a line to w so that the progress line does not garble it.
+func (g *Progress) Above(w io.Writer, line string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.erase()
+	fmt.Fprintln(w, line)
+}
+
+func (g *Progress) erase() {
+	if g.drawn {
+		fmt.Fprint(g.w, "\r\x1b[K")
+		g.drawn = false
+	}
+}
+
+// End stops drawing and returns how long it was since begin.
+func (g *Progress) End() time.Duration {
+	elapsed := time.Since(g.start)
+	close(g.stop)
+	g.done.Wait()
+	g.mu.Lock()
+	g.erase()
+	g.mu.Unlock()
+	return elapsed
+}
+
+// Count writes a number with its thousands apart.
+func Count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Duration writes a time as a person would.
+func Duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}

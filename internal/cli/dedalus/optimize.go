@@ -1,0 +1,286 @@
+package dedalus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/file"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/specification"
+)
+
+// optimizeOptions are the flags of dedalus optimize.
+type optimizeOptions struct {
+	load, calibration, measured string
+	report, out                 string
+	json, verbose, progress     bool
+	skip                        bool // the comparison of what results with the program
+	time                        time.Duration
+	search                      cost.Options
+}
+
+func newOptimizeCommand(t *console.Terminal) *cobra.Command {
+	var o optimizeOptions
+	cmd := &cobra.Command{
+		Use:   "optimize FILE.ded",
+		Short: "Choose rewrites that let a protocol do the most on a number of machines",
+		Long: `Optimize runs a program on a small workload, counts what each node does for a
+command, and looks for rewrites that take work from the busiest one: components are
+taken apart and divided among as many machines as there are. Each step is one of
+dedalus rewrite, and its certificate is checked. It tells for each step what was in
+the way, what the step does, what it rests on, and what else was tried. Of a component
+that stays in the way it tells what holds it together, and what its author may do.
+
+Throughput is modelled from the costs of messages, rules, functions and the log. With
+--measured, the processor time that nodes have needed for a command, the error of the
+prediction is told, and costs are fitted to it first.
+
+A load says what clients do (docs/lang/dedalus.md); without --load FILE.load beside
+the program is read, and without that every input gets a fact for each command.
+
+` + trialHelp + `
+
+Exit codes: 0 it worked; 12 what the steps make tells what the program does not; 13 it
+comes to rest where the program does not; 130 interrupted, and told what was found; 150
+errors in the program or the load; 1 files, or a load that is not answered; 2 usage.`,
+		Example: `  ashlar dedalus optimize voting.ded --machines 20
+  ashlar dedalus optimize voting.ded --machines 20 -o voting.steps --report voting.html
+  ashlar dedalus rewrite voting.ded --script voting.steps -o voting20.ded`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return runOptimize(ctx, t, o, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVar(&o.search.Machines, "machines", 20, "how many machines there are")
+	f.StringVar(&o.load, "load", "", "what clients do, from `FILE`")
+	f.StringVar(&o.calibration, "calibration", "", "costs, from a `FILE` that dedalus calibrate wrote")
+	f.StringVar(&o.measured, "measured", "", "processor time of nodes, from `FILE`, to compare with and to fit costs to")
+	f.StringVarP(&o.out, "out", "o", "", "write the steps to `FILE`, for dedalus rewrite --script")
+	f.StringVar(&o.report, "report", "", "write a page about it to `FILE`")
+	f.BoolVar(&o.json, "json", false, "write the result as JSON")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell all that was tried")
+	f.BoolVar(&o.progress, "progress", t.ErrTTY, "tell how far the search is")
+	f.DurationVar(&o.time, "time", 0, "end the search after this time, with what was found (default: never)")
+	f.BoolVar(&o.skip, "no-compare", false, "do not compare what results with the program")
+	f.IntVar(&o.search.Programs, "programs", 0, "profile so many programs at most (default 2000)")
+	f.IntVar(&o.search.Width, "width", 0, "go on from so many programs at each depth (default 4)")
+	f.IntVar(&o.search.Depth, "depth", 0, "take components apart so many times at most (default 10)")
+	return cmd
+}
+
+func runOptimize(ctx context.Context, t *console.Terminal, o optimizeOptions, path string) error {
+	if o.search.Machines < 1 || o.time < 0 || o.search.Programs < 0 || o.search.Width < 0 || o.search.Depth < 0 {
+		return exit.With(exit.Usage, errors.New("numbers of machines, programs, widths, depths and times are positive"))
+	}
+	p, err := load(t, path)
+	if err != nil {
+		return err
+	}
+	load, err := readLoad(t, p, path, o.load)
+	if err != nil {
+		return err
+	}
+	costs, validation, err := o.costs(ctx, p, load)
+	if err != nil {
+		return failed(err)
+	}
+	if o.progress {
+		o.search.Progress = func(g cost.Progress) {
+			fmt.Fprintf(t.Err, "depth %d: %s profiled, %s refused, best %s commands/s\n", g.Depth, many(g.Programs, "program"),
+				many(g.Refused, "way"), console.Count(int64(g.Best)))
+		}
+	}
+	if o.time > 0 {
+		c, cancel := context.WithTimeout(ctx, o.time)
+		defer cancel()
+		ctx = c
+	}
+	r, err := cost.Optimize(ctx, p, load, costs, o.search)
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return exit.With(exit.Interrupted, errors.New("interrupted before the program was profiled"))
+	}
+	if err != nil {
+		return failed(err)
+	}
+	doc := &optimizeDocument{Schema: "ashlar-dedalus-optimize-1", Program: path, Machines: o.search.Machines, Modelled: true,
+		Calibration: costs, Validation: validation, Result: r}
+	if doc.Compared, err = o.compare(ctx, p, r); err != nil {
+		return err
+	}
+	return o.tell(ctx, t, doc)
+}
+
+// compare compares the program with what the steps of a result make of it.
+func (o *optimizeOptions) compare(ctx context.Context, p *logic.Program, r *cost.Result) (*comparedSteps, error) {
+	if len(r.Steps) == 0 || r.Stopped == "interrupted" {
+		return nil, nil
+	}
+	after := p
+	for _, c := range r.Steps {
+		s, err := rewrite.ParseStep(c.Step)
+		if err == nil {
+			after, _, err = takeStep(after, s)
+		}
+		invariant.Check(err == nil, "optimize: a step that was taken is not taken again: %v", err)
+	}
+	return try(ctx, p, after, o.skip)
+}
+
+// optimizeDocument is what optimize tells machines, and its page.
+type optimizeDocument struct {
+	Schema   string `json:"schema"`
+	Program  string `json:"program"`
+	Machines int    `json:"machines"`
+	// Modelled reports that throughput is predicted, and was not measured.
+	Modelled    bool              `json:"modelled"`
+	Calibration *cost.Calibration `json:"calibration"`
+	Validation  *cost.Validation  `json:"validation,omitempty"`
+	// Compared is how far what the steps make was compared with the program; nil where
+	// there are none.
+	Compared *comparedSteps `json:"compared,omitempty"`
+	*cost.Result
+}
+
+// tell writes the result in all ways that were asked for.
+func (o *optimizeOptions) tell(ctx context.Context, t *console.Terminal, d *optimizeDocument) error {
+	code := 0
+	if d.Compared != nil {
+		code = d.Compared.code()
+	}
+	if code != 0 {
+		// Steps that change what the program does are for nobody's use.
+		if !o.json {
+			d.Compared.write(t.Err)
+			return exit.With(code, nil)
+		}
+		o.out, o.report = "", ""
+	}
+	if o.out != "" {
+		if err := file.Write(o.out, []byte(d.script()), 0o644); err != nil {
+			return failed(err)
+		}
+	}
+	if o.report != "" {
+		// The page is written also when the search was interrupted.
+		if err := writeOptimizePage(context.WithoutCancel(ctx), o.report, d); err != nil {
+			return failed(err)
+		}
+	}
+	if o.json {
+		if err := t.JSON(d); err != nil {
+			return err
+		}
+	} else {
+		writeOptimizeText(t.Out, d, console.NewPalette(t.OutTTY), o.verbose)
+	}
+	if d.Stopped == "interrupted" {
+		code = exit.Interrupted
+	}
+	if code != 0 {
+		return exit.With(code, nil)
+	}
+	return nil
+}
+
+// script is the steps as dedalus rewrite reads them, each with why it is there.
+func (d *optimizeDocument) script() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Chosen for %s on %s: %s commands/s on %d, %.2f times as many as before; modelled.\n",
+		d.Result.Original.Name, many(d.Machines, "machine"), console.Count(int64(d.After.Throughput)), d.After.Machines, d.gain())
+	for _, s := range d.Steps {
+		fmt.Fprintf(&b, "# %s was in the way with %.2f us a command: %s commands/s after this step.\n%s\n",
+			s.Attacked, s.AttackedLoad, console.Count(int64(s.After)), s.Step)
+	}
+	return b.String()
+}
+
+func (d *optimizeDocument) gain() float64 { return d.After.Throughput / d.Before.Throughput }
+
+// readLoad reads a load: the one that was asked for, the one beside the program,
+// or one for any program.
+func readLoad(t *console.Terminal, p *logic.Program, program, path string) (*cost.Load, error) {
+	if beside := strings.TrimSuffix(program, ".ded") + ".load"; path == "" && beside != program {
+		if _, err := os.Stat(beside); err == nil {
+			path = beside
+		}
+	}
+	if path == "" {
+		if l := cost.DefaultLoad(p); l != nil {
+			return l, nil
+		}
+		return nil, failed(fmt.Errorf("%s has no inputs: nobody can ask anything of it", p.Name))
+	}
+	text, err := specification.Files{}.ReadFile(path)
+	if err != nil {
+		return nil, failed(err)
+	}
+	var diags source.List
+	l := cost.ParseLoad(source.NewFile(path, text), p, &diags)
+	diags.Print(t.Err)
+	if l == nil {
+		return nil, exit.With(exit.Spec, nil)
+	}
+	return l, nil
+}
+
+// costs are those of the calibration, fitted to what was measured.
+func (o *optimizeOptions) costs(ctx context.Context, p *logic.Program, l *cost.Load) (*cost.Calibration, *cost.Validation, error) {
+	c := cost.DefaultCalibration()
+	if o.calibration != "" {
+		text, err := os.ReadFile(o.calibration)
+		if err != nil {
+			return nil, nil, err
+		}
+		if c, err = cost.ReadCalibration(text); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", o.calibration, err)
+		}
+	}
+	if o.measured == "" {
+		return c, nil, nil
+	}
+	seen, err := observation(ctx, p, l, c, o.measured)
+	if err != nil {
+		return nil, nil, err
+	}
+	fitted, v, err := c.Fit([]cost.Observation{seen})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", o.measured, err)
+	}
+	return fitted, v, nil
+}
+
+// observation reads measurements of a program, beside what is predicted of it.
+func observation(ctx context.Context, p *logic.Program, l *cost.Load, c *cost.Calibration, measured string) (cost.Observation, error) {
+	o := cost.Observation{Program: p.Name}
+	text, err := os.ReadFile(measured)
+	if err != nil {
+		return o, err
+	}
+	if o.Measured, err = cost.ReadMeasured(text); err != nil {
+		return o, fmt.Errorf("%s: %w", measured, err)
+	}
+	profile, err := cost.Run(ctx, p, l)
+	if err != nil {
+		return o, err
+	}
+	o.Estimate, _ = cost.Measure(p, l, c, profile)
+	return o, nil
+}

@@ -1,0 +1,82 @@
+package dedalus
+
+import (
+	"context"
+	_ "embed" // the page
+	"errors"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/page"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
+)
+
+//go:embed optimize.html
+var optimizePageText string
+
+// writeOptimizePage writes a page about an optimization that needs nothing else: its
+// data and pictures are in it.
+func writeOptimizePage(ctx context.Context, name string, d *optimizeDocument) error {
+	data, err := page.Data(d)
+	if err != nil {
+		return err
+	}
+	before, err := drawFlows(ctx, d.Before)
+	if err != nil {
+		return err
+	}
+	after, err := drawFlows(ctx, d.After)
+	if err != nil {
+		return err
+	}
+	return page.Write(name, optimizePageText, struct {
+		Title         string
+		Before, After template.HTML
+		Data          template.JS
+	}{d.Result.Original.Name, before, after, data})
+}
+
+// drawFlows is a picture of components and the messages between them. Without Graphviz
+// it says so.
+func drawFlows(ctx context.Context, e *cost.Estimate) (template.HTML, error) {
+	svg, err := page.Draw(ctx, flowsDot(e))
+	if errors.Is(err, page.ErrNoGraphviz) {
+		return template.HTML("<p class=\"dim\">" + template.HTMLEscapeString(err.Error()) + "</p>"), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	_, picture, ok := strings.Cut(string(svg), "<svg")
+	if !ok {
+		return "", errors.New("draw the graph: Graphviz made no picture")
+	}
+	return template.HTML("<svg" + picture), nil
+}
+
+// flowsDot is an estimate in the language of Graphviz: a box for each component, as red
+// as it is busy, and a line for the messages of a command from one to another.
+func flowsDot(e *cost.Estimate) string {
+	var b strings.Builder
+	b.WriteString("digraph flows {\n  rankdir=LR\n  node [shape=box style=\"rounded,filled\" fontname=\"sans-serif\" fontsize=11]\n")
+	b.WriteString("  edge [color=\"#555555\" fontname=\"sans-serif\" fontsize=9 arrowsize=0.7]\n")
+	fmt.Fprintf(&b, "  %q [shape=ellipse fillcolor=\"#ffffff\"]\n", cost.Clients)
+	busiest := 0.0
+	for _, c := range e.Components {
+		if !c.Outside {
+			busiest = max(busiest, c.Busiest.Total())
+		}
+	}
+	for _, c := range e.Components {
+		share := 0.0
+		if busiest > 0 && !c.Outside {
+			share = c.Busiest.Total() / busiest
+		}
+		fmt.Fprintf(&b, "  %q [label=\"%s\\n%d × %d machines\\n%.2f us\" fillcolor=\"0.02 %.3f 1.0\"]\n", c.Name, c.Name, c.Instances, c.Partitions, c.Busiest.Total(), 0.6*share)
+	}
+	for _, f := range e.Flows {
+		fmt.Fprintf(&b, "  %q -> %q [label=\"%s × %.3g\" penwidth=%.2f]\n", f.From, f.To, f.Relation, f.Messages, 0.7+min(3, f.Messages/2))
+	}
+	b.WriteString("}\n")
+	return b.String()
+}

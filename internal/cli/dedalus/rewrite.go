@@ -1,0 +1,265 @@
+package dedalus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/file"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/analyze"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/certificate"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
+)
+
+// rewriteOptions are the flags of dedalus rewrite.
+type rewriteOptions struct {
+	steps   []string
+	script  string
+	out     string
+	explain bool
+	json    bool
+	// skip leaves out the comparison of what results with the program.
+	skip bool
+}
+
+func newRewriteCommand(t *console.Terminal) *cobra.Command {
+	var o rewriteOptions
+	cmd := &cobra.Command{
+		Use:   "rewrite FILE.ded",
+		Short: "Take steps that run a protocol on more machines",
+		Long: `Rewrite takes steps, one after the other, and writes the program that results. A
+step is refused where the program does not allow it, and the rules and literals that
+stand in the way are named.
+
+Steps:
+  mutual|functional|monotonic|statemachine|asymmetric COMPONENT rules N... as NAME
+      moves rules of a component to one of their own
+  relay COMPONENT as NAME
+      moves all rules of a component to one of their own, which what comes from outside,
+      and timers, is passed on to; that one can be divided
+  partition COMPONENT into N [RELATION by COLUMN ...]
+      divides a component's facts among N machines
+  partial COMPONENT into N [RELATION by COLUMN ...]
+      divides what has a key; what has none all N get in one order
+
+--explain shows the numbers of rules, before the first step and after each.
+
+` + trialHelp + `
+
+Exit codes: 0 all steps were taken; 12 a step was refused, or what results tells what
+the program does not; 13 it comes to rest where the program does not; 130
+interrupted; 150 errors in the program; 1 files; 2 usage.`,
+		Example: `  ashlar dedalus rewrite storage.ded --explain
+  ashlar dedalus rewrite storage.ded --apply 'partition storage into 2' -o storage2.ded
+  ashlar dedalus rewrite storage.ded --script steps.txt --explain`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runRewrite(cmd.Context(), t, o, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&o.steps, "apply", nil, "take a `STEP`; again for the next one")
+	f.StringVar(&o.script, "script", "", "take the steps in a `FILE`, a line each; # begins a comment")
+	f.StringVarP(&o.out, "out", "o", "", "write the program to `FILE`, in place of standard output")
+	f.BoolVar(&o.explain, "explain", false, "say what each step did and what it rests on")
+	f.BoolVar(&o.json, "json", false, "write the steps and what they rest on as JSON, and the program to --out only")
+	f.BoolVar(&o.skip, "no-compare", false, "do not compare what results with the program")
+	return cmd
+}
+
+// step is the report of a step.
+type step struct {
+	Step     string            `json:"step"`
+	Taken    bool              `json:"taken"`
+	Because  []string          `json:"because,omitempty"`
+	Moved    []string          `json:"moved,omitempty"`
+	Copied   []string          `json:"copied,omitempty"`
+	Keys     map[string]string `json:"keys,omitempty"`
+	Assuming []string          `json:"assuming,omitempty"`
+	// Replicated, Sealed, Depth and Settling are a partial partitioning's.
+	Replicated []string `json:"replicated,omitempty"`
+	Sealed     []string `json:"sealed,omitempty"`
+	Depth      int      `json:"depth,omitempty"`
+	Settling   bool     `json:"settling,omitempty"`
+}
+
+func runRewrite(ctx context.Context, t *console.Terminal, o rewriteOptions, path string) error {
+	steps, err := o.parse()
+	if err != nil {
+		return err
+	}
+	p, err := load(t, path)
+	if err != nil {
+		return err
+	}
+	if o.explain {
+		explainRules(t, p)
+	}
+	original, told := p, []step{}
+	var refused *rewrite.Refusal
+	for _, s := range steps {
+		q, cert, err := takeStep(p, s)
+		if err != nil && !errors.As(err, &refused) {
+			return exit.With(exit.Usage, err)
+		}
+		told = append(told, tellStep(q, s, cert, refused))
+		if refused != nil {
+			break
+		}
+		p = q
+		if o.explain {
+			explainStep(t, told[len(told)-1])
+			explainRules(t, p)
+		}
+	}
+	var compared *comparedSteps
+	if refused == nil && len(steps) > 0 {
+		if compared, err = try(ctx, original, p, o.skip); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		if err := t.JSON(struct {
+			Schema   string         `json:"schema"`
+			Steps    []step         `json:"steps"`
+			Compared *comparedSteps `json:"compared,omitempty"`
+		}{"ashlar-dedalus-rewrite-1", told, compared}); err != nil {
+			return err
+		}
+	}
+	if refused != nil {
+		if !o.json {
+			fmt.Fprintln(t.Err, refused)
+		}
+		return exit.With(exit.Safety, nil)
+	}
+	if compared != nil {
+		if !o.json {
+			compared.write(t.Err)
+		}
+		if code := compared.code(); code != 0 {
+			return exit.With(code, nil)
+		}
+	}
+	switch {
+	case o.out != "":
+		return failed(file.Write(o.out, []byte(p.String()), 0o644))
+	case !o.json && !o.explain:
+		_, err := t.Out.Write([]byte(p.String()))
+		return failed(err)
+	}
+	return nil
+}
+
+// takeStep takes a step, and has the certificate checked by what shares nothing with
+// the rewriter. What that does not derive again is refused as well.
+func takeStep(p *logic.Program, s rewrite.Step) (*logic.Program, *rewrite.Certificate, error) {
+	q, cert, err := rewrite.Apply(p, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := certificate.Check(p, q, cert.Claim(p)); err != nil {
+		why := analyze.Blocker{Why: "the certificate is not accepted: " + err.Error(), Help: "look whether names of the program are like those that rewrites make"}
+		return nil, nil, &rewrite.Refusal{Step: s, Verdict: analyze.Verdict{Because: []analyze.Blocker{why}}}
+	}
+	return q, cert, nil
+}
+
+// parse reads the steps of the command line and of the script.
+func (o *rewriteOptions) parse() ([]rewrite.Step, error) {
+	lines := o.steps
+	if o.script != "" {
+		text, err := os.ReadFile(o.script)
+		if err != nil {
+			return nil, failed(err)
+		}
+		for _, l := range strings.Split(string(text), "\n") {
+			if l, _, _ = strings.Cut(l, "#"); strings.TrimSpace(l) != "" {
+				lines = append(lines, l)
+			}
+		}
+	}
+	var steps []rewrite.Step
+	for _, l := range lines {
+		s, err := rewrite.ParseStep(l)
+		if err != nil {
+			return nil, exit.With(exit.Usage, err)
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+func tellStep(p *logic.Program, s rewrite.Step, cert *rewrite.Certificate, refused *rewrite.Refusal) step {
+	d := step{Step: s.String(), Taken: refused == nil}
+	if refused != nil {
+		for _, b := range refused.Verdict.Because {
+			d.Because = append(d.Because, b.String())
+		}
+		return d
+	}
+	d.Moved, d.Copied = cert.Moved, cert.Copied
+	if r := cert.Partial; r != nil {
+		d.Replicated, d.Sealed, d.Depth, d.Settling = r.Replicated, r.Sealed, r.Depth, r.Settling
+	}
+	for rel, k := range cert.Keys {
+		if d.Keys == nil {
+			d.Keys = map[string]string{}
+		}
+		d.Keys[rel] = k.Name(p.Find(rel))
+	}
+	for _, a := range cert.Assuming {
+		d.Assuming = append(d.Assuming, a.String())
+	}
+	return d
+}
+
+func explainStep(t *console.Terminal, d step) {
+	fmt.Fprintf(t.Out, "\n%s\n", d.Step)
+	for _, r := range d.Copied {
+		fmt.Fprintf(t.Out, "  both sides read %s: the new component reads a copy\n", r)
+	}
+	var keys []string
+	for r, k := range d.Keys {
+		keys = append(keys, r+" by "+k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		fmt.Fprintf(t.Out, "  divides %s\n", k)
+	}
+	for _, r := range d.Replicated {
+		fmt.Fprintf(t.Out, "  all parts get %s, in one order\n", r)
+	}
+	if d.Settling {
+		fmt.Fprintf(t.Out, "  a part that goes on by itself says that it is ready when it has come to rest\n")
+	}
+	for _, r := range d.Sealed {
+		fmt.Fprintf(t.Out, "  seals %s: its receiver takes what all parts send, or nothing\n", r)
+	}
+	for _, a := range d.Assuming {
+		fmt.Fprintf(t.Out, "  assuming %s\n", a)
+	}
+	fmt.Fprintln(t.Out)
+}
+
+func explainRules(t *console.Terminal, p *logic.Program) {
+	for _, c := range p.Components {
+		fmt.Fprintf(t.Out, "%s × %d", c.Name, c.Instances*c.Partitions)
+		if c.Of != c.Name {
+			fmt.Fprintf(t.Out, ", a piece of %s", c.Of)
+		}
+		fmt.Fprintln(t.Out)
+		for i, r := range c.Rules {
+			fmt.Fprintf(t.Out, "%4d  %v\n", i+1, r)
+		}
+	}
+}

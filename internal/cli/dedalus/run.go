@@ -1,0 +1,347 @@
+package dedalus
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/internal/child"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
+)
+
+// runOptions are the flags of dedalus run.
+type runOptions struct {
+	steps
+	data, work, ashlar string
+	port               int
+	span               time.Duration
+	json               bool
+}
+
+func newRunCommand(t *console.Terminal) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run FILE.ded",
+		Short: "Compile a protocol and run all of it on this machine",
+		Long: `Run compiles a protocol, builds it, and starts each instance as a process that listens
+on loopback. It says where they are, and ends them when it is interrupted, after --for,
+or when one of them ends by itself. Clients find the instances by deployment.json,
+whose place it tells.
+
+Exit codes: 0 it ran for --for, or was interrupted and all processes ended in order;
+1 a process has ended by itself, or files, or the go command; 12 a step was refused;
+150 errors in the program; 2 usage.`,
+		Example: `  ashlar dedalus run voting.ded
+  ashlar dedalus run voting.ded --script voting.steps
+  ashlar dedalus run paxos.ded --data /var/tmp/paxos --for 30s`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runRun(cmd.Context(), t, o, args[0]) },
+	}
+	f := cmd.Flags()
+	o.steps.flags(cmd)
+	f.StringVar(&o.data, "data", "", "keep what is durable in `DIR` (default: gone when it ends)")
+	f.StringVar(&o.work, "work", "", "write and build the program in `DIR` (default: gone when it ends)")
+	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+ashlarModule)
+	f.IntVar(&o.port, "port", 0, "the first port (default: any that are free)")
+	f.DurationVar(&o.span, "for", 0, "end after that (default: when interrupted)")
+	f.BoolVar(&o.json, "json", false, "tell what runs as JSON")
+	return cmd
+}
+
+func runRun(ctx context.Context, t *console.Terminal, o runOptions, path string) error {
+	p, err := o.load(t, path)
+	if err != nil {
+		return err
+	}
+	return withFleet(ctx, t, o, p, func(f *fleet) error {
+		if err := f.tell(); err != nil {
+			return failed(err)
+		}
+		return failed(f.wait(ctx))
+	})
+}
+
+// withFleet does something while all processes of a program run. What is still
+// there in the end is killed.
+func withFleet(ctx context.Context, t *console.Terminal, o runOptions, p *logic.Program, do func(*fleet) error) (err error) {
+	defer t.End.Over()
+	if o.work == "" || o.data == "" {
+		dir, err := os.MkdirTemp("", "ashlar-dedalus-")
+		if err != nil {
+			return failed(err)
+		}
+		defer func() { err = errors.Join(err, failed(os.RemoveAll(dir))) }()
+		if o.work == "" {
+			o.work = filepath.Join(dir, "program")
+		}
+		if o.data == "" {
+			o.data = filepath.Join(dir, "data")
+		}
+	}
+	f := &fleet{t: t, o: o}
+	if err := f.build(ctx, p); err != nil {
+		if ctx.Err() != nil {
+			return exit.Stopped(ctx)
+		}
+		return err
+	}
+	if err := f.place(p); err != nil {
+		return failed(err)
+	}
+	defer f.kill()
+	defer t.End.InOrder() // from here on, processes and files only go
+	for i := range f.d.Processes {
+		if err := f.start(ctx, &f.d.Processes[i]); err != nil {
+			if ctx.Err() != nil {
+				return exit.Stopped(ctx)
+			}
+			return failed(err)
+		}
+	}
+	return do(f)
+}
+
+// fleet is the processes of a program on this machine.
+type fleet struct {
+	t          *console.Terminal
+	o          runOptions
+	program    string // the binary
+	deployment string
+	d          *deploy.Description
+	processes  []*process
+	one        chan *process // that has ended
+}
+
+type process struct {
+	node  string
+	cmd   *exec.Cmd
+	errs  tail
+	ended chan struct{}
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+const tailMax = 4 << 10
+
+// Write implements io.Writer.
+func (w *tail) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.b = append(w.b, b...)
+	if more := len(w.b) - tailMax; more > 0 {
+		w.b = w.b[:copy(w.b, w.b[more:])]
+	}
+	return len(b), nil
+}
+
+// String is the last line that is not one of the log, or the last one.
+func (w *tail) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(string(w.b)), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if !strings.HasPrefix(lines[i], "time=") && !strings.HasPrefix(lines[i], "Run '") {
+			return lines[i]
+		}
+	}
+	return lines[len(lines)-1]
+}
+
+// progress says what is being done, where a person is looking.
+func (f *fleet) progress(format string, args ...any) {
+	if f.t.ErrTTY && !f.o.json {
+		fmt.Fprintf(f.t.Err, format+"\n", args...)
+	}
+}
+
+// build compiles and builds the program.
+func (f *fleet) build(ctx context.Context, p *logic.Program) error {
+	f.progress("compiling %s", p.Name)
+	if _, err := compile(ctx, p, f.o.work, f.o.ashlar); err != nil {
+		return err
+	}
+	f.progress("building it")
+	var err error
+	if f.program, err = filepath.Abs(filepath.Join(f.o.work, packageName(p.Name)+".bin")); err != nil {
+		return failed(err)
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", f.program, ".")
+	cmd.Dir = f.o.work
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return failed(fmt.Errorf("go build: %w\n%s", err, strings.TrimSpace(out.String())))
+	}
+	return nil
+}
+
+// place finds ports and writes the deployment.
+func (f *fleet) place(p *logic.Program) error {
+	f.d = deploy.New(p)
+	if f.o.port != 0 {
+		if err := f.d.Place(nil, f.o.port, false); err != nil {
+			return err
+		}
+	} else {
+		addrs, err := ports.Free(len(f.d.Processes))
+		if err != nil {
+			return err
+		}
+		for i, addr := range addrs {
+			f.d.Processes[i].Addr = addr
+		}
+	}
+	text, err := f.d.Append(nil)
+	if err != nil {
+		return err
+	}
+	if f.deployment, err = filepath.Abs(filepath.Join(f.o.work, "deployment.json")); err != nil {
+		return err
+	}
+	return os.WriteFile(f.deployment, text, 0o666)
+}
+
+// start starts a process and waits until it listens.
+func (f *fleet) start(ctx context.Context, p *deploy.Process) error {
+	f.progress("starting %s", p.Node)
+	if f.one == nil {
+		f.one = make(chan *process, len(f.d.Processes))
+	}
+	k := &process{node: p.Node, ended: make(chan struct{})}
+	k.cmd = exec.Command(f.program, "--deployment", f.deployment, "--node", p.Node,
+		"--data", filepath.Join(f.o.data, strings.ReplaceAll(p.Node, "/", "-")))
+	// A signal from the terminal is for this process, which ends the others.
+	k.cmd.SysProcAttr = child.Attributes()
+	k.cmd.Stderr = &k.errs
+	out, err := k.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := k.cmd.Start(); err != nil {
+		return err
+	}
+	f.processes = append(f.processes, k)
+	listens := make(chan struct{})
+	go func() {
+		defer func() { close(k.ended); f.one <- k }()
+		tell := sync.OnceFunc(func() { close(listens) })
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "listening on ") {
+				tell()
+			}
+		}
+		_ = k.cmd.Wait() // its code is in ProcessState
+	}()
+	select {
+	case <-listens:
+		return nil
+	case <-k.ended:
+		return fmt.Errorf("%s has ended: %s", p.Node, &k.errs)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// tell says what runs.
+func (f *fleet) tell() error {
+	if f.o.json {
+		type process struct {
+			Node string `json:"node"`
+			Addr string `json:"addr"`
+			PID  int    `json:"pid"`
+		}
+		var list []process
+		for i, k := range f.processes {
+			list = append(list, process{k.node, f.d.Processes[i].Addr, k.cmd.Process.Pid})
+		}
+		return f.t.JSON(struct {
+			Schema     string    `json:"schema"`
+			Deployment string    `json:"deployment"`
+			Processes  []process `json:"processes"`
+		}{"ashlar-dedalus-run-1", f.deployment, list})
+	}
+	for i, k := range f.processes {
+		fmt.Fprintf(f.t.Out, "%-20s %s\n", k.node, f.d.Processes[i].Addr)
+	}
+	fmt.Fprintf(f.t.Out, "deployment %s\n", f.deployment)
+	if f.o.span == 0 {
+		fmt.Fprintln(f.t.Out, "interrupt to end")
+	}
+	return nil
+}
+
+// wait waits for the end, and ends the processes in order.
+func (f *fleet) wait(ctx context.Context) error {
+	var over <-chan time.Time
+	if f.o.span > 0 {
+		timer := time.NewTimer(f.o.span)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case k := <-f.one:
+		return k.early()
+	case <-over:
+	case <-ctx.Done():
+	}
+	f.t.End.InOrder()
+	return f.end()
+}
+
+// early is that a process has ended by itself.
+func (k *process) early() error {
+	return fmt.Errorf("%s has ended with exit code %d: %s", k.node, k.cmd.ProcessState.ExitCode(), &k.errs)
+}
+
+// end ends the processes in order.
+func (f *fleet) end() error {
+	f.progress("ending")
+	for _, k := range f.processes {
+		if err := k.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+	}
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	for _, k := range f.processes {
+		select {
+		case <-k.ended:
+		case <-patience.C:
+			return fmt.Errorf("%s does not end", k.node) // and is killed
+		}
+		if code := k.cmd.ProcessState.ExitCode(); code != 0 {
+			return fmt.Errorf("%s ends with exit code %d: %s", k.node, code, &k.errs)
+		}
+	}
+	return nil
+}
+
+// grace is how long processes have to end.
+const grace = 15 * time.Second
+
+// kill ends all that still run, at once.
+func (f *fleet) kill() {
+	for _, k := range f.processes {
+		_ = k.cmd.Process.Kill() // it may have ended
+		<-k.ended
+	}
+}

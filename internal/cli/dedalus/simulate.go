@@ -1,0 +1,256 @@
+package dedalus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/adversary"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/scenario"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/trial"
+)
+
+const simulateHelp = `Simulate runs a program, or what steps make of it, under a scheduler that means
+harm: messages are late, come in another order and come twice, timers run out at any
+time, nodes crash, and machines stop. Then there is peace, in which all that is under
+way arrives, until nothing new is told.
+
+Each run is judged: the original must be able to tell what was told, at each moment
+and at rest. For that a run of the original is looked for, within a bound: a run that
+it does not find is reported, and may yet be one of the original's. A run that is
+reported is made shorter, and shown with a line that repeats it: --replay LINE.
+
+Without --inputs, runs with odd seeds are given messages with the numbers 0, 1, and so
+on; those with even seeds, where nothing fails, values that the program speaks of, and
+others, as the seed draws them. Some runs have slow machines, machines that do nothing until something
+comes, and inputs that all come early.
+
+Without steps a program is its own original, which shows how it fares, and how far
+the search for a run of it gets. Functions from Go are stood in for by functions that
+give different results for different arguments.
+
+What the original asserts of its relations (assume collected, assume timely) is asked of
+runs, too: with each seed there is a run of the original in which what these are about, of one
+component, happens later. --postpone COMPONENT makes such runs alone.
+
+Exit codes: 0 all runs were explained; 12 something was told that the original was
+not found to tell; 13 a run came to rest where the original was not found to; 130
+interrupted; 150 errors in a program; 151 in the messages; 1 files; 2 usage.`
+
+// simulateOptions are the flags of dedalus simulate.
+type simulateOptions struct {
+	pair
+	seeds, seed uint64
+	replay      string
+	postpone    string
+	ticks       int
+	run         adversary.Options
+	json        bool
+}
+
+func newSimulateCommand(t *console.Terminal) *cobra.Command {
+	var o simulateOptions
+	cmd := &cobra.Command{
+		Use:   "simulate FILE.ded",
+		Short: "Run a program under random schedules, and compare it with the original",
+		Long:  simulateHelp,
+		Example: `  ashlar dedalus simulate voting.ded --apply voting.steps --seeds 100
+  ashlar dedalus simulate voting.ded --apply voting.steps --crashes 2 --stops 1 --each 20
+  ashlar dedalus simulate voting.ded --other mine.ded --replay '>0 leader/0:0 participant/1:0'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSimulate(cmd.Context(), t, o, args[0])
+		},
+	}
+	f := cmd.Flags()
+	o.flags(f)
+	f.Uint64Var(&o.seeds, "seeds", 80, "make `N` runs")
+	f.Uint64Var(&o.seed, "seed", 1, "begin with this `SEED`")
+	f.StringVar(&o.replay, "replay", "", "make the one run of a `SCHEDULE`")
+	f.StringVar(&o.postpone, "postpone", "", "run the original, in which what is assumed of relations of `COMPONENT` happens later")
+	f.IntVar(&o.run.Steps, "steps", 400, "`N` steps of trouble in each run")
+	f.IntVar(&o.run.Faults.Crashes, "crashes", 0, "about `N` crashes of nodes in a run; they come back with what is durable")
+	f.IntVar(&o.run.Faults.Stops, "stops", 0, "of `N` nodes at most machines stop for ever")
+	f.StringSliceVar(&o.run.Faults.Spared, "spare", nil, "the nodes of a `COMPONENT` neither crash nor stop")
+	f.BoolVar(&o.run.Again, "again", false, "who asks asks again")
+	f.IntVar(&o.ticks, "search", 4000, "look for a run of the original for `N` ticks")
+	f.BoolVar(&o.json, "json", false, "write the result as JSON")
+	return cmd
+}
+
+// simulation is what simulate reports to machines.
+type simulation struct {
+	Schema   string   `json:"schema"`
+	ExitCode int      `json:"exitCode"`
+	Runs     uint64   `json:"runs"`
+	Rested   uint64   `json:"rested"`
+	Told     int      `json:"told"`
+	Steps    int      `json:"steps"`
+	Seed     uint64   `json:"seed,omitempty"` // of what was found
+	Found    string   `json:"found,omitempty"`
+	What     []string `json:"what,omitempty"`
+	Schedule []string `json:"schedule,omitempty"`
+	Replay   string   `json:"replay"`
+	// Assumption is the assertion of the original that does not hold, if that was found.
+	Assumption string `json:"assumption,omitempty"`
+	component  string
+}
+
+func runSimulate(ctx context.Context, t *console.Terminal, o simulateOptions, path string) error {
+	if o.run.Steps < 1 || o.run.Faults.Crashes < 0 || o.run.Faults.Stops < 0 || o.ticks < 0 {
+		return exit.With(exit.Usage, errors.New("--steps is at least 1, and --crashes, --stops and --search are not negative"))
+	}
+	line, err := adversary.Parse(o.replay)
+	if err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	before, after, err := o.load(t, path)
+	if err != nil {
+		return err
+	}
+	for _, c := range o.run.Faults.Spared {
+		if before.Component(c) == nil {
+			return exit.With(exit.Usage, fmt.Errorf("--spare %s: there is no such component", c))
+		}
+	}
+	o.run.Functions = scenario.Functions(before)
+	d := simulation{Schema: "ashlar-dedalus-simulate-1"}
+	one := func(seed uint64, run func(*adversary.Player) *adversary.Run) (bool, error) {
+		first, second, err := o.drawn(before, after, seed)
+		if err != nil {
+			return false, err
+		}
+		x, oracle := adversary.NewPlayer(after, second, o.run), adversary.NewOracle(before, first, o.run)
+		oracle.TicksMax = o.ticks
+		r := run(x)
+		if r.Endless != nil {
+			return false, failed(r.Endless)
+		}
+		d.Runs++
+		d.Told, d.Steps = d.Told+len(r.Told), d.Steps+r.Steps
+		if r.Rest {
+			d.Rested++
+		}
+		v := oracle.Judge(ctx, r)
+		if v.Kind == "" || ctx.Err() != nil {
+			return false, nil
+		}
+		r, v = shortened(ctx, x, oracle, r, v)
+		d.Seed, d.Found, d.What = seed, v.Kind, strings.Split(v.String(), "\n")
+		d.Schedule, d.Replay = r.Schedule.Tell(), r.Schedule.String()
+		d.ExitCode = map[string]int{"safety": exit.Safety, "liveness": exit.Liveness}[v.Kind]
+		return true, nil
+	}
+	if o.replay != "" {
+		o.seeds = 1
+	}
+	made := after
+	assumed := asserted(before, o.postpone)
+	if o.postpone != "" && len(assumed) == 0 {
+		return exit.With(exit.Usage, fmt.Errorf("--postpone %s: nothing is assumed of its relations that is about ticks", o.postpone))
+	}
+	run := func(seed uint64) func(*adversary.Player) *adversary.Run {
+		return func(x *adversary.Player) *adversary.Run {
+			if o.replay != "" {
+				return x.Replay(line)
+			}
+			return x.Random(seed)
+		}
+	}
+	for seed, found := o.seed, false; seed < o.seed+o.seeds && !found && ctx.Err() == nil; seed++ {
+		if o.postpone == "" {
+			if found, err = one(seed, run(seed)); err != nil || found {
+				break
+			}
+		}
+		if n := uint64(len(assumed)); n > 0 && (o.replay == "" || o.postpone != "") {
+			// Each run has one of the author's assertions asked as well.
+			x := assumed[seed%n]
+			after = x.Late
+			if found, err = one(seed, run(seed)); found {
+				d.Assumption, d.component = x.String(), x.Component
+			}
+			after = made
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil && d.Found == "" {
+		d.ExitCode = exit.Interrupted
+	}
+	return tellSimulation(t, d, o, after)
+}
+
+// asserted are the assertions about ticks: of one component, or of all if it is "".
+func asserted(p *logic.Program, component string) []trial.Assertions {
+	return slices.DeleteFunc(trial.Asserted(p), func(a trial.Assertions) bool { return component != "" && a.Component != component })
+}
+
+// drawn are what both programs are given in the run of a seed.
+func (o *simulateOptions) drawn(before, after *logic.Program, seed uint64) (first, second []interp.Message, err error) {
+	if o.inputs != "" || seed%2 == 1 || o.run.Faults.Crashes+o.run.Faults.Stops > 0 {
+		// Of equal messages and failures at once the search explains too little.
+		return o.both(before, after)
+	}
+	first = scenario.Draw(before, env.Seeded(seed), o.each)
+	second, err = sameFor(after, first)
+	return first, second, err
+}
+
+// shortened makes a run shorter with a search that gives up early, and answers that
+// run only if the whole search does not explain it either.
+func shortened(ctx context.Context, x *adversary.Player, o *adversary.Oracle, r *adversary.Run, v *adversary.Verdict) (*adversary.Run, *adversary.Verdict) {
+	whole := o.TicksMax
+	o.TicksMax = min(whole, 300)
+	short := x.Shrink(ctx, r.Schedule, func(r *adversary.Run) bool { return o.Judge(ctx, r).Kind == v.Kind })
+	o.TicksMax = whole
+	if w := o.Judge(ctx, short); w.Kind == v.Kind {
+		return short, w
+	}
+	return r, v
+}
+
+func tellSimulation(t *console.Terminal, d simulation, o simulateOptions, p *logic.Program) error {
+	if o.json {
+		if err := t.JSON(d); err != nil {
+			return err
+		}
+	} else {
+		pal := console.NewPalette(t.OutTTY)
+		if d.ExitCode == exit.Interrupted {
+			fmt.Fprintln(t.Out, "interrupted, after")
+		}
+		fmt.Fprintf(t.Out, "%s of %s: %s in %s, %d came to rest\n", many(int(d.Runs), "run"), p.Name, many(d.Told, "message")+" told", many(d.Steps, "step"), d.Rested)
+		if d.Found == "" {
+			fmt.Fprintln(t.Out, pal.Good("no difference: ")+"the original can do what these runs did")
+		} else {
+			what, postpone := pal.Bad("different:"), ""
+			if d.Assumption != "" {
+				what = fmt.Sprintf("%s '%s' does not hold in the original: where what it is about happens later,", pal.Bad("assumption:"), d.Assumption)
+				postpone = " --postpone " + d.component
+			}
+			fmt.Fprintf(t.Out, "%s with seed %d, %s\nafter\n", what, d.Seed, strings.Join(d.What, "\n"))
+			for i, s := range d.Schedule {
+				fmt.Fprintf(t.Out, "%4d  %s\n", i+1, s)
+			}
+			fmt.Fprintf(t.Out, "and peace. Repeat with --seed %d%s --replay '%s'\n", d.Seed, postpone, d.Replay)
+		}
+	}
+	if d.ExitCode != 0 {
+		return exit.With(d.ExitCode, nil)
+	}
+	return nil
+}

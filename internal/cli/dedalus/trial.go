@@ -1,0 +1,81 @@
+package dedalus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/explore"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/trial"
+)
+
+// trialTime is how long rewrite and optimize compare what they made with the
+// original; how far, is in package trial.
+const trialTime = 10 * time.Second
+
+const trialHelp = `What results is compared with the program before it is written: with a few messages that
+are made up, in every order, of at most 5,000 states of each program for each of at most
+seven sets of messages, each timer once, and for 10 seconds in all. What was compared
+is said; --no-compare leaves it out, which is said as well. That no difference is found
+proves nothing: see dedalus compare and dedalus simulate for more.`
+
+// comparedSteps is what is said of a comparison.
+type comparedSteps struct {
+	Skipped bool `json:"skipped,omitempty"`
+	*trial.Report
+}
+
+// try compares a program with what was made of it, within its bounds.
+func try(ctx context.Context, before, after *logic.Program, skip bool) (*comparedSteps, error) {
+	if skip {
+		return &comparedSteps{Skipped: true}, nil
+	}
+	c, cancel := context.WithTimeout(ctx, trialTime)
+	defer cancel()
+	r, err := trial.Run(c, before, after, trial.Limits{})
+	if err != nil || ctx.Err() != nil {
+		return nil, exit.With(exit.Interrupted, errors.New("interrupted while what the steps make was compared with the program"))
+	}
+	return &comparedSteps{Report: r}, nil
+}
+
+// String says it in a line.
+func (d *comparedSteps) String() string {
+	if d.Skipped {
+		return "not compared: --no-compare"
+	}
+	return "compared: " + d.Report.String()
+}
+
+// code is the exit code of a comparison.
+func (d *comparedSteps) code() int {
+	if d.Skipped || d.Different == nil {
+		return 0
+	}
+	return differenceCode(d.Different)
+}
+
+// differenceCode is the exit code for a difference.
+func differenceCode(d *explore.Difference) int {
+	return map[string]int{"safety": exit.Safety, "liveness": exit.Liveness}[d.Kind]
+}
+
+// write says what was compared, and shows the run if there is a difference.
+func (d *comparedSteps) write(w io.Writer) {
+	fmt.Fprintln(w, d)
+	if d.code() == 0 {
+		return
+	}
+	fmt.Fprintf(w, "refused: of what the steps make, %v\nafter\n", d.Different)
+	for i, s := range d.Different.Steps {
+		fmt.Fprintf(w, "%4d  %s\n", i+1, s)
+	}
+	fmt.Fprintln(w, "given")
+	for _, m := range d.Sets[len(d.Sets)-1].Inputs {
+		fmt.Fprintf(w, "      %s\n", m)
+	}
+}

@@ -1,0 +1,73 @@
+// Package exit is how a command ends: the exit codes, and errors that carry one.
+//
+// In: what went wrong. Out: an error from which the root command takes the exit code
+// and what is still to be said. docs/lang/exit-codes.md lists the codes.
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// The exit codes. Those from 10 on that TLC has mean what they mean there.
+const (
+	OK          = 0
+	World       = 1  // a file cannot be read or written, and the like
+	Usage       = 2  // the command line is wrong
+	Assumption  = 10 // an ASSUME is false
+	Deadlock    = 11
+	Safety      = 12 // an invariant is violated
+	Liveness    = 13 // a property of steps or of behaviours is violated
+	NotChecked  = 20 // something that was asked for was not checked
+	Eval        = 75 // an expression of the specification has no value
+	Interrupted = 130
+	Spec        = 150 // the specification has errors
+	Config      = 151 // the configuration has errors
+)
+
+// exit is an error that ends the process with a code of its own. Without err the
+// command has reported everything itself.
+type Error struct {
+	Code int
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// With is an error with the exit code. With a nil err the root command prints
+// nothing more.
+func With(code int, err error) error { return &Error{code, err} }
+
+// Failed marks an error of the world, such as a file or the network; nil remains nil.
+func Failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return With(World, err)
+}
+
+// Input is the exit code for errors in the input: in the configuration, or in the
+// specification.
+func Input(configuration bool) int {
+	if configuration {
+		return Config
+	}
+	return Spec
+}
+
+// interrupted is the error of a command that its user has ended, and nil if ctx has
+// not ended.
+func Stopped(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return With(Interrupted, errors.New("interrupted"))
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+// Package prove is the command prove, for developments whose Go code is proved in Coq.
+//
+// In: Go packages of the subset, and proofs. Out: their Coq, what is built, what is
+// proved, and what is outside of the subset.
+package prove
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+)
+
+const help = `Prove is about programs whose code is proved: packages of a subset of Go that are
+translated to Coq, and the theorems about them.
+
+  translate   write the Coq of Go packages, or say what is outside the subset
+  init        begin a proof development in a module of your own
+  build       check the proofs
+  status      what is translated, up to date, built, and proved
+
+The subset is described in docs/lang/goose.md.`
+
+func New(t *console.Terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "prove",
+		Short: "Translate Go to Coq and check proofs about it",
+		Long:  help,
+		Example: `  ashlar prove translate ./mail/mailboat
+  ashlar prove build
+  ashlar prove status`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newTranslateCommand(t), newInitCommand(t), newBuildCommand(t), newStatusCommand(t))
+	return cmd
+}

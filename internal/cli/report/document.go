@@ -1,0 +1,506 @@
+// Package report is what a run of check or simulate has to say: one document, and the
+// text, the JSON and the page that show it.
+//
+// In: the result of a search, and where its model came from. Out: a Document, whose
+// fields docs/lang/check-json.md describes. Promised: the three forms say the same.
+// It knows no flag and prints nothing by itself.
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/source"
+)
+
+// Schema names the form of the JSON that check writes. It is described
+// in docs/lang/check-json.md and changes its number with its meaning.
+const Schema = "ashlar-check/1"
+
+// Document is everything that a run of check has to say. The text, the JSON
+// and the page are three ways to show it.
+type Document struct {
+	Schema   string `json:"schema"`
+	Spec     string `json:"spec"`
+	Config   string `json:"config,omitempty"`
+	Module   string `json:"module,omitempty"`
+	Verdict  string `json:"verdict"`
+	Headline string `json:"headline"`
+	ExitCode int    `json:"exitCode"`
+	// Complete reports that everything that the model asks for was checked.
+	Complete bool   `json:"complete"`
+	Reason   string `json:"reason,omitempty"`
+
+	Invariants  []string        `json:"invariants"`
+	Steps       []string        `json:"stepProperties"`
+	Deadlock    bool            `json:"deadlockChecked"`
+	Unchecked   []asked         `json:"unchecked"`
+	Warnings    []string        `json:"warnings"`
+	Diagnostics []source.Report `json:"diagnostics"`
+
+	Statistics statistics `json:"statistics"`
+	Init       covered    `json:"init"`
+	Actions    []covered  `json:"actions"`
+
+	// Profile is what --profile has counted.
+	Profile *Profile `json:"profile,omitempty"`
+
+	// Walks is what a simulation did; a search has none.
+	Walks *Walks `json:"walks,omitempty"`
+
+	// Checkpoint is the directory that the search can be resumed from.
+	Checkpoint string `json:"checkpoint,omitempty"`
+
+	Violation *Violation `json:"violation,omitempty"`
+	// Violations are all of them, where the search went on; Violation, Trace and
+	// Loop are those of the first.
+	Violations []found `json:"violations,omitempty"`
+	Trace      []Step  `json:"trace"`
+	// Loop is where the trace goes on, after a liveness violation.
+	Loop *Loop `json:"loop,omitempty"`
+
+	// Graph is the state graph, where it is small and the page is to show it: what
+	// --dump writes as JSON.
+	Graph any `json:"graph,omitempty"`
+}
+
+// found is one of several violations.
+type found struct {
+	Violation
+	Headline string `json:"headline"`
+	Trace    []Step `json:"trace"`
+	Loop     *Loop  `json:"loop,omitempty"`
+}
+
+type asked struct {
+	Property string `json:"property"`
+	Reason   string `json:"reason"`
+}
+
+type statistics struct {
+	Generated int64   `json:"generated"`
+	Distinct  int64   `json:"distinct"`
+	Queue     int64   `json:"queue"`
+	Depth     int     `json:"depth"`
+	Levels    []int64 `json:"levels"`
+	Bytes     int64   `json:"bytes"`
+	// DiskBytes is what was on disk at the end, and StateBytes what fingerprints
+	// and lineage took for each distinct state, in memory and on disk.
+	DiskBytes  int64   `json:"diskBytes,omitempty"`
+	StateBytes float64 `json:"bytesPerState,omitempty"`
+	Workers    int     `json:"workers"`
+	Seconds    float64 `json:"seconds"`
+	PerSecond  float64 `json:"generatedPerSecond"`
+	Collision  float64 `json:"collisionProbability"`
+	// LiveStates and LiveSteps are the graph on which properties of behaviours
+	// were decided, and LiveLooks how often they were looked at during the search.
+	LiveStates int64 `json:"liveStates,omitempty"`
+	LiveSteps  int64 `json:"liveSteps,omitempty"`
+	LiveLooks  int   `json:"liveLooks,omitempty"`
+	// Reduction is what --por came to.
+	Reduction *Reduction `json:"reduction,omitempty"`
+	// Deepening is what a search by depth adds.
+	Deepening *Deepening `json:"deepening,omitempty"`
+	// Native is what compiled code did, where it was asked for or searched.
+	Native any `json:"native,omitempty"`
+}
+
+// covered is what an action contributed. Actions of one name and place are one.
+type covered struct {
+	Name      string `json:"name"`
+	Place     string `json:"place,omitempty"`
+	Generated int64  `json:"generated"`
+	Distinct  int64  `json:"distinct"`
+}
+
+type Violation struct {
+	Kind string `json:"kind"`
+	// Property is what is violated, Text its definition and Place where that is.
+	Property string `json:"property,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Place    string `json:"place,omitempty"`
+	// Message and Places are of an evaluation error.
+	Message     string   `json:"message,omitempty"`
+	Places      []string `json:"places,omitempty"`
+	Lines       []string `json:"lines,omitempty"` // the text at Places
+	Assumptions []string `json:"assumptions,omitempty"`
+	// OfStep reports that Property is one of steps.
+	OfStep bool
+}
+
+type Step struct {
+	Number int    `json:"number"`
+	Action string `json:"action"`
+	// Process is whose pc the step changes, where that is one process.
+	Process   string     `json:"process,omitempty"`
+	Place     string     `json:"place,omitempty"`
+	Variables []variable `json:"variables"`
+	Changes   []change   `json:"changes"`
+}
+
+// Loop is what comes after the last state of a trace that breaks a property of
+// behaviours: the state To again, or nothing any more.
+type Loop struct {
+	To       int    `json:"to"`
+	Stutters bool   `json:"stutters"`
+	Action   string `json:"action,omitempty"`
+	Place    string `json:"place,omitempty"`
+}
+
+type variable struct {
+	Name  string          `json:"name"`
+	Value string          `json:"value"`
+	JSON  json.RawMessage `json:"json,omitempty"`
+	// Changed reports that the value differs from the step before.
+	Changed bool `json:"changed"`
+}
+
+// Verdict has for every verdict its name in JSON and its exit code.
+func Verdict(v check.Verdict) (name string, code int) {
+	switch v {
+	case check.OK:
+		return "ok", exit.OK
+	case check.AssumptionFalse:
+		return "assumption", exit.Assumption
+	case check.Deadlock:
+		return "deadlock", exit.Deadlock
+	case check.InvariantViolated:
+		return "invariant", exit.Safety
+	case check.StepViolated:
+		return "step", exit.Liveness // a PROPERTY is, as in TLC
+	case check.EvalFailed:
+		return "evaluation", exit.Eval
+	case check.LivenessViolated:
+		return "liveness", exit.Liveness
+	case check.Interrupted:
+		return "interrupted", exit.Interrupted
+	}
+	return "incomplete", exit.NotChecked
+}
+
+// origin is where a model came from, as far as a document speaks of that.
+type Source struct {
+	// spec and config are the files; config is empty where there is none.
+	Spec, Config string
+	// define gives the text and the place of a definition, or nothing.
+	Define func(name string) (text, place string)
+	// line is the line of text at a place; nil where no text is known.
+	Line func(place string) string
+	// diags are the warnings of the specification and the configuration.
+	Diags source.List
+}
+
+// ran is how a search ran, beyond its result.
+type Run struct {
+	Workers  int
+	Deadlock bool // deadlock is an error
+	All      bool // the search went on after violations
+	Elapsed  time.Duration
+}
+
+// Concluded adds what a postcondition came to that is false, or has no value because
+// of err.
+func (d *Document) Concluded(s *Source, name string, err error) {
+	d.Verdict, d.ExitCode = "postcondition", exit.Assumption
+	if err != nil {
+		d.Verdict, d.ExitCode = Verdict(check.EvalFailed)
+	}
+	d.Violation = &Violation{Kind: d.Verdict, Property: name}
+	var e *check.EvalError
+	if errors.As(err, &e) {
+		d.Violation.complain(s, e)
+	} else if err != nil {
+		d.Violation.Message = err.Error()
+	}
+	if s.Define != nil {
+		d.Violation.Text, d.Violation.Place = s.Define(name)
+	}
+	d.Complete, d.Reason = false, ""
+	d.Headline = d.headline()
+}
+
+// Describe makes the document of a finished search.
+func Describe(s *Source, r *check.Result, o Run) *Document {
+	d := newDocument(s.Spec, s.Config)
+	d.Module = r.Info.Name
+	d.Verdict, d.ExitCode = Verdict(r.Verdict)
+	d.Complete, d.Reason = r.Complete, r.Reason
+	d.Invariants = append(d.Invariants, r.Info.Invariants...)
+	d.Steps = append(d.Steps, r.Info.Steps...)
+	d.Deadlock = r.Info.Deadlock && o.Deadlock
+	d.Warnings = append(d.Warnings, r.Warnings...)
+	for _, u := range r.Info.Unchecked {
+		d.Unchecked = append(d.Unchecked, asked{u.Property, u.Reason})
+	}
+	d.Statistics = statistics{
+		Generated: r.Generated, Distinct: r.Distinct, Queue: r.Queue, Depth: r.Depth,
+		Levels: append([]int64{}, r.Levels...), Bytes: r.Bytes, DiskBytes: r.DiskBytes, StateBytes: math.Round(r.StateBytes*10) / 10, Workers: o.Workers, Seconds: o.Elapsed.Round(time.Microsecond).Seconds(),
+		PerSecond: float64(r.Generated-r.Before) / max(o.Elapsed.Seconds(), 1e-6), Collision: r.Collision,
+		LiveStates: r.Live.States, LiveSteps: r.Live.Steps, LiveLooks: r.Live.Checks,
+	}
+	d.cover(r)
+	d.accuse(s, r)
+	d.tell(r)
+	d.goRound(r)
+	if o.All {
+		d.accuseAll(s, r)
+	}
+	d.Diagnostics = append(d.Diagnostics, s.Diags.Reports()...)
+	d.Headline = d.headline()
+	return d
+}
+
+func newDocument(spec, config string) *Document {
+	return &Document{Schema: Schema, Spec: spec, Config: config, Invariants: []string{}, Steps: []string{},
+		Unchecked: []asked{}, Warnings: []string{}, Diagnostics: []source.Report{}, Actions: []covered{}, Trace: []Step{},
+		Statistics: statistics{Levels: []int64{}}, Init: covered{Name: Initial}}
+}
+
+// Initial stands for the initial predicate among the actions.
+const Initial = "Initial state"
+
+func (d *Document) cover(r *check.Result) {
+	d.Init.Generated, d.Init.Distinct = r.Init.Generated, r.Init.Distinct
+	at := map[check.Action]int{}
+	for i, a := range r.Info.Actions {
+		k, ok := at[a]
+		if !ok {
+			k = len(d.Actions)
+			at[a] = k
+			d.Actions = append(d.Actions, covered{Name: a.Name, Place: a.Place})
+		}
+		if i < len(r.Actions) {
+			d.Actions[k].Generated += r.Actions[i].Generated
+			d.Actions[k].Distinct += r.Actions[i].Distinct
+		}
+	}
+}
+
+// accuse says what is violated.
+func (d *Document) accuse(s *Source, r *check.Result) {
+	switch r.Verdict {
+	case check.AssumptionFalse, check.Deadlock, check.InvariantViolated, check.StepViolated, check.LivenessViolated, check.EvalFailed:
+	default:
+		return
+	}
+	d.Violation = &Violation{Kind: d.Verdict, Property: r.Property, Assumptions: r.Broken, OfStep: slices.Contains(r.Info.Steps, r.Property)}
+	if r.Property != "" && s.Define != nil {
+		d.Violation.Text, d.Violation.Place = s.Define(r.Property)
+	}
+	if r.Err != nil {
+		d.Violation.complain(s, r.Err)
+	}
+}
+
+// accuseAll says what is violated beyond the first violation.
+func (d *Document) accuseAll(s *Source, r *check.Result) {
+	for _, v := range r.Violations {
+		one, result := &Document{Trace: []Step{}}, *r
+		result.Violation = v
+		one.Verdict, _ = Verdict(v.Verdict)
+		one.accuse(s, &result)
+		one.tell(&result)
+		one.goRound(&result)
+		d.Violations = append(d.Violations, found{Violation: *one.Violation, Headline: one.headline(), Trace: one.Trace, Loop: one.Loop})
+	}
+}
+
+// complain takes over an evaluation error, and quotes the text at its places.
+func (v *Violation) complain(s *Source, e *check.EvalError) {
+	v.Message, v.Places = e.Message, e.Places
+	if s.Line == nil {
+		return
+	}
+	for _, place := range e.Places {
+		v.Lines = append(v.Lines, s.Line(place))
+	}
+}
+
+// tell turns the trace into steps and what they change.
+func (d *Document) tell(r *check.Result) {
+	// By name: with an ALIAS a state may have other ones than the state before.
+	before := map[string]check.Binding{}
+	for i, s := range r.Trace {
+		step := Step{Number: i + 1, Action: Initial, Changes: []change{}}
+		if s.Action >= 0 {
+			step.Action, step.Place = r.Info.Actions[s.Action].Name, r.Info.Actions[s.Action].Place
+		}
+		now := make(map[string]check.Binding, len(s.Values))
+		for _, b := range s.Values {
+			v := variable{Name: b.Name, Value: b.Value}
+			if json.Valid([]byte(b.JSON)) {
+				v.JSON = json.RawMessage(b.JSON)
+			}
+			switch was, ok := before[b.Name]; {
+			case ok && was.Value != b.Value:
+				v.Changed = true
+				step.Changes = append(step.Changes, changesOf(was, b)...)
+			case !ok && i > 0:
+				v.Changed = true
+				step.Changes = append(step.Changes, change{Path: b.Name, Now: b.Value})
+			}
+			now[b.Name] = b
+			delete(before, b.Name)
+			step.Variables = append(step.Variables, v)
+		}
+		if i > 0 {
+			for _, b := range r.Trace[i-1].Values {
+				if _, gone := before[b.Name]; gone {
+					step.Changes = append(step.Changes, change{Path: b.Name, Was: b.Value})
+				}
+			}
+		}
+		step.Process = processOf(step.Changes)
+		d.Trace = append(d.Trace, step)
+		before = now
+	}
+}
+
+// goRound says, after a liveness violation, how the trace goes on for ever.
+func (d *Document) goRound(r *check.Result) {
+	if r.Verdict != check.LivenessViolated {
+		return
+	}
+	d.Loop = &Loop{To: r.Loop + 1, Stutters: r.Loop == len(r.Trace)-1}
+	if r.LoopAction >= 0 {
+		d.Loop.Action, d.Loop.Place = r.Info.Actions[r.LoopAction].Name, r.Info.Actions[r.LoopAction].Place
+	}
+}
+
+// processOf finds the one process whose place in pc changes.
+func processOf(changes []change) string {
+	process := ""
+	for _, c := range changes {
+		name, ok := strings.CutPrefix(c.Path, "pc.") // processes that are strings
+		if ok {
+			name = quote(name)
+		} else if name, ok = strings.CutPrefix(c.Path, "pc["); !ok || !strings.HasSuffix(name, "]") {
+			continue
+		}
+		if process != "" {
+			return ""
+		}
+		process = strings.TrimSuffix(name, "]")
+	}
+	return process
+}
+
+// changesOf compares part by part where both values can be read, else whole.
+func changesOf(was, now check.Binding) []change {
+	a, errA := parseTree(was.JSON)
+	b, errB := parseTree(now.JSON)
+	if errA == nil && errB == nil {
+		if c := differences(now.Name, a, b); len(c) > 0 {
+			return c
+		}
+	}
+	return []change{{Path: now.Name, Was: was.Value, Now: now.Value}}
+}
+
+// headline is the verdict in one sentence.
+func (d *Document) headline() string {
+	switch d.Verdict {
+	case "ok":
+		if d.Walks != nil {
+			return fmt.Sprintf("No violation in %s random walks.", console.Count(d.Walks.Number))
+		}
+		if len(d.Unchecked) > 0 {
+			return "No safety violation. Not everything that the configuration asks for was checked."
+		}
+		if d.Statistics.Generated == 0 {
+			return "The assumptions hold. There is no behaviour to explore."
+		}
+		return "No violation. Every reachable state was visited."
+	case "assumption":
+		return "An assumption is false."
+	case "postcondition":
+		return "Postcondition " + d.Violation.Property + " is false."
+	case "deadlock":
+		return "Deadlock: a reachable state has no successor."
+	case "invariant":
+		return "Invariant " + d.Violation.Property + " is violated."
+	case "step":
+		if len(d.Trace) == 1 {
+			return "Property " + d.Violation.Property + " is violated by an initial state."
+		}
+		return "Property " + d.Violation.Property + " is violated by a step."
+	case "liveness":
+		if d.Loop.Stutters {
+			return "Property " + d.Violation.Property + " is violated by a behaviour that stops."
+		}
+		return "Property " + d.Violation.Property + " is violated by a behaviour that goes round for ever."
+	case "evaluation":
+		what := "The specification"
+		if d.Violation.Property != "" {
+			what = d.Violation.Property
+		}
+		return what + " cannot be evaluated: " + d.Violation.Message
+	case "interrupted":
+		if d.Walks != nil {
+			return fmt.Sprintf("Interrupted. No violation in %s random walks.", console.Count(d.Walks.Number))
+		}
+		return "Interrupted. No violation so far, and not every state was visited."
+	case "error":
+		return "The specification or its configuration has errors."
+	}
+	if len(d.Unchecked) > 0 && d.Statistics.Queue == 0 {
+		return "No safety violation, but not everything that was asked for was checked."
+	}
+	return "No violation so far: " + d.Reason + "."
+}
+
+// diagnose makes the document of a specification with errors.
+func Refused(spec, config string, diags *source.List, code int) *Document {
+	d := newDocument(spec, config)
+	d.Verdict, d.ExitCode, d.Reason = "error", code, "nothing was checked"
+	d.Diagnostics = append(d.Diagnostics, diags.Reports()...)
+	d.Headline = d.headline()
+	return d
+}
+
+// idle lists the actions that produced no state, but for those that only a
+// translation has.
+func (d *Document) idle() []string {
+	var names []string
+	for _, a := range d.Actions {
+		if a.Generated == 0 && a.Place != "" {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// excerpt shortens a definition to a few lines.
+func excerpt(text string, lines int) string {
+	all := strings.Split(strings.TrimRight(text, " \t\r\n"), "\n")
+	if len(all) > lines {
+		all = append(all[:lines:lines], "...")
+	}
+	return strings.Join(all, "\n")
+}
+
+// SplitPlace takes a place "file:line:column" apart; the parts are empty where it is
+// none.
+func SplitPlace(place string) (file, line, column string) {
+	rest, column, ok := cutLast(place)
+	if file, line, ok2 := cutLast(rest); ok && ok2 {
+		return file, line, column
+	}
+	return "", "", ""
+}
+
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, ":")
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}

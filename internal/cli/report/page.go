@@ -1,0 +1,22 @@
+package report
+
+import (
+	_ "embed" // the page
+
+	"github.com/ashlar-dev/ashlar/internal/cli/page"
+)
+
+//go:embed page.html
+var pageText string
+
+// Page writes the document to a file, as a page to explore it.
+func (d *Document) Page(name string) error {
+	data, err := page.Data(d)
+	if err != nil {
+		return err
+	}
+	return page.Write(name, pageText, struct {
+		Title, Headline string
+		Data            any
+	}{d.Spec + ": " + d.Headline, d.Headline, data})
+}

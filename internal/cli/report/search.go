@@ -1,0 +1,62 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+)
+
+// Reduction is what of a search was left out, and what the whole search has.
+type Reduction struct {
+	// Labels are those whose steps were taken alone, in States states.
+	Labels []string `json:"labels"`
+	States int64    `json:"states"`
+	// Refused states why nothing was left out.
+	Refused string `json:"refused,omitempty"`
+	// Generated and Distinct are the counts of the whole search, where it is small
+	// enough to be made beside the other.
+	Generated int64 `json:"wholeGenerated,omitempty"`
+	Distinct  int64 `json:"wholeDistinct,omitempty"`
+}
+
+// Reduced notes what --por came to.
+func (d *Document) Reduced(r *Reduction) {
+	d.Statistics.Reduction = r
+	if r != nil && r.Refused == "" {
+		d.Headline = strings.Replace(d.Headline, "Every reachable state was visited.", "States that only the order of local steps tells apart were left out.", 1)
+	}
+}
+
+// text is what a person reads of it.
+func (r *Reduction) text() string {
+	if r.Refused != "" {
+		return "Not reduced: " + r.Refused + "."
+	}
+	line := fmt.Sprintf("Reduced: in %s states the steps of one process only were taken, at %s.", console.Count(r.States), strings.Join(r.Labels, ", "))
+	if r.Distinct > 0 {
+		line += fmt.Sprintf(" The whole search has %s states generated, %s distinct.", console.Count(r.Generated), console.Count(r.Distinct))
+	}
+	return line
+}
+
+// deepened is what a search by depth has to say beyond its result.
+type Deepening struct {
+	DepthMax  int   `json:"depthMax"`
+	Rounds    int   `json:"rounds"`
+	Computed  int64 `json:"computed"`            // states, in all rounds
+	Forgotten int64 `json:"forgotten,omitempty"` // times that the table had no room
+}
+
+// text is what a person reads of it.
+func (d *Deepening) text() string {
+	rounds := fmt.Sprintf("%d rounds", d.Rounds)
+	if d.Rounds == 1 {
+		rounds = "1 round"
+	}
+	line := fmt.Sprintf("Depth first, in %s: %s states computed in all; the figures are those of the last.", rounds, console.Count(d.Computed))
+	if d.Forgotten > 0 {
+		line += fmt.Sprintf("\nThe table of states had no room %s times, so states are counted as distinct that are not.", console.Count(d.Forgotten))
+	}
+	return line
+}

@@ -1,0 +1,257 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/store"
+)
+
+const verifyHelp = `Verify reads the whole store and checks it: every block against the checksum that
+its parent has of it, the order of all messages, that the filters and fences lead
+to each of them, large values, the shape of the tree, and that every page has one
+owner or none. It changes nothing. Nobody else may have the store open.
+
+Exit codes: 0 sound; 150 damaged, each place is listed; 130 interrupted; 1 files;
+2 usage.`
+
+func newVerifyCommand(t *console.Terminal) *cobra.Command {
+	var o shared
+	cmd := &cobra.Command{
+		Use:   "verify DIR",
+		Short: "Read and check everything in a store",
+		Long:  verifyHelp,
+		Example: `  ashlar store verify /var/lib/app/db
+  ashlar store verify --json db | jq .problems`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runCheck(cmd.Context(), t, o, args[0], "ashlar-store-verify/1", func(ctx context.Context, db *store.DB) (store.Report, error) {
+				return db.Verify(ctx)
+			})
+		},
+	}
+	o.flags(cmd, "ashlar-store-verify/1")
+	return cmd
+}
+
+const scrubHelp = `Scrub does what verify does, but reads no more than so many megabytes in a second
+on the average, so that what else the disk has to do goes on. Programs that have a
+store open scrub it with DB.Scrub; this command is for stores that are not in use.
+
+Exit codes: as of verify.`
+
+func newScrubCommand(t *console.Terminal) *cobra.Command {
+	var o shared
+	var rate float64
+	cmd := &cobra.Command{
+		Use:   "scrub DIR",
+		Short: "Read and check everything in a store, slowly",
+		Long:  scrubHelp,
+		Example: `  ashlar store scrub --rate 10 /var/lib/app/db
+  ashlar store scrub --rate 0.5 --json db`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			bytes := int64(rate * 1e6)
+			if bytes <= 0 {
+				return exit.With(exit.Usage, fmt.Errorf("--rate %g: want a positive number", rate))
+			}
+			return runCheck(cmd.Context(), t, o, args[0], "ashlar-store-scrub/1", func(ctx context.Context, db *store.DB) (store.Report, error) {
+				return db.Scrub(ctx, bytes)
+			})
+		},
+	}
+	o.flags(cmd, "ashlar-store-scrub/1")
+	cmd.Flags().Float64Var(&rate, "rate", 20, "read `MB` per second")
+	return cmd
+}
+
+// report is what verify and scrub tell machines.
+type report struct {
+	Schema   string    `json:"schema"`
+	Dir      string    `json:"dir"`
+	Sound    bool      `json:"sound"`
+	ExitCode int       `json:"exitCode"`
+	Branches int64     `json:"branches"`
+	Blocks   int64     `json:"blocks"`
+	Messages int64     `json:"messages"`
+	Values   int64     `json:"values"`
+	Bytes    int64     `json:"bytes"`
+	Problems []problem `json:"problems"`
+	More     int64     `json:"more"`
+}
+
+// problem is a damaged place. Keys are escaped as in a Go string.
+type problem struct {
+	Text   string `json:"text"`
+	File   string `json:"file,omitempty"`
+	Offset int64  `json:"offset,omitempty"`
+	Branch uint64 `json:"branch,omitempty"`
+	Block  int    `json:"block,omitempty"`
+	Lo     string `json:"lo,omitempty"`
+	Hi     string `json:"hi,omitempty"`
+	Want   string `json:"want,omitempty"`
+	Found  string `json:"found,omitempty"`
+}
+
+func problemOf(err error) problem {
+	p := problem{Text: err.Error()}
+	var c *store.CorruptError
+	if errors.As(err, &c) {
+		p.File, p.Offset, p.Branch, p.Block, p.Want, p.Found = c.File, c.Offset, c.Branch, c.Block, c.Want, c.Found
+		p.Lo, p.Hi = store.EscapeKey(c.Lo), store.EscapeKey(c.Hi)
+	}
+	return p
+}
+
+// runCheck opens a store, has it checked, and tells the result.
+func runCheck(ctx context.Context, t *console.Terminal, o shared, dir, schema string, look func(context.Context, *store.DB) (store.Report, error)) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	s, err := openDir(dir, true)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	var report store.Report
+	start := time.Now()
+	err = work(ctx, t, o.quiet, func() string { return s.disk.megabytes(start) }, func() error {
+		db, err := s.read(o.options())
+		if err != nil {
+			return err
+		}
+		report, err = look(ctx, db)
+		return errors.Join(err, db.Close())
+	})
+	var stop *exit.Error
+	switch {
+	case errors.As(err, &stop):
+		return err
+	case errors.Is(err, store.ErrCorrupt):
+		report.Problems = append(report.Problems, err)
+	case err != nil && ctx.Err() == nil:
+		return exit.Failed(err)
+	}
+	code := exit.OK
+	if len(report.Problems) > 0 {
+		code = exit.Spec
+	} else if ctx.Err() != nil {
+		code = exit.Interrupted
+	}
+	if err := tellReport(t, o, dir, schema, &report, code); err != nil {
+		return err
+	}
+	if code == exit.Interrupted {
+		return exit.Stopped(ctx)
+	}
+	if code != exit.OK {
+		return exit.With(code, nil)
+	}
+	return nil
+}
+
+func tellReport(t *console.Terminal, o shared, dir, schema string, r *store.Report, code int) error {
+	if o.json {
+		out := report{Schema: schema, Dir: dir, Sound: code == exit.OK, ExitCode: code, Branches: r.Branches, Blocks: r.Blocks,
+			Messages: r.Messages, Values: r.Blobs, Bytes: r.Bytes, Problems: []problem{}, More: r.More}
+		for _, p := range r.Problems {
+			out.Problems = append(out.Problems, problemOf(p))
+		}
+		return t.JSON(out)
+	}
+	p := console.NewPalette(t.OutTTY)
+	for _, problem := range r.Problems {
+		fmt.Fprintf(t.Out, "%v\n", problem)
+	}
+	if r.More > 0 {
+		fmt.Fprintf(t.Out, "and %s more\n", console.Count(r.More))
+	}
+	verdict := p.Good("sound")
+	switch code {
+	case exit.Spec:
+		verdict = p.Bad("damaged") + fmt.Sprintf(" in %s places; ashlar store repair %s makes a sound store of what is whole", console.Count(int64(len(r.Problems))+r.More), dir)
+	case exit.Interrupted:
+		verdict = "no damage so far"
+	}
+	fmt.Fprintf(t.Out, "%s branches, %s blocks, %s messages, %s large values, %s bytes read\n%s: %s\n",
+		console.Count(r.Branches), console.Count(r.Blocks), console.Count(r.Messages), console.Count(r.Blobs), console.Count(r.Bytes), dir, verdict)
+	return nil
+}
+
+const repairHelp = `Repair makes a sound store of everything in a damaged one that its checksums vouch
+for, and lists the ranges of keys of which something is lost, with the reason. It
+never guesses, and keeps the old files beside the new ones, as DATA.damaged-1 and
+JOURNAL-NN.damaged-1: remove them when you do not need them any more. It needs
+space for a second copy of the data. A store that is sound is left alone. It can
+be interrupted at any moment: the store is then the old one or the new one.
+
+Exit codes: 0 sound, or repaired and nothing is lost; 20 repaired, and something
+is lost; 150 it cannot be repaired without guessing; 130 interrupted; 1 files;
+2 usage.`
+
+func newRepairCommand(t *console.Terminal) *cobra.Command {
+	var o shared
+	cmd := &cobra.Command{
+		Use:   "repair DIR",
+		Short: "Make a sound store of a damaged one",
+		Long:  repairHelp,
+		Example: `  ashlar store repair /var/lib/app/db
+  ashlar store repair --json db | jq .report.lost`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runRepair(cmd.Context(), t, o, args[0]) },
+	}
+	o.flags(cmd, "ashlar-store-repair/1")
+	return cmd
+}
+
+func runRepair(ctx context.Context, t *console.Terminal, o shared, dir string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	s, err := openDir(dir, false) // Repair locks by itself
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	var report store.RepairReport
+	start := time.Now()
+	err = work(ctx, t, o.quiet, func() string { return s.disk.megabytes(start) }, func() error {
+		var err error
+		report, err = store.Repair(s.world, s.name, o.options())
+		return err
+	})
+	var stop *exit.Error
+	switch {
+	case errors.As(err, &stop):
+		return err
+	case errors.Is(err, store.ErrAmbiguous):
+		return exit.With(exit.Spec, err)
+	case err != nil:
+		return exit.Failed(err)
+	}
+	code := exit.OK
+	if len(report.Lost) > 0 {
+		code = exit.NotChecked
+	}
+	if o.json {
+		err = t.JSON(struct {
+			Schema   string              `json:"schema"`
+			Dir      string              `json:"dir"`
+			ExitCode int                 `json:"exitCode"`
+			Report   *store.RepairReport `json:"report"`
+		}{"ashlar-store-repair/1", dir, code, &report})
+	} else {
+		_, err = fmt.Fprint(t.Out, report.String())
+		err = exit.Failed(err)
+	}
+	if err == nil && code != exit.OK {
+		return exit.With(code, nil)
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package tlc
+
+import (
+	"fmt"
+	"strings"
+)
+
+// flags are the flags of TLC, which have one dash, and what is written here
+// instead. The flags of ashlar have two dashes, and what pflag makes of one dash and
+// a word helps nobody.
+var flags = map[string]string{
+	"-config":           "--config FILE",
+	"-workers":          "--workers N; without it there is one for each processor, as with auto",
+	"-deadlock":         "--deadlock=false, since TLC's flag switches the check off",
+	"-simulate":         "the command ashlar simulate",
+	"-generate":         "the command ashlar simulate",
+	"-depth":            "--depth N, of ashlar simulate",
+	"-seed":             "--seed N, of ashlar simulate",
+	"-aril":             "--seed N, of ashlar simulate: a walk has a number, and needs no more",
+	"-continue":         "--continue",
+	"-dfid":             "--dfid N",
+	"-dump":             "--dump FILE.dot, FILE.svg or FILE.json",
+	"-dumpTrace":        "--json, which has the trace",
+	"-coverage":         "nothing: coverage is always shown, and --profile tells what each expression costs",
+	"-lncheck":          "--liveness=final or --liveness=periodic",
+	"-checkpoint":       "--checkpoint DIR and --every TIME",
+	"-recover":          "--resume DIR",
+	"-metadir":          "--temp DIR, and --checkpoint DIR for what is to be resumed",
+	"-tool":             "--tlc-output",
+	"-view":             "ALIAS in the configuration, for other values in a trace",
+	"-difftrace":        "nothing: only what changed is shown",
+	"-terse":            "nothing",
+	"-nowarning":        "nothing: warnings do not change the exit code",
+	"-cleanup":          "nothing: temporary files are removed",
+	"-gzip":             "nothing: checkpoints are small",
+	"-fp":               "nothing: fingerprints need no seed",
+	"-fpbits":           "nothing",
+	"-fpmem":            "--memory SIZE",
+	"-maxSetSize":       "nothing: sets are not listed where that can be avoided",
+	"-noTE":             "nothing: no specification is made of a trace",
+	"-noGenerateSpecTE": "nothing: no specification is made of a trace",
+	"-postCondition":    "POSTCONDITION in the configuration",
+	"-userFile":         "the redirection of the standard output",
+	"-debugger":         "the command ashlar repl --trace FILE.json",
+	"-help":             "--help",
+	"-version":          "--version",
+}
+
+// CheckFlags says what to write instead of a flag of TLC among the arguments, or nil.
+func CheckFlags(args []string) error {
+	if len(args) == 0 || args[0] != "check" && args[0] != "simulate" {
+		return nil
+	}
+	for _, a := range args[1:] {
+		if a == "--" {
+			return nil
+		}
+		name, _, _ := strings.Cut(a, "=")
+		if instead, ok := flags[name]; ok {
+			return fmt.Errorf("%s is a flag of TLC; here it is %s", name, instead)
+		}
+	}
+	return nil
+}

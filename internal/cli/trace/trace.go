@@ -1,0 +1,154 @@
+// Package trace is the command trace, which compares what a running system did with its
+// specification.
+//
+// In: a specification and a directory of trace files. Out: a verdict, and for a
+// rejection the step that no order explains.
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/library"
+	"github.com/ashlar-dev/ashlar/internal/conform"
+)
+
+func New(t *console.Terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trace",
+		Short: "Hold what a running system did against its specification",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newCheckCommand(t))
+	return cmd
+}
+
+// options are the flags of trace check.
+type options struct {
+	config   string
+	library  library.Dirs
+	json     bool
+	stepsMax int
+}
+
+const checkHelp = `Check reads the trace files that a compiled system wrote into a directory when it
+ran with ASHLAR_TRACE_DIR set, one for each process, and says whether some
+behaviour of the specification explains all of them: every critical section
+with the values that it read and wrote, in an order that the vector clocks allow.
+
+When none does, it names the step that no order gets past, the statement that
+blocks it, and the values.
+
+The configuration gives the constants that the system ran with.
+
+Exit codes: 0 accepted; 12 rejected; 20 undecided: the search used up its budget,
+see --max-steps; 75 a statement has no value; 130 interrupted; 150 errors in the
+specification; 151 errors in the configuration; 1 files, malformed traces; 2 usage.`
+
+func newCheckCommand(t *console.Terminal) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "check FILE.tla DIR",
+		Short: "Does a behaviour of the specification explain these traces?",
+		Long:  checkHelp,
+		Example: `  ASHLAR_TRACE_DIR=traces ./lockservice -config sys.json -node server
+  ashlar trace check specs/lockservice/lockservice.tla traces`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runCheck(cmd.Context(), t, o, args[0], args[1])
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
+	o.library.AddTo(cmd)
+	f.IntVar(&o.stepsMax, "max-steps", 0, fmt.Sprintf("give up after `N` search steps (default %d)", conform.StepsMax))
+	f.BoolVar(&o.json, "json", false, "write the result as JSON")
+	return cmd
+}
+
+// report is what trace check tells machines.
+type report struct {
+	Schema    string    `json:"schema"`
+	Spec      string    `json:"spec"`
+	Dir       string    `json:"dir"`
+	Verdict   string    `json:"verdict"`
+	ExitCode  int       `json:"exitCode"`
+	Logs      int       `json:"logs"`
+	Sections  int       `json:"sections"`
+	Explained int       `json:"explained"`
+	Trimmed   int       `json:"trimmed"`
+	Steps     int       `json:"steps"`
+	Blocked   []blocked `json:"blocked,omitempty"`
+	State     []binding `json:"state,omitempty"`
+}
+
+// blocked is a section that no order gets past.
+type blocked struct {
+	Actor  string `json:"actor"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Label  string `json:"label"`
+	Place  string `json:"place,omitempty"`
+	Text   string `json:"text,omitempty"`
+	Reason string `json:"reason"`
+}
+
+type binding struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir string) error {
+	if o.stepsMax < 0 {
+		return exit.With(exit.Usage, fmt.Errorf("--max-steps %d: want a positive number", o.stepsMax))
+	}
+	r, err := ashlar.Replay(ctx, spec, os.DirFS(dir), ashlar.ReplayOptions{Options: o.library.Options(o.config), StepsMax: o.stepsMax})
+	var wrong *ashlar.InputError
+	var none *ashlar.NoValueError
+	switch {
+	case errors.As(err, &wrong):
+		wrong.Print(t.Err)
+		return exit.With(exit.Input(wrong.Configuration), nil)
+	case errors.As(err, &none):
+		return exit.With(exit.Eval, err)
+	case err != nil:
+		return exit.Failed(err)
+	}
+	r.Warnings.Print(t.Err)
+	code := map[ashlar.Verdict]int{ashlar.Accepted: exit.OK, ashlar.Rejected: exit.Safety, ashlar.Undecided: exit.NotChecked}[r.Verdict]
+	if r.Verdict == ashlar.Undecided && ctx.Err() != nil {
+		code = exit.Interrupted
+	}
+	if !o.json {
+		r.Print(t.Out)
+	} else if err := writeReport(t, spec, dir, r, code); err != nil {
+		return err
+	}
+	if code == exit.OK {
+		return nil
+	}
+	return exit.With(code, nil)
+}
+
+func writeReport(t *console.Terminal, spec, dir string, r *ashlar.Replayed, code int) error {
+	out := report{Schema: "ashlar-trace-check/1", Spec: spec, Dir: dir, Verdict: string(r.Verdict), ExitCode: code,
+		Logs: r.Processes, Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Steps}
+	for _, b := range r.Blocked {
+		out.Blocked = append(out.Blocked, blocked{Actor: b.Process, File: filepath.Join(dir, b.File), Line: b.Line, Label: b.Label,
+			Place: b.Place, Text: b.Text, Reason: b.Reason})
+	}
+	for _, b := range r.State {
+		out.State = append(out.State, binding{b.Name, b.Value})
+	}
+	return t.JSON(out)
+}

@@ -1,0 +1,181 @@
+package worm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/child"
+	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
+	"github.com/ashlar-dev/ashlar/internal/worm/node"
+	"github.com/ashlar-dev/ashlar/worm"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// fleet is servers as processes on this machine: a cluster of three, and one
+// that is none of it yet.
+type fleet struct {
+	dir, cluster string
+	program      string // of the servers
+	members      []wor.Member
+	servers      []*server
+}
+
+// server is a process.
+type server struct {
+	cmd   *exec.Cmd
+	errs  bytes.Buffer // when it has ended
+	ended chan struct{}
+}
+
+func newFleet(dir, program string) (*fleet, error) {
+	f := &fleet{dir: dir, cluster: filepath.Join(dir, "cluster.json"), servers: make([]*server, 4)}
+	var err error
+	if f.program, err = findServer(program); err != nil {
+		return nil, err
+	}
+	// The cluster's description has to name ports before the servers have them.
+	addrs, err := ports.Free(len(f.servers))
+	if err != nil {
+		return nil, err
+	}
+	for i, addr := range addrs {
+		m, err := f.format(fmt.Sprintf("n%d", i+1), addr)
+		if err != nil {
+			return nil, err
+		}
+		f.members = append(f.members, m)
+	}
+	file, err := os.Create(f.cluster)
+	if err != nil {
+		return nil, err
+	}
+	return f, errors.Join(worm.WriteGenesis(file, f.genesisOf(osenv.NewRandom().Uint64()|1)), file.Close())
+}
+
+// findServer finds the program to start as a server: the one that was asked for, or
+// ashlard, beside this program or on the PATH.
+func findServer(program string) (string, error) {
+	if program != "" {
+		return exec.LookPath(program)
+	}
+	if this, err := os.Executable(); err == nil {
+		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(this), "ashlard")); err == nil {
+			return beside, nil
+		}
+	}
+	found, err := exec.LookPath("ashlard")
+	if err != nil {
+		return "", errors.New("the server ashlard is neither beside this program nor on the PATH: install it with 'go install github.com/ashlar-dev/ashlar/cmd/ashlard', or name it with --ashlard PROGRAM")
+	}
+	return found, nil
+}
+
+// format makes the directory of a server.
+func (f *fleet) format(name, addr string) (wor.Member, error) {
+	disk, err := osenv.OpenDisk(filepath.Join(f.dir, name))
+	if err != nil {
+		return wor.Member{}, err
+	}
+	defer disk.Close()
+	world := osenv.New()
+	world.Disk = disk
+	id, err := node.Format(world, "log", name)
+	if err != nil {
+		return wor.Member{}, err
+	}
+	return wor.Member{ID: id, Name: name, Addr: addr}, nil
+}
+
+func (f *fleet) genesisOf(cluster uint64) *wor.Genesis {
+	return &wor.Genesis{Cluster: cluster, Partitions: []wor.Config{{Members: f.members[:3]}}}
+}
+
+// genesis is the cluster's, as it was written.
+func (f *fleet) genesis() *wor.Genesis {
+	g := f.genesisOf(0)
+	if file, err := os.Open(f.cluster); err == nil {
+		defer file.Close()
+		if read, err := worm.ReadGenesis(file); err == nil {
+			g = read
+		}
+	}
+	return g
+}
+
+func (f *fleet) pid(i int) int { return f.servers[i].cmd.Process.Pid }
+
+// start starts a server and waits until it listens.
+func (f *fleet) start(ctx context.Context, i int) error {
+	m := f.members[i]
+	s := &server{cmd: exec.Command(f.program, "serve", filepath.Join(f.dir, m.Name), "--cluster", f.cluster, "--listen", m.Addr), ended: make(chan struct{})}
+	// A signal from the terminal is for the demonstration, which ends its servers.
+	s.cmd.SysProcAttr = child.Attributes()
+	s.cmd.Stderr = &s.errs
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	f.servers[i] = s
+	listens := make(chan struct{})
+	go func() {
+		defer close(s.ended)
+		tell := sync.OnceFunc(func() { close(listens) })
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "listening on ") {
+				tell()
+			}
+		}
+		_ = s.cmd.Wait() // its code is in ProcessState
+	}()
+	select {
+	case <-listens:
+		return nil
+	case <-s.ended:
+		return fmt.Errorf("server %s has ended: %s", m.Name, strings.TrimSpace(s.errs.String()))
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill() // it may have ended
+	<-s.ended
+}
+
+// kill ends all that run, at once.
+func (f *fleet) kill() {
+	for _, s := range f.servers {
+		if s != nil {
+			s.kill()
+		}
+	}
+}
+
+// stop ends all in order.
+func (f *fleet) stop() error {
+	for _, s := range f.servers {
+		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+	}
+	for i, s := range f.servers {
+		<-s.ended
+		if code := s.cmd.ProcessState.ExitCode(); code != 0 {
+			return fmt.Errorf("server %s ends with exit code %d: %s", f.members[i].Name, code, strings.TrimSpace(s.errs.String()))
+		}
+	}
+	return nil
+}
