@@ -21,6 +21,9 @@ type counters struct {
 	stalls, stalled, paced, trimmed                  atomic.Int64
 }
 
+// CacheMetrics counts what records and blocks in the cache were used for.
+type CacheMetrics = cache.Metrics
+
 // Metrics are counters since the store was opened, and its present sizes. Byte
 // fields are in bytes.
 type Metrics struct {
@@ -61,7 +64,7 @@ type Metrics struct {
 	Runs     int
 	Branches int
 	Height   int
-	Cache    cache.Metrics
+	Cache    CacheMetrics
 }
 
 // WriteAmplification is the number of bytes written to the disk per byte that a

@@ -39,6 +39,10 @@ const (
 	None
 )
 
+// Merger gives Merge its meaning: a name, and two functions that combine operands and
+// apply them to values. Its doc comment has the laws that they must obey.
+type Merger = message.Merger
+
 // Options are the options of a store. The zero Options is a store of 512 MiB of
 // memory.
 type Options struct {
@@ -62,7 +66,7 @@ type Options struct {
 	Memory     int64
 	Durability Durability
 	// Merger gives Merge its meaning. Its name is kept in the store.
-	Merger      message.Merger
+	Merger      Merger
 	Compression Compression
 	// ReadOnly writes nothing, and works on a file system that is mounted
 	// read-only. It shares the store's lock with other readers. On a Disk with

@@ -17,6 +17,10 @@ import (
 // may queue: at least a frame.
 const WriteBuffer = 2 * wire.FrameMax
 
+// SpaceOptions are the settings of the client's view of the address space: what it
+// remembers, and when it gives up.
+type SpaceOptions = space.Options
+
 // Options of Open.
 type Options struct {
 	// Genesis is the cluster's.
@@ -30,7 +34,7 @@ type Options struct {
 	Unresolved bool
 	// Space are the limits of the space; Open sets its Env, Serial, Transport
 	// and Genesis.
-	Space space.Options
+	Space SpaceOptions
 }
 
 // Open returns a client of a cluster. The client connects on first use.

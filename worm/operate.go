@@ -262,10 +262,13 @@ func Union(all, more []wor.Member) []wor.Member {
 	return all
 }
 
+// Progress is a step of a reconfiguration that was taken.
+type Progress = space.Progress
+
 // Reconfigure makes members store a partition from its next epoch on, and
 // returns that configuration. It calls progress, which may be nil, in the
 // Serial.
-func (c *Client) Reconfigure(ctx context.Context, p wor.Partition, members []wor.Member, progress func(space.Progress)) (*wor.Config, error) {
+func (c *Client) Reconfigure(ctx context.Context, p wor.Partition, members []wor.Member, progress func(Progress)) (*wor.Config, error) {
 	if c.cluster == nil {
 		return nil, ErrNotOpened
 	}
@@ -278,7 +281,7 @@ func (c *Client) Reconfigure(ctx context.Context, p wor.Partition, members []wor
 // Replace replaces one server by another in all partitions. It checks before it
 // acts, and refuses with space.ErrRefused; when called again, it continues what
 // it began.
-func (c *Client) Replace(ctx context.Context, dead wor.ServerID, with wor.Member, progress func(space.Progress)) error {
+func (c *Client) Replace(ctx context.Context, dead wor.ServerID, with wor.Member, progress func(Progress)) error {
 	if c.cluster == nil {
 		return ErrNotOpened
 	}
@@ -292,7 +295,7 @@ func (c *Client) Replace(ctx context.Context, dead wor.ServerID, with wor.Member
 // majority. Decided values may be missing or may change. It refuses as long as
 // a majority answers. Partition 0 continues when its servers are started with a
 // description that has the configuration among its Known.
-func (c *Client) UnsafeRecover(ctx context.Context, p wor.Partition, members []wor.Member, progress func(space.Progress)) (*wor.Config, error) {
+func (c *Client) UnsafeRecover(ctx context.Context, p wor.Partition, members []wor.Member, progress func(Progress)) (*wor.Config, error) {
 	if c.cluster == nil {
 		return nil, ErrNotOpened
 	}
