@@ -13,8 +13,8 @@ func strangersAshlardMutants() []Mutant {
 		{
 			Name: "strangers/tx/closed-registers-are-used-again", Kind: WrongAnswer, In: "worm/tx", Packages: []string{"worm/tx"},
 			Breaks: "What is begun again is begun in the registers that are closed.",
-			Old:    "\t\t\te.pools[t.Seats[i].RM].drop()",
-			New:    "\t\t\t_ = e.pools[t.Seats[i].RM].left",
+			Old:    "\t\t\te.pools[t.Slots[i].RM].drop()",
+			New:    "\t\t\t_ = e.pools[t.Slots[i].RM].left",
 		},
 		{
 			Name: "strangers/tx/closed-register-is-voted-yes", Kind: Unsound, In: "worm/tx", Packages: []string{"worm/tx"},

@@ -58,7 +58,7 @@ func strangersForgedMutants() []Mutant {
 		{
 			Name: "strangers/forged/decided-and-open", Kind: Unsound, In: "internal/worm/group", Packages: group, Run: "TestDialogues",
 			Breaks: "A server that has accepted the next configuration goes on answering for the epoch.",
-			Old:    "\t\t// So when a configuration is decided a majority is sealed, whoever wrote it.\n\t\tg.close(log)\n", New: "",
+			Old:    "\t\t// So when a configuration is decided a majority is sealed, whichever client wrote it.\n\t\tg.close(log)\n", New: "",
 		},
 		{
 			Name: "strangers/forged/anything-is-a-configuration", Kind: Unguarded, In: "internal/worm/group", Packages: group, Run: "TestDialogues",

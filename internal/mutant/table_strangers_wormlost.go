@@ -94,7 +94,7 @@ func strangersWormMutants() []Mutant {
 		{
 			Name: "strangers/worm/segments-of-any-length", Kind: Stuck, In: "worm/log", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestFullMemory",
 			Breaks: "A segment of a log ends after so many entries, however long they are, and cannot be trimmed until then.",
-			Old:    "if r.now.bytes >= r.s.opt.SegmentBytes && r.next != nil {", New: "if r.now.bytes >= r.s.opt.SegmentBytes && r.next != nil && r.over {",
+			Old:    "if r.now.bytes >= r.s.opt.SegmentBytes && r.next != nil {", New: "if r.now.bytes >= r.s.opt.SegmentBytes && r.next != nil && r.stopped {",
 		},
 		{
 			Name: "strangers/worm/sealed-for-nobody", Kind: Stuck, In: "internal/worm/space", Packages: []string{"internal/worm/space"}, Run: "TestChangeToNobody",

@@ -135,7 +135,7 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/sightings-are-not-written", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestWitness",
 			Breaks: "A peer that restarts has forgotten which generation it saw.",
-			Old:    "\ts.commits.stage(recordWitness, 0, encodeSighting(id, now))\n", New: "",
+			Old:    "\tw.s.commits.stage(recordWitness, 0, encodeSighting(id, now))\n", New: "",
 		},
 		{
 			Name: "worm/node/the-evidence-is-overwritten", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestWitness",

@@ -12,13 +12,13 @@ func wormTxMutants() []Mutant {
 		{
 			Name: "worm/tx/no-is-written-without-a-capture", Kind: Stuck, In: "worm/tx", Packages: tx, Run: commit,
 			Breaks: "The NO for an RM that does not vote is written unsafely.",
-			Old:    "\te.opt.Space.Propose(x.tx.Seats[seat].Addr, no.encode(), 0,", New: "\te.opt.Space.WriteUnsafe(x.tx.Seats[seat].Addr, no.encode(), 0,",
+			Old:    "\te.opt.Space.Propose(x.tx.Slots[slot].Addr, no.encode(), 0,", New: "\te.opt.Space.WriteUnsafe(x.tx.Slots[slot].Addr, no.encode(), 0,",
 		},
 		{
 			Name: "worm/tx/no-counts-before-it-is-decided", Kind: NotAtomic, In: "worm/tx", Packages: tx, Run: commit,
 			Breaks: "Who waits too long for a vote takes it for NO without asking the register.",
-			Old:    "\t\t\te.learn(x, seat, no)\n\t\t\treturn\n\t\t}\n\t\te.settled(x, seat, nil, err)\n",
-			New:    "\t\t\te.learn(x, seat, no)\n\t\t\treturn\n\t\t}\n\t\te.learn(x, seat, no)\n",
+			Old:    "\t\t\te.learn(x, slot, no)\n\t\t\treturn\n\t\t}\n\t\te.settled(x, slot, nil, err)\n",
+			New:    "\t\t\te.learn(x, slot, no)\n\t\t\treturn\n\t\t}\n\t\te.learn(x, slot, no)\n",
 		},
 		{
 			Name: "worm/tx/one-vote-may-be-missing", Kind: NotAtomic, In: "worm/tx", Packages: tx, Run: commit,
@@ -28,7 +28,7 @@ func wormTxMutants() []Mutant {
 		{
 			Name: "worm/tx/a-vote-that-failed-counts", Kind: NotAtomic, In: "worm/tx", Packages: tx, Run: commit,
 			Breaks: "An RM takes its own vote for decided though somebody has captured its register.",
-			Old:    "\t\te.voteAgain(c, x, seat, v, err)\n\t}\n\tif !e.policy.ahead {", New: "\t\te.learn(x, seat, v)\n\t}\n\tif !e.policy.ahead {",
+			Old:    "\t\te.voteAgain(c, x, slot, v, err)\n\t}\n\tif !e.policy.ahead {", New: "\t\te.learn(x, slot, v)\n\t}\n\tif !e.policy.ahead {",
 		},
 		{
 			Name: "worm/tx/an-rm-votes-twice", Kind: NotAtomic, In: "worm/tx", Packages: tx, Run: commit,
@@ -101,9 +101,9 @@ func wormTxMutants() []Mutant {
 			Old:    "if q.Seq < x.low {", New: "if q.Seq < x.low && x == nil {",
 		},
 		{
-			Name: "worm/tx/a-seat-counts-for-any-transaction", Kind: Unguarded, In: "worm/tx", Packages: tx, Run: "TestCount",
+			Name: "worm/tx/a-slot-counts-for-any-transaction", Kind: Unguarded, In: "worm/tx", Packages: tx, Run: "TestCount",
 			Breaks: "A YES to one transaction is taken for one to another.",
-			Old:    "if v.Yes && (v.ID != t.ID || !slices.Equal(v.Seats, t.Seats)) {", New: "if v.Yes && len(t.Seats) == 0 {",
+			Old:    "if v.Yes && (v.ID != t.ID || !slices.Equal(v.Slots, t.Slots)) {", New: "if v.Yes && len(t.Slots) == 0 {",
 		},
 		{
 			Name: "worm/tx/history/no-antidependencies", Kind: Unsound, In: "internal/evidence/worm/history", Packages: history,

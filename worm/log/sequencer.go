@@ -74,9 +74,9 @@ func (o SequencerOptions) complete() (SequencerOptions, error) {
 // state: after a restart it begins a new segment. It belongs to Options.Serial.
 type Sequencer struct {
 	base
-	opt    SequencerOptions
-	life   uint64
-	reigns map[ID]*reign
+	opt   SequencerOptions
+	life  uint64
+	terms map[ID]*term
 }
 
 // NewSequencer makes a Sequencer that serves no log yet. The caller must
@@ -89,7 +89,7 @@ func NewSequencer(o SequencerOptions) (*Sequencer, error) {
 	random := o.Random.Split("sequencer")
 	return &Sequencer{
 		base: base{space: row.NewPatient(o.Space, o.Clock, o.Timeout), clock: o.Clock, random: random, serial: o.Serial, timeout: o.Timeout},
-		opt:  o, life: random.Uint64(), reigns: map[ID]*reign{},
+		opt:  o, life: random.Uint64(), terms: map[ID]*term{},
 	}, nil
 }
 
@@ -100,8 +100,8 @@ func (s *Sequencer) Close() { s.closed = true }
 // Serving reports whether it hands out the addresses of a log, as far as it
 // knows, and returns the next one.
 func (s *Sequencer) Serving(id ID) (next Position, serving bool) {
-	r := s.reigns[id]
-	if r == nil || !r.reigning {
+	r := s.terms[id]
+	if r == nil || !r.serving {
 		return 0, false
 	}
 	return r.tail(), true
@@ -117,8 +117,8 @@ func (s *Sequencer) Handle(payload []byte, answer func([]byte)) {
 }
 
 func (s *Sequencer) ask(a ask) said {
-	r := s.reigns[a.log]
-	if r != nil && r.reigning && a.index > int64(r.top) {
+	r := s.terms[a.log]
+	if r != nil && r.serving && a.index > int64(r.top) {
 		r.fall() // the asker knows of a later segment
 		r = nil
 	}
@@ -127,12 +127,12 @@ func (s *Sequencer) ask(a ask) said {
 		return r.ask(a)
 	case a.verb != verbElect:
 		return said{status: statusStranger}
-	case len(s.reigns) >= s.opt.LogsMax || a.index >= IndexMax:
+	case len(s.terms) >= s.opt.LogsMax || a.index >= IndexMax:
 		return said{status: statusBusy}
 	}
-	r = &reign{s: s, id: a.log, size: min(sizeFirst, s.opt.Size), wait: env.Backoff{Min: 5 * time.Millisecond, Max: 200 * time.Millisecond}}
+	r = &term{s: s, id: a.log, size: min(sizeFirst, s.opt.Size), wait: env.Backoff{Min: 5 * time.Millisecond, Max: 200 * time.Millisecond}}
 	r.wants(a)
-	s.reigns[a.log] = r
+	s.terms[a.log] = r
 	r.takeOver(uint32(a.index + 1))
 	return said{status: statusOK}
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// reign is a Sequencer's term in one log, from its election until it learns
-// that it was deposed: it takes over with the next segment, and then hands out
-// addresses.
-type reign struct {
+// term is the time in which a Sequencer serves one log, from its election until
+// it learns that it was deposed: it takes over with the next segment, and then
+// hands out addresses.
+type term struct {
 	s  *Sequencer
 	id ID
-	// over is set when the sequencer is deposed; later results are ignored.
-	over bool
-	// reigning: it hands out addresses.
-	reigning bool
+	// stopped is set when this sequencer is deposed; later replies are ignored.
+	stopped bool
+	// serving: it hands out addresses.
+	serving bool
 	// top is the last segment that it has allocated.
 	top uint32
 	// now is the segment whose addresses it hands out, next the one after it.
@@ -58,11 +58,11 @@ type section struct {
 const takeoverMax = time.Minute
 
 // ask returns a request to the log's sequencer.
-func (r *reign) ask(a ask) said {
+func (r *term) ask(a ask) said {
 	switch {
 	case a.verb == verbElect:
 		return said{status: statusOK, top: r.top}
-	case !r.reigning:
+	case !r.serving:
 		return said{status: statusBusy}
 	case a.verb == verbTail:
 		return said{status: statusOK, top: r.top, tail: r.tail()}
@@ -70,10 +70,10 @@ func (r *reign) ask(a ask) said {
 	return r.hand(a)
 }
 
-func (r *reign) tail() Position { return At(r.now.index, r.now.offset) }
+func (r *term) tail() Position { return At(r.now.index, r.now.offset) }
 
 // hand hands out addresses.
-func (r *reign) hand(a ask) said {
+func (r *term) hand(a ask) said {
 	r.holders.settle(a.client, a.settled)
 	r.wants(a)
 	if r.now.bytes >= r.s.opt.SegmentBytes && r.next != nil {
@@ -96,7 +96,7 @@ func (r *reign) hand(a ask) said {
 }
 
 // wants makes the next segment large enough for several such requests.
-func (r *reign) wants(a ask) {
+func (r *term) wants(a ask) {
 	if count := min(a.count, CountMax); count > r.most {
 		r.most = count
 		r.size = max(r.size, min(4*count, r.s.opt.Size))
@@ -104,7 +104,7 @@ func (r *reign) wants(a ask) {
 }
 
 // endEarly switches to the next segment, and decides the rest of this one.
-func (r *reign) endEarly() {
+func (r *term) endEarly() {
 	c := r.now
 	r.now, r.next = r.next, nil
 	if c.offset >= c.size {
@@ -137,25 +137,25 @@ func (c *section) part(count uint32) *wor.Token {
 	return nil
 }
 
-// fall ends the reign.
-func (r *reign) fall() {
-	r.over = true
-	if r.s.reigns[r.id] == r {
-		delete(r.s.reigns, r.id)
+// fall ends the term.
+func (r *term) fall() {
+	r.stopped = true
+	if r.s.terms[r.id] == r {
+		delete(r.s.terms, r.id)
 	}
 }
 
 // ended reports whether results have become irrelevant.
-func (r *reign) ended() bool { return r.over || r.s.closed }
+func (r *term) ended() bool { return r.stopped || r.s.closed }
 
 // gate calls f later, unless another sequencer has deposed this one.
-func (r *reign) gate(f func()) {
+func (r *term) gate(f func()) {
 	r.s.later(&r.wait, func() {
 		if r.ended() {
 			return
 		}
 		r.s.space.Stat(r.id.Segment(r.top+1), r.s.timeout, func(_ wor.Meta, err error) {
-			late := !r.reigning && r.s.clock.Now().Sub(r.since) > takeoverMax
+			late := !r.serving && r.s.clock.Now().Sub(r.since) > takeoverMax
 			switch {
 			case r.ended():
 			case err == nil || errors.Is(err, wor.ErrTrimmed) || late:
@@ -168,7 +168,7 @@ func (r *reign) gate(f func()) {
 }
 
 // alloc allocates the segment after top.
-func (r *reign) alloc(target uint32, won func(*section)) {
+func (r *term) alloc(target uint32, won func(*section)) {
 	s := r.s
 	partition, protocol := s.opt.Place(r.id, target)
 	m := wor.Meta{
@@ -200,7 +200,7 @@ func (r *reign) alloc(target uint32, won func(*section)) {
 
 // takeOver begins a term with segment target. The asker may be mistaken, but
 // segments must not leave gaps: the segment before target must exist.
-func (r *reign) takeOver(target uint32) {
+func (r *term) takeOver(target uint32) {
 	r.since = r.s.clock.Now()
 	if target == 0 {
 		r.begin(target)
@@ -219,13 +219,13 @@ func (r *reign) takeOver(target uint32) {
 
 // begin allocates and captures the sequencer's first segment, and fences the
 // earlier ones.
-func (r *reign) begin(target uint32) {
+func (r *term) begin(target uint32) {
 	r.alloc(target, func(c *section) {
 		left := 2
 		ready := func() {
 			if left--; left == 0 {
 				r.open(c, c.index, func() {
-					r.reigning, r.now = true, c
+					r.serving, r.now = true, c
 					r.wait.Reset()
 				})
 			}
@@ -236,7 +236,7 @@ func (r *reign) begin(target uint32) {
 }
 
 // capture captures the sequencer's own segment.
-func (r *reign) capture(c *section, lo uint32, done func()) {
+func (r *term) capture(c *section, lo uint32, done func()) {
 	if lo >= c.size {
 		done()
 		return
@@ -256,7 +256,7 @@ func (r *reign) capture(c *section, lo uint32, done func()) {
 
 // fence fences the segments from index down to the lowest that may still be
 // written, but not below lowest.
-func (r *reign) fence(index, lowest int64, done func()) {
+func (r *term) fence(index, lowest int64, done func()) {
 	if index < lowest {
 		done()
 		return
@@ -277,7 +277,7 @@ func (r *reign) fence(index, lowest int64, done func()) {
 }
 
 // fenced continues with the segment below.
-func (r *reign) fenced(f *fence, found fenced, lowest int64, done func()) {
+func (r *term) fenced(f *fence, found fenced, lowest int64, done func()) {
 	if r.ended() {
 		return
 	}
@@ -295,7 +295,7 @@ func (r *reign) fenced(f *fence, found fenced, lowest int64, done func()) {
 
 // open writes the mark of the sequencer's segment: from then on it may hand out
 // addresses.
-func (r *reign) open(c *section, closed uint32, done func()) {
+func (r *term) open(c *section, closed uint32, done func()) {
 	invariant.Check(len(c.tokens) > 0 && closed <= c.index, "a mark before the capture")
 	m := mark{owner: c.owner, closed: closed}.encode()
 	var propose func()
@@ -321,7 +321,7 @@ func (r *reign) open(c *section, closed uint32, done func()) {
 // roll prepares the next segment before the current one is used up. It leaves
 // nothing open in earlier segments: it junks addresses that were handed out and
 // not reported settled.
-func (r *reign) roll() {
+func (r *term) roll() {
 	if r.top >= IndexMax {
 		return
 	}
@@ -347,7 +347,7 @@ func (r *reign) roll() {
 }
 
 // close decides all registers of the spans.
-func (r *reign) close(spans []span, done func()) {
+func (r *term) close(spans []span, done func()) {
 	if len(spans) == 0 {
 		done()
 		return

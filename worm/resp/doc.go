@@ -2,8 +2,8 @@
 // for RESP2 and as much of RESP3 as clients ask for, and a subset of the commands.
 //
 // In: bytes of a connection, a Store. Out: transactions for the Store, and bytes
-// to be sent, in the order of the commands. There is no I/O here: who has the
-// connection calls Conn.Feed with what arrives and sends what Conn.Take answers.
+// to be sent, in the order of the commands. There is no I/O here: the owner of the
+// connection calls Conn.Feed with what arrives and sends what Conn.Take returns.
 //
 // Promised: replies in order. Commands of one connection that touch the same key
 // take effect in their order; others that are sent without waiting for replies

@@ -49,8 +49,8 @@ type Checkpointer interface{ Checkpoint(rm RM) }
 // those are asked to hurry.
 const segmentsKept = 3
 
-// seat hands out a register of cur, of the RM's own half or of the shared half.
-func (c *chain) seat(own bool) (wor.Addr, bool) {
+// slot hands out a register of cur, of the RM's own half or of the shared half.
+func (c *chain) slot(own bool) (wor.Addr, bool) {
 	s := c.cur
 	if c.full(own) {
 		c.advance()
@@ -128,14 +128,14 @@ func (c *chain) find(id wor.Segment) *segment {
 }
 
 // finished handles the outcome of a YES vote, which the Resource has applied.
-func (c *chain) finished(t *Tx, seat Seat, commit bool) {
-	s := c.find(seat.Addr.Segment)
+func (c *chain) finished(t *Tx, slot Slot, commit bool) {
+	s := c.find(slot.Addr.Segment)
 	if s == nil {
 		return
 	}
 	s.pending--
 	if commit {
-		s.need(t.Seats, c.rm)
+		s.need(t.Slots, c.rm)
 	}
 	if s.done() {
 		c.collect()
@@ -144,8 +144,8 @@ func (c *chain) finished(t *Tx, seat Seat, commit bool) {
 
 // need records in which segments of other RMs a committed transaction has
 // votes.
-func (s *segment) need(seats []Seat, rm RM) {
-	for _, o := range seats {
+func (s *segment) need(slots []Slot, rm RM) {
+	for _, o := range slots {
 		if o.RM != rm {
 			s.needs[o.RM] = max(s.needs[o.RM], segmentNumber(o.Addr.Segment))
 		}

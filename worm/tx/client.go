@@ -207,7 +207,7 @@ func (a *asking) answered(b []byte, err error) {
 	case answerFull:
 		a.refused(ErrFull)
 	case answerLimit:
-		a.refused(&wor.LimitError{Name: "tx.VoteMax, tx.BriefMax or tx.SeatsMax", Limit: VoteMax, Got: VoteMax + 1})
+		a.refused(&wor.LimitError{Name: "tx.VoteMax, tx.BriefMax or tx.SlotsMax", Limit: VoteMax, Got: VoteMax + 1})
 	default: // late, busy
 		a.again()
 	}

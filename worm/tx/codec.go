@@ -31,7 +31,7 @@ func (e *encoder) member(m wor.Member) {
 	e.string(m.Addr)
 }
 
-func (e *encoder) seats(s []Seat) {
+func (e *encoder) slots(s []Slot) {
 	e.uint(uint64(len(s)))
 	for _, s := range s {
 		e.uint(uint64(s.RM))
@@ -139,11 +139,11 @@ func (d *decoder) member() wor.Member {
 	return wor.Member{ID: wor.ServerID(d.u64()), Name: d.string(), Addr: d.string()}
 }
 
-func (d *decoder) seats() []Seat {
-	n := d.count(3, SeatsMax)
-	s := make([]Seat, 0, n)
+func (d *decoder) slots() []Slot {
+	n := d.count(3, SlotsMax)
+	s := make([]Slot, 0, n)
 	for range n {
-		s = append(s, Seat{RM(d.u32()), wor.Addr{Segment: wor.Segment(d.uint()), Offset: d.u32()}})
+		s = append(s, Slot{RM(d.u32()), wor.Addr{Segment: wor.Segment(d.uint()), Offset: d.u32()}})
 	}
 	return s
 }

@@ -273,8 +273,8 @@ func atomicCommit(t *testing.T, v Variant, seed uint64) (commits, aborts int, er
 		}
 	}
 	for _, b := range all {
-		if g.learned[b.tx.ID] && len(g.voted[b.tx.ID]) != len(b.tx.Seats) {
-			return 0, 0, fmt.Errorf("AC2: %v was committed by %d votes of %d", b.tx.ID, len(g.voted[b.tx.ID]), len(b.tx.Seats))
+		if g.learned[b.tx.ID] && len(g.voted[b.tx.ID]) != len(b.tx.Slots) {
+			return 0, 0, fmt.Errorf("AC2: %v was committed by %d votes of %d", b.tx.ID, len(g.voted[b.tx.ID]), len(b.tx.Slots))
 		}
 		if calm && g.learned[b.tx.ID] == b.no {
 			return 0, 0, fmt.Errorf("AC3: commit=%v of %v, without failures, no=%v", g.learned[b.tx.ID], b.tx.ID, b.no)
@@ -286,7 +286,7 @@ func atomicCommit(t *testing.T, v Variant, seed uint64) (commits, aborts int, er
 	// The outcome is the conjunction of what the registers hold.
 	for _, b := range all {
 		and := true
-		for _, s := range b.tx.Seats {
+		for _, s := range b.tx.Slots {
 			reg := g.w.Register(s.Addr)
 			and = and && reg.Phase == wor.Written && decodeVote([]byte(reg.Value)).Yes
 		}
@@ -324,6 +324,6 @@ func TestOldSegmentIsClosed(t *testing.T) {
 	var o *Outcome
 	g.nodes[1].e.begin(x, [][]byte{nil, nil}, func(got *Outcome) { o = got })
 	if !g.w.RunUntil(time.Second, func() bool { return o != nil }) || o.Commit {
-		t.Errorf("a transaction with a seat there: %+v, want an abort", o)
+		t.Errorf("a transaction with a slot there: %+v, want an abort", o)
 	}
 }

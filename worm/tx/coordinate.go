@@ -57,7 +57,7 @@ func (k *KV) HandleKV(b []byte, answer func([]byte)) {
 		return
 	}
 	k.calls++
-	if len(c.parts) > SeatsMax {
+	if len(c.parts) > SlotsMax {
 		c.end([]byte{answerLimit})
 		return
 	}

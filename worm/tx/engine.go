@@ -15,7 +15,7 @@ import (
 // role, and the transactions begun here.
 type Engine struct {
 	opt    Options
-	outlet *outlet // Options.Space and Messenger
+	port   *port // Options.Space and Messenger
 	policy policy
 	random env.Random
 	nonce  uint64 // of the transactions begun here
@@ -26,11 +26,11 @@ type Engine struct {
 	routes   []route
 	pools    []pool
 	taking   []*takeover // takeovers by RM, nil if there is none
-	// txns are the transactions running here; seats maps each register in which
+	// txns are the transactions running here; slots maps each register in which
 	// a vote is expected.
-	txns  map[ID]*txn
-	seats map[wor.Addr]*txn
-	ears  ears
+	txns          map[ID]*txn
+	slots         map[wor.Addr]*txn
+	subscriptions subscriptions
 }
 
 // New returns an Engine that owns no RM yet. The caller must register Handle
@@ -40,16 +40,16 @@ func New(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &outlet{space: o.Space, messenger: o.Messenger, stops: map[int]func(){}}
+	out := &port{space: o.Space, messenger: o.Messenger, stops: map[int]func(){}}
 	o.Space, o.Messenger = out, out
 	e := &Engine{
-		opt: o, outlet: out, policy: policies[o.Variant], random: o.Env.Random.Split("tx"),
+		opt: o, port: out, policy: policies[o.Variant], random: o.Env.Random.Split("tx"),
 		patience: row.NewPatience(o.Env.Clock, o.ResolveAfter),
 		chains:   map[RM]*chain{}, routes: make([]route, o.RMs), pools: make([]pool, o.RMs), taking: make([]*takeover, o.RMs),
-		txns: map[ID]*txn{}, seats: map[wor.Addr]*txn{},
+		txns: map[ID]*txn{}, slots: map[wor.Addr]*txn{},
 	}
 	e.nonce = e.random.Uint64()
-	e.ears.init(e)
+	e.subscriptions.init(e)
 	return e, nil
 }
 
@@ -57,12 +57,12 @@ func New(o Options) (*Engine, error) {
 // Writes already begun may still take effect, as with a process that died;
 // other processes finish its transactions, and the caller may make another
 // Engine on the same Space.
-func (e *Engine) Halt() { e.outlet.close() }
+func (e *Engine) Halt() { e.port.close() }
 
 // after calls f on the Serial, from which all calls must come.
 func (e *Engine) after(d time.Duration, f func()) env.Timer {
 	return e.opt.Env.Clock.After(d, e.opt.Serial.Waker(func() {
-		if !e.outlet.shut {
+		if !e.port.shut {
 			f()
 		}
 	}))
@@ -84,7 +84,7 @@ type txn struct {
 	tx    Tx
 	votes []*Vote
 	left  int // votes not known yet
-	// mine has, for the seats of RMs here, the progress of their vote; by has
+	// mine has, for the slots of RMs here, the progress of their vote; by has
 	// the life of the RM that gave it.
 	mine []stage
 	by   []*chain
@@ -122,10 +122,10 @@ func (e *Engine) txn(t Tx) *txn {
 	if x != nil {
 		return x
 	}
-	x = &txn{tx: t, votes: make([]*Vote, len(t.Seats)), left: len(t.Seats), mine: make([]stage, len(t.Seats)), by: make([]*chain, len(t.Seats))}
+	x = &txn{tx: t, votes: make([]*Vote, len(t.Slots)), left: len(t.Slots), mine: make([]stage, len(t.Slots)), by: make([]*chain, len(t.Slots))}
 	e.txns[t.ID] = x
-	for _, s := range t.Seats {
-		e.seats[s.Addr] = x
+	for _, s := range t.Slots {
+		e.slots[s.Addr] = x
 	}
 	x.within, x.took = e.patience.Begin()
 	e.arm(x)
@@ -134,9 +134,9 @@ func (e *Engine) txn(t Tx) *txn {
 
 // follow subscribes to the votes of other RMs as soon as they are decided.
 func (e *Engine) follow(x *txn) {
-	for i, s := range x.tx.Seats {
+	for i, s := range x.tx.Slots {
 		if x.votes[i] == nil && x.mine[i] == notAsked && !x.done {
-			e.ears.listen(s)
+			e.subscriptions.listen(s)
 			if b, ok := e.opt.Space.Known(s.Addr); ok {
 				e.learn(x, i, decodeVote(b))
 			}
@@ -146,11 +146,11 @@ func (e *Engine) follow(x *txn) {
 
 // heard handles a notification of what a register holds.
 func (e *Engine) heard(a wor.Addr, value []byte) {
-	x := e.seats[a]
+	x := e.slots[a]
 	if x == nil {
 		return
 	}
-	for i, s := range x.tx.Seats {
+	for i, s := range x.tx.Slots {
 		if s.Addr == a {
 			e.learn(x, i, decodeVote(value))
 			return
@@ -158,16 +158,16 @@ func (e *Engine) heard(a wor.Addr, value []byte) {
 	}
 }
 
-// learn records the decided vote of a seat.
-func (e *Engine) learn(x *txn, seat int, v *Vote) {
-	if x.done || x.votes[seat] != nil {
+// learn records the decided vote of a slot.
+func (e *Engine) learn(x *txn, slot int, v *Vote) {
+	if x.done || x.votes[slot] != nil {
 		return
 	}
 	v = x.tx.count(v)
-	x.votes[seat] = v
+	x.votes[slot] = v
 	x.left--
-	if e.policy.learn == byReport && x.mine[seat] != notAsked && x.report.ID != 0 && x.report.ID != e.opt.Self.ID {
-		m := votedMessage{x.tx, seat, v.Yes, v.Brief}
+	if e.policy.learn == byReport && x.mine[slot] != notAsked && x.report.ID != 0 && x.report.ID != e.opt.Self.ID {
+		m := votedMessage{x.tx, slot, v.Yes, v.Brief}
 		e.send(x.report, m.encode(), nil)
 	}
 	switch {
@@ -204,12 +204,12 @@ func (e *Engine) finish(x *txn, o *Outcome) {
 		x.timer.Stop()
 	}
 	delete(e.txns, x.tx.ID)
-	for _, s := range x.tx.Seats {
-		if e.seats[s.Addr] == x {
-			delete(e.seats, s.Addr)
+	for _, s := range x.tx.Slots {
+		if e.slots[s.Addr] == x {
+			delete(e.slots, s.Addr)
 		}
 	}
-	for i, s := range x.tx.Seats {
+	for i, s := range x.tx.Slots {
 		if x.mine[i] != votedYes {
 			continue
 		}
@@ -218,7 +218,7 @@ func (e *Engine) finish(x *txn, o *Outcome) {
 			c.finished(&x.tx, s, o.Commit)
 		}
 	}
-	for i, s := range x.tx.Seats {
+	for i, s := range x.tx.Slots {
 		if x.mine[i] != notAsked && !o.Unknown {
 			e.trace(Learned{s.RM, x.tx.ID, o.Commit})
 		}
@@ -247,7 +247,7 @@ func (e *Engine) arm(x *txn) {
 // look reads the missing votes; the second time it decides them.
 func (e *Engine) look(x *txn) {
 	x.tries++
-	for i := range x.tx.Seats {
+	for i := range x.tx.Slots {
 		if x.done {
 			return
 		}
@@ -255,7 +255,7 @@ func (e *Engine) look(x *txn) {
 			continue // known, or being written here
 		}
 		if x.tries == 1 && !x.hurried {
-			e.opt.Space.Read(x.tx.Seats[i].Addr, x.within, func(b []byte, err error) { e.settled(x, i, b, err) })
+			e.opt.Space.Read(x.tx.Slots[i].Addr, x.within, func(b []byte, err error) { e.settled(x, i, b, err) })
 		} else {
 			e.decideNo(x, i)
 		}
@@ -267,28 +267,28 @@ func (e *Engine) look(x *txn) {
 
 // decideNo votes NO for an RM that does not vote, unless its own vote came
 // first.
-func (e *Engine) decideNo(x *txn, seat int) {
+func (e *Engine) decideNo(x *txn, slot int) {
 	no := &Vote{ID: x.tx.ID, Brief: []byte(ReasonTimeout)}
-	e.opt.Space.Propose(x.tx.Seats[seat].Addr, no.encode(), 0, func(err error) {
+	e.opt.Space.Propose(x.tx.Slots[slot].Addr, no.encode(), 0, func(err error) {
 		if err == nil {
-			e.learn(x, seat, no)
+			e.learn(x, slot, no)
 			return
 		}
-		e.settled(x, seat, nil, err)
+		e.settled(x, slot, nil, err)
 	})
 }
 
 // settled handles the result for a register. An uninformative result leaves the
 // rest to the next attempt.
-func (e *Engine) settled(x *txn, seat int, value []byte, err error) {
+func (e *Engine) settled(x *txn, slot int, value []byte, err error) {
 	written := (*wor.WrittenError)(nil)
 	switch {
 	case err == nil:
-		e.learn(x, seat, decodeVote(value))
+		e.learn(x, slot, decodeVote(value))
 	case errors.As(err, &written):
-		e.learn(x, seat, decodeVote(written.Value))
+		e.learn(x, slot, decodeVote(written.Value))
 	case errors.Is(err, wor.ErrTrimmed):
-		e.trimmed(x, seat)
+		e.trimmed(x, slot)
 	}
 }
 
@@ -296,7 +296,7 @@ func (e *Engine) settled(x *txn, seat int, value []byte, err error) {
 // have applied the transactions committed there. So an RM that voted YES and
 // has not applied the transaction knows that it was not committed, provided no
 // other process owns that RM by now. Other processes learn nothing from it.
-func (e *Engine) trimmed(x *txn, seat int) {
+func (e *Engine) trimmed(x *txn, slot int) {
 	var claim *chain
 	for _, c := range append(slices.Clone(x.by), x.claim) {
 		if c != nil && !c.dead {
@@ -309,7 +309,7 @@ func (e *Engine) trimmed(x *txn, seat int) {
 	}
 	claim.confirm(func(err error) {
 		if err == nil {
-			e.learn(x, seat, &Vote{ID: x.tx.ID, Brief: []byte(ReasonTrimmed)})
+			e.learn(x, slot, &Vote{ID: x.tx.ID, Brief: []byte(ReasonTrimmed)})
 		}
 	})
 }
@@ -376,7 +376,7 @@ func (e *Engine) metClosed(t Tx, o *Outcome) (closed bool) {
 	for i, b := range o.Briefs {
 		if !o.Commit && string(b) == ReasonRolled {
 			closed = true
-			e.pools[t.Seats[i].RM].drop()
+			e.pools[t.Slots[i].RM].drop()
 		}
 	}
 	return closed
@@ -387,10 +387,10 @@ func (e *Engine) begin(t Tx, parts [][]byte, done func(*Outcome)) {
 	e.trace(Began{t.ID})
 	x := e.txn(t)
 	x.waiting = append(x.waiting, done)
-	if e.policy.manager && len(t.Seats) > 1 {
+	if e.policy.manager && len(t.Slots) > 1 {
 		tm := e.opt.Managers[int(t.ID.Seq%uint64(len(e.opt.Managers)))]
-		m := beginMessage{t, e.opt.Self, make([]wor.Member, len(t.Seats)), parts}
-		for i, s := range t.Seats {
+		m := beginMessage{t, e.opt.Self, make([]wor.Member, len(t.Slots)), parts}
+		for i, s := range t.Slots {
 			m.owners[i] = e.owner(s.RM)
 		}
 		e.send(tm, m.encode(), nil)
@@ -402,7 +402,7 @@ func (e *Engine) begin(t Tx, parts [][]byte, done func(*Outcome)) {
 	// If an RM here cannot vote, that is known at once, and the others need not
 	// be asked.
 	for _, here := range []bool{true, false} {
-		for i, s := range t.Seats {
+		for i, s := range t.Slots {
 			if e.Owns(s.RM) == here && x.mine[i] == notAsked {
 				e.ask(x, i, parts[i])
 			}
@@ -415,40 +415,40 @@ func (e *Engine) begin(t Tx, parts [][]byte, done func(*Outcome)) {
 }
 
 // ask asks an RM for its vote.
-func (e *Engine) ask(x *txn, seat int, part []byte) {
+func (e *Engine) ask(x *txn, slot int, part []byte) {
 	if x.done {
 		return
 	}
-	e.askAt(x, seat, e.owner(x.tx.Seats[seat].RM), part)
+	e.askAt(x, slot, e.owner(x.tx.Slots[slot].RM), part)
 }
 
-func (e *Engine) askAt(x *txn, seat int, to wor.Member, part []byte) {
-	rm := x.tx.Seats[seat].RM
+func (e *Engine) askAt(x *txn, slot int, to wor.Member, part []byte) {
+	rm := x.tx.Slots[slot].RM
 	if c := e.chains[rm]; c != nil && c.open {
-		if e.prepare(x.tx, seat, part, e.opt.Self) == answerClosed {
-			e.decideNo(x, seat)
+		if e.prepare(x.tx, slot, part, e.opt.Self) == answerClosed {
+			e.decideNo(x, slot)
 		}
 		return
 	}
-	m := prepareMessage{x.tx, seat, e.opt.Self, part}
+	m := prepareMessage{x.tx, slot, e.opt.Self, part}
 	e.send(to, m.encode(), func(d *decoder, err error) {
-		if err != nil || x.done || x.votes[seat] != nil {
+		if err != nil || x.done || x.votes[slot] != nil {
 			return
 		}
 		switch d.u8() {
 		case answerNotOwner:
 			e.redirected(rm, d)
-			e.decideNo(x, seat)
+			e.decideNo(x, slot)
 		case answerClosed:
 			e.pools[rm].drop()
-			e.decideNo(x, seat)
+			e.decideNo(x, slot)
 		}
 	})
 }
 
 // Join votes for an RM that this process owns without a request: variant F2
 // begins this way.
-func (e *Engine) Join(t Tx, seat int, part []byte) { e.prepare(t, seat, part, wor.Member{}) }
+func (e *Engine) Join(t Tx, slot int, part []byte) { e.prepare(t, slot, part, wor.Member{}) }
 
 // Watch calls done with the outcome of a transaction.
 func (e *Engine) Watch(t Tx, done func(*Outcome)) {
@@ -460,8 +460,8 @@ func (e *Engine) Watch(t Tx, done func(*Outcome)) {
 // prepare makes an RM vote, once, and returns the answer for the process that
 // asked. In a closed segment it votes NO without asking the Resource, so that
 // other processes do not wait for its vote.
-func (e *Engine) prepare(t Tx, seat int, part []byte, from wor.Member) uint8 {
-	s := t.Seats[seat]
+func (e *Engine) prepare(t Tx, slot int, part []byte, from wor.Member) uint8 {
+	s := t.Slots[slot]
 	c := e.chains[s.RM]
 	if c == nil || !c.open {
 		return answerNotOwner
@@ -471,23 +471,23 @@ func (e *Engine) prepare(t Tx, seat int, part []byte, from wor.Member) uint8 {
 		return code
 	}
 	x := e.txn(t)
-	if x.votes[seat] != nil {
+	if x.votes[slot] != nil {
 		return answerOK // another process did not wait for this vote
 	}
 	x.report = from
-	v := &Vote{ID: t.ID, Seats: t.Seats, Brief: []byte(ReasonRolled)}
+	v := &Vote{ID: t.ID, Slots: t.Slots, Brief: []byte(ReasonRolled)}
 	if !seg.closed {
 		v.Order = seg.order()
 		v.Brief, v.Redo, v.Yes = e.opt.Resource.Prepare(s.RM, t.ID, v.Order, part)
 	}
 	invariant.Check(!v.Yes || len(v.Brief) <= BriefMax && len(v.Brief)+len(v.Redo) <= VoteMax,
 		"vote of %d and %d bytes", len(v.Brief), len(v.Redo))
-	x.mine[seat], x.by[seat] = votedNo, c
+	x.mine[slot], x.by[slot] = votedNo, c
 	if v.Yes {
-		x.mine[seat] = votedYes
+		x.mine[slot] = votedYes
 		seg.pending++
 	}
-	e.vote(c, seg, x, seat, v)
+	e.vote(c, seg, x, slot, v)
 	if e.policy.learn == byEveryone {
 		e.follow(x)
 	}
@@ -495,15 +495,15 @@ func (e *Engine) prepare(t Tx, seat int, part []byte, from wor.Member) uint8 {
 }
 
 // vote writes a vote. The register decides whether it came first.
-func (e *Engine) vote(c *chain, seg *segment, x *txn, seat int, v *Vote) {
-	a, value := x.tx.Seats[seat].Addr, v.encode()
+func (e *Engine) vote(c *chain, seg *segment, x *txn, slot int, v *Vote) {
+	a, value := x.tx.Slots[slot].Addr, v.encode()
 	seg.bytes += int64(len(value))
 	answered := func(err error) {
 		if err == nil {
-			e.learn(x, seat, v)
+			e.learn(x, slot, v)
 			return
 		}
-		e.voteAgain(c, x, seat, v, err)
+		e.voteAgain(c, x, slot, v, err)
 	}
 	if !e.policy.ahead {
 		e.opt.Space.Capture(wor.One(a), 0, func(t *wor.Token, err error) {
@@ -520,23 +520,23 @@ func (e *Engine) vote(c *chain, seg *segment, x *txn, seat int, v *Vote) {
 
 // voteAgain finds the outcome of a vote whose write did not simply succeed: it
 // proposes the same vote, which is still decided if no other has been.
-func (e *Engine) voteAgain(c *chain, x *txn, seat int, v *Vote, err error) {
+func (e *Engine) voteAgain(c *chain, x *txn, slot int, v *Vote, err error) {
 	if x.done {
 		c.suspect()
 		return
 	}
 	if errors.Is(err, wor.ErrWritten) || errors.Is(err, wor.ErrTrimmed) {
 		c.suspect()
-		e.settled(x, seat, nil, err)
+		e.settled(x, slot, nil, err)
 		return
 	}
 	again := func() {
-		e.opt.Space.Propose(x.tx.Seats[seat].Addr, v.encode(), 0, func(err error) {
+		e.opt.Space.Propose(x.tx.Slots[slot].Addr, v.encode(), 0, func(err error) {
 			if err == nil {
-				e.learn(x, seat, v)
+				e.learn(x, slot, v)
 				return
 			}
-			e.voteAgain(c, x, seat, v, err)
+			e.voteAgain(c, x, slot, v, err)
 		})
 	}
 	c.renew(err)

@@ -61,8 +61,8 @@ func (e *Engine) Handle(b []byte, answer func([]byte)) {
 	case msgPrepare:
 		m := prepareMessage{}
 		if ok = m.decode(d) && e.known(m.tx); ok {
-			if code := e.prepare(m.tx, m.seat, m.part, m.from); code == answerNotOwner {
-				answer(e.notOwner(m.tx.Seats[m.seat].RM))
+			if code := e.prepare(m.tx, m.slot, m.part, m.from); code == answerNotOwner {
+				answer(e.notOwner(m.tx.Slots[m.slot].RM))
 			} else {
 				reply(code)
 			}
@@ -71,15 +71,15 @@ func (e *Engine) Handle(b []byte, answer func([]byte)) {
 		m := votedMessage{}
 		if ok = m.decode(d); ok {
 			reply(answerOK)
-			if x := e.txns[m.tx.ID]; x != nil && m.seat < len(x.tx.Seats) {
-				e.learn(x, m.seat, &Vote{ID: m.tx.ID, Yes: m.yes, Seats: m.tx.Seats, Brief: m.brief})
+			if x := e.txns[m.tx.ID]; x != nil && m.slot < len(x.tx.Slots) {
+				e.learn(x, m.slot, &Vote{ID: m.tx.ID, Yes: m.yes, Slots: m.tx.Slots, Brief: m.brief})
 			}
 		}
 	case msgOutcome:
 		m := outcomeMessage{}
 		if ok = m.decode(d); ok {
 			reply(answerOK)
-			if x := e.txns[m.tx.ID]; x != nil && slices.Equal(x.tx.Seats, m.tx.Seats) {
+			if x := e.txns[m.tx.ID]; x != nil && slices.Equal(x.tx.Slots, m.tx.Slots) {
 				e.finish(x, &m.outcome)
 			}
 		}
@@ -115,10 +115,10 @@ type Messages interface {
 // known reports whether the RMs of a Tx from outside exist, their votes are in
 // segments of these RMs, and it is not a different Tx of the same name.
 func (e *Engine) known(t Tx) bool {
-	if x := e.txns[t.ID]; x != nil && !slices.Equal(x.tx.Seats, t.Seats) {
+	if x := e.txns[t.ID]; x != nil && !slices.Equal(x.tx.Slots, t.Slots) {
 		return false
 	}
-	for _, s := range t.Seats {
+	for _, s := range t.Slots {
 		if int(s.RM) >= e.opt.RMs || e.voteSegment(s.RM, segmentNumber(s.Addr.Segment)) != s.Addr.Segment ||
 			s.Addr.Offset >= e.opt.SegmentSize {
 			return false

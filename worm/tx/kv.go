@@ -145,7 +145,7 @@ func (k *KV) Leave(done func()) {
 	for _, to := range k.opt.Servers {
 		if to.ID != k.opt.Engine.Self.ID {
 			left++
-			k.engine.outlet.messenger.Invoke(to, wor.ServiceTx, m.b, k.opt.FailAfter, func([]byte, error) { part() })
+			k.engine.port.messenger.Invoke(to, wor.ServiceTx, m.b, k.opt.FailAfter, func([]byte, error) { part() })
 		}
 	}
 	part()

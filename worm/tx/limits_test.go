@@ -78,7 +78,7 @@ func TestWaitersOfAKey(t *testing.T) {
 // FuzzMessages hands anything to the handlers of a server: no panic, and a store
 // that still works.
 func FuzzMessages(f *testing.F) {
-	t := Tx{ID: ID{1, 2}, Seats: []Seat{{0, wor.Addr{Segment: 1 << 48, Offset: 3}}, {1, wor.Addr{Segment: 1<<48 | 1<<32, Offset: 3}}}}
+	t := Tx{ID: ID{1, 2}, Slots: []Slot{{0, wor.Addr{Segment: 1 << 48, Offset: 3}}, {1, wor.Addr{Segment: 1<<48 | 1<<32, Offset: 3}}}}
 	m := wor.Member{ID: 5, Name: "n", Addr: "a"}
 	q := &Request{Client: 1, Seq: 1, Low: 1, Ops: []Op{put("a", "b"), get("c"), incr("n", 1)}}
 	p := q.split(2)
@@ -118,14 +118,14 @@ func FuzzMessages(f *testing.F) {
 
 // FuzzVote decodes anything: what is decoded as YES is what would be encoded.
 func FuzzVote(f *testing.F) {
-	f.Add((&Vote{ID: ID{1, 2}, Yes: true, Order: 7, Seats: []Seat{{1, wor.Addr{Segment: 2, Offset: 3}}}, Brief: []byte("b"), Redo: []byte("r")}).encode())
+	f.Add((&Vote{ID: ID{1, 2}, Yes: true, Order: 7, Slots: []Slot{{1, wor.Addr{Segment: 2, Offset: 3}}}, Brief: []byte("b"), Redo: []byte("r")}).encode())
 	f.Add((&Vote{ID: ID{1, 2}, Brief: []byte("no")}).encode())
 	f.Add((&redo{client: 1, seq: 2, low: 1, writes: []write{{"k", false, []byte("v")}, {"d", true, nil}}}).encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		v := decodeVote(b)
 		if v.Yes {
 			if again := decodeVote(v.encode()); !again.Yes || again.ID != v.ID || again.Order != v.Order ||
-				!bytes.Equal(again.Brief, v.Brief) || !bytes.Equal(again.Redo, v.Redo) || len(again.Seats) != len(v.Seats) {
+				!bytes.Equal(again.Brief, v.Brief) || !bytes.Equal(again.Redo, v.Redo) || len(again.Slots) != len(v.Slots) {
 				t.Fatalf("%+v and %+v", v, again)
 			}
 		}
@@ -142,15 +142,15 @@ func FuzzVote(f *testing.F) {
 
 // TestCount counts votes for a transaction that are for another.
 func TestCount(t *testing.T) {
-	x := Tx{ID: ID{1, 2}, Seats: []Seat{{0, wor.Addr{Segment: 1}}, {1, wor.Addr{Segment: 2}}}}
+	x := Tx{ID: ID{1, 2}, Slots: []Slot{{0, wor.Addr{Segment: 1}}, {1, wor.Addr{Segment: 2}}}}
 	for _, v := range []struct {
 		vote Vote
 		yes  bool
 	}{
-		{Vote{ID: x.ID, Yes: true, Seats: x.Seats}, true},
+		{Vote{ID: x.ID, Yes: true, Slots: x.Slots}, true},
 		{Vote{ID: x.ID}, false},
-		{Vote{ID: ID{1, 3}, Yes: true, Seats: x.Seats}, false},
-		{Vote{ID: x.ID, Yes: true, Seats: x.Seats[:1]}, false},
+		{Vote{ID: ID{1, 3}, Yes: true, Slots: x.Slots}, false},
+		{Vote{ID: x.ID, Yes: true, Slots: x.Slots[:1]}, false},
 		{*decodeVote([]byte("y")), false},
 		{*decodeVote(nil), false},
 	} {

@@ -47,7 +47,7 @@ const MessageMax = 8 << 20
 type beginMessage struct {
 	tx   Tx
 	from wor.Member
-	// owners and parts are those of the seats.
+	// owners and parts are those of the slots.
 	owners []wor.Member
 	parts  [][]byte
 }
@@ -56,7 +56,7 @@ func (m *beginMessage) encode() []byte {
 	var e encoder
 	e.u8(msgBegin)
 	e.id(m.tx.ID)
-	e.seats(m.tx.Seats)
+	e.slots(m.tx.Slots)
 	e.member(m.from)
 	for i, p := range m.parts {
 		e.member(m.owners[i])
@@ -66,9 +66,9 @@ func (m *beginMessage) encode() []byte {
 }
 
 func (m *beginMessage) decode(d *decoder) bool {
-	m.tx = Tx{d.id(), d.seats()}
+	m.tx = Tx{d.id(), d.slots()}
 	m.from = d.member()
-	for range m.tx.Seats {
+	for range m.tx.Slots {
 		m.owners = append(m.owners, d.member())
 		m.parts = append(m.parts, d.bytes())
 	}
@@ -79,7 +79,7 @@ func (m *beginMessage) decode(d *decoder) bool {
 // to notify.
 type prepareMessage struct {
 	tx   Tx
-	seat int
+	slot int
 	from wor.Member
 	part []byte
 }
@@ -88,25 +88,25 @@ func (m *prepareMessage) encode() []byte {
 	var e encoder
 	e.u8(msgPrepare)
 	e.id(m.tx.ID)
-	e.seats(m.tx.Seats)
-	e.uint(uint64(m.seat))
+	e.slots(m.tx.Slots)
+	e.uint(uint64(m.slot))
 	e.member(m.from)
 	e.bytes(m.part)
 	return e.b
 }
 
 func (m *prepareMessage) decode(d *decoder) bool {
-	m.tx = Tx{d.id(), d.seats()}
-	m.seat = int(d.u32())
+	m.tx = Tx{d.id(), d.slots()}
+	m.slot = int(d.u32())
 	m.from = d.member()
 	m.part = d.bytes()
-	return d.done() && m.tx.valid() && m.seat < len(m.tx.Seats)
+	return d.done() && m.tx.valid() && m.slot < len(m.tx.Slots)
 }
 
-// votedMessage reports to the TM the decision for a seat, without Redo.
+// votedMessage reports to the TM the decision for a slot, without Redo.
 type votedMessage struct {
 	tx    Tx
-	seat  int
+	slot  int
 	yes   bool
 	brief []byte
 }
@@ -115,19 +115,19 @@ func (m *votedMessage) encode() []byte {
 	var e encoder
 	e.u8(msgVoted)
 	e.id(m.tx.ID)
-	e.seats(m.tx.Seats)
-	e.uint(uint64(m.seat))
+	e.slots(m.tx.Slots)
+	e.uint(uint64(m.slot))
 	e.bool(m.yes)
 	e.bytes(m.brief)
 	return e.b
 }
 
 func (m *votedMessage) decode(d *decoder) bool {
-	m.tx = Tx{d.id(), d.seats()}
-	m.seat = int(d.u32())
+	m.tx = Tx{d.id(), d.slots()}
+	m.slot = int(d.u32())
 	m.yes = d.bool()
 	m.brief = d.bytes()
-	return d.done() && m.tx.valid() && m.seat < len(m.tx.Seats)
+	return d.done() && m.tx.valid() && m.slot < len(m.tx.Slots)
 }
 
 type outcomeMessage struct {
@@ -139,7 +139,7 @@ func (m *outcomeMessage) encode() []byte {
 	var e encoder
 	e.u8(msgOutcome)
 	e.id(m.tx.ID)
-	e.seats(m.tx.Seats)
+	e.slots(m.tx.Slots)
 	e.bool(m.outcome.Commit)
 	for _, b := range m.outcome.Briefs {
 		e.bytes(b)
@@ -148,9 +148,9 @@ func (m *outcomeMessage) encode() []byte {
 }
 
 func (m *outcomeMessage) decode(d *decoder) bool {
-	m.tx = Tx{d.id(), d.seats()}
+	m.tx = Tx{d.id(), d.slots()}
 	m.outcome.Commit = d.bool()
-	for range m.tx.Seats {
+	for range m.tx.Slots {
 		m.outcome.Briefs = append(m.outcome.Briefs, d.bytes())
 	}
 	return d.done() && m.tx.valid()

@@ -39,7 +39,7 @@ func (c *chain) readNeeds(s *segment) {
 			probe := &segment{needs: needs}
 			for _, cell := range cells {
 				if v := decodeVote(cell.Value); cell.Err == nil && v.Yes {
-					probe.need(v.Seats, c.rm)
+					probe.need(v.Slots, c.rm)
 				}
 			}
 			read(r.Hi)

@@ -6,10 +6,10 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// outlet is the Engine's access to the registers and to other processes, until
+// port is the Engine's access to the registers and to other processes, until
 // it is closed. Requests made before that may still take effect, but their
 // results are dropped; later requests are neither made nor answered.
-type outlet struct {
+type port struct {
 	space     wor.Space
 	messenger wor.Messenger
 	shut      bool
@@ -18,12 +18,12 @@ type outlet struct {
 }
 
 var (
-	_ wor.Space     = (*outlet)(nil)
-	_ wor.Messenger = (*outlet)(nil)
+	_ wor.Space     = (*port)(nil)
+	_ wor.Messenger = (*port)(nil)
 )
 
 // close closes it.
-func (o *outlet) close() {
+func (o *port) close() {
 	o.shut = true
 	for i := range o.last + 1 { // in order
 		if stop := o.stops[i]; stop != nil {
@@ -33,8 +33,8 @@ func (o *outlet) close() {
 	clear(o.stops)
 }
 
-// unless1 returns a function that calls done unless the outlet is closed.
-func unless1[A any](o *outlet, done func(A)) func(A) {
+// unless1 returns a function that calls done unless the port is closed.
+func unless1[A any](o *port, done func(A)) func(A) {
 	return func(a A) {
 		if !o.shut {
 			done(a)
@@ -42,7 +42,7 @@ func unless1[A any](o *outlet, done func(A)) func(A) {
 	}
 }
 
-func unless2[A, B any](o *outlet, done func(A, B)) func(A, B) {
+func unless2[A, B any](o *port, done func(A, B)) func(A, B) {
 	return func(a A, b B) {
 		if !o.shut {
 			done(a, b)
@@ -51,69 +51,69 @@ func unless2[A, B any](o *outlet, done func(A, B)) func(A, B) {
 }
 
 // Alloc implements wor.Space, and so do the following methods.
-func (o *outlet) Alloc(s wor.Segment, m wor.Meta, within time.Duration, done func(wor.Meta, error)) {
+func (o *port) Alloc(s wor.Segment, m wor.Meta, within time.Duration, done func(wor.Meta, error)) {
 	if !o.shut {
 		o.space.Alloc(s, m, within, unless2(o, done))
 	}
 }
 
-func (o *outlet) Stat(s wor.Segment, within time.Duration, done func(wor.Meta, error)) {
+func (o *port) Stat(s wor.Segment, within time.Duration, done func(wor.Meta, error)) {
 	if !o.shut {
 		o.space.Stat(s, within, unless2(o, done))
 	}
 }
 
-func (o *outlet) Trim(s wor.Segment, within time.Duration, done func(error)) {
+func (o *port) Trim(s wor.Segment, within time.Duration, done func(error)) {
 	if !o.shut {
 		o.space.Trim(s, within, unless1(o, done))
 	}
 }
 
-func (o *outlet) Capture(r wor.Range, within time.Duration, done func(*wor.Token, error)) {
+func (o *port) Capture(r wor.Range, within time.Duration, done func(*wor.Token, error)) {
 	if !o.shut {
 		o.space.Capture(r, within, unless2(o, done))
 	}
 }
 
-func (o *outlet) Write(t *wor.Token, offset uint32, value []byte, within time.Duration, done func(error)) {
+func (o *port) Write(t *wor.Token, offset uint32, value []byte, within time.Duration, done func(error)) {
 	if !o.shut {
 		o.space.Write(t, offset, value, within, unless1(o, done))
 	}
 }
 
-func (o *outlet) WriteRange(t *wor.Token, r wor.Range, value []byte, within time.Duration, done func([]error)) {
+func (o *port) WriteRange(t *wor.Token, r wor.Range, value []byte, within time.Duration, done func([]error)) {
 	if !o.shut {
 		o.space.WriteRange(t, r, value, within, unless1(o, done))
 	}
 }
 
-func (o *outlet) Propose(a wor.Addr, value []byte, within time.Duration, done func(error)) {
+func (o *port) Propose(a wor.Addr, value []byte, within time.Duration, done func(error)) {
 	if !o.shut {
 		o.space.Propose(a, value, within, unless1(o, done))
 	}
 }
 
-func (o *outlet) WriteUnsafe(a wor.Addr, value []byte, within time.Duration, done func(error)) {
+func (o *port) WriteUnsafe(a wor.Addr, value []byte, within time.Duration, done func(error)) {
 	if !o.shut {
 		o.space.WriteUnsafe(a, value, within, unless1(o, done))
 	}
 }
 
-func (o *outlet) Read(a wor.Addr, within time.Duration, done func([]byte, error)) {
+func (o *port) Read(a wor.Addr, within time.Duration, done func([]byte, error)) {
 	if !o.shut {
 		o.space.Read(a, within, unless2(o, done))
 	}
 }
 
-func (o *outlet) ReadRange(r wor.Range, within time.Duration, done func([]wor.Cell, error)) {
+func (o *port) ReadRange(r wor.Range, within time.Duration, done func([]wor.Cell, error)) {
 	if !o.shut {
 		o.space.ReadRange(r, within, unless2(o, done))
 	}
 }
 
-func (o *outlet) Known(a wor.Addr) ([]byte, bool) { return o.space.Known(a) }
+func (o *port) Known(a wor.Addr) ([]byte, bool) { return o.space.Known(a) }
 
-func (o *outlet) Listen(r wor.Range, note func(wor.Cell)) (stop func()) {
+func (o *port) Listen(r wor.Range, note func(wor.Cell)) (stop func()) {
 	if o.shut {
 		return func() {}
 	}
@@ -127,10 +127,10 @@ func (o *outlet) Listen(r wor.Range, note func(wor.Cell)) (stop func()) {
 	}
 }
 
-func (o *outlet) Nonce() uint64 { return o.space.Nonce() }
+func (o *port) Nonce() uint64 { return o.space.Nonce() }
 
 // Invoke implements wor.Messenger.
-func (o *outlet) Invoke(to wor.Member, s wor.Service, payload []byte, within time.Duration, done func([]byte, error)) {
+func (o *port) Invoke(to wor.Member, s wor.Service, payload []byte, within time.Duration, done func([]byte, error)) {
 	if o.shut {
 		return
 	}

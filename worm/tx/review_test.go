@@ -9,7 +9,7 @@ import (
 )
 
 // TestOneNameTwoTransactions: messages that give one ID to transactions of
-// different seats are refused, in whichever order they come.
+// different slots are refused, in whichever order they come.
 func TestOneNameTwoTransactions(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 12}, 1, 3, small())
 	_, cl := c.client("client")
@@ -17,16 +17,16 @@ func TestOneNameTwoTransactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := c.servers[0].kv.engine
-	seat := func(rm RM) Seat {
-		a, ok := e.chains[rm].seat(false)
+	slot := func(rm RM) Slot {
+		a, ok := e.chains[rm].slot(false)
 		if !ok {
-			t.Fatal("no seat")
+			t.Fatal("no slot")
 		}
-		return Seat{rm, a}
+		return Slot{rm, a}
 	}
 	c.servers[0].p.Serial.Do(func() {
-		one := Tx{ID{99, 1}, []Seat{seat(0), {1, wor.Addr{Segment: e.voteSegment(1, 50), Offset: 1}}}}
-		two := Tx{ID{99, 1}, []Seat{one.Seats[0], seat(1), seat(2)}}
+		one := Tx{ID{99, 1}, []Slot{slot(0), {1, wor.Addr{Segment: e.voteSegment(1, 50), Offset: 1}}}}
+		two := Tx{ID{99, 1}, []Slot{one.Slots[0], slot(1), slot(2)}}
 		say := func(b []byte) (code uint8) {
 			e.Handle(b, func(a []byte) { code = a[0] })
 			return code
@@ -49,14 +49,14 @@ func TestOneNameTwoTransactions(t *testing.T) {
 // TestVoteForNothing: a YES that names no transaction is nobody's YES; who takes an
 // RM over would never learn its outcome.
 func TestVoteForNothing(t *testing.T) {
-	a, b := Seat{1, wor.Addr{Segment: 1}}, Seat{2, wor.Addr{Segment: 2}}
+	a, b := Slot{1, wor.Addr{Segment: 1}}, Slot{2, wor.Addr{Segment: 2}}
 	for _, x := range []struct {
-		seats []Seat
+		slots []Slot
 		want  bool
-	}{{nil, false}, {[]Seat{b, a}, false}, {[]Seat{a, a}, false}, {[]Seat{a}, true}, {[]Seat{a, b}, true}} {
-		v := &Vote{ID: ID{1, 2}, Yes: true, Order: 3, Seats: x.seats}
+	}{{nil, false}, {[]Slot{b, a}, false}, {[]Slot{a, a}, false}, {[]Slot{a}, true}, {[]Slot{a, b}, true}} {
+		v := &Vote{ID: ID{1, 2}, Yes: true, Order: 3, Slots: x.slots}
 		if got := decodeVote(v.encode()).Yes; got != x.want {
-			t.Errorf("a vote with the seats %v counts as yes=%v", x.seats, got)
+			t.Errorf("a vote with the slots %v counts as yes=%v", x.slots, got)
 		}
 	}
 }

@@ -67,9 +67,9 @@ func (p *pool) wake(err error) {
 // Its errors are those of Start. Parts must be sorted by RM.
 func (e *Engine) Reserve(parts []Part, done func(Tx, error)) {
 	e.seq++
-	t := Tx{ID: ID{e.nonce, e.seq}, Seats: make([]Seat, 0, len(parts))}
-	if len(parts) == 0 || len(parts) > SeatsMax {
-		done(t, &wor.LimitError{Name: "tx.SeatsMax", Limit: SeatsMax, Got: int64(len(parts))})
+	t := Tx{ID: ID{e.nonce, e.seq}, Slots: make([]Slot, 0, len(parts))}
+	if len(parts) == 0 || len(parts) > SlotsMax {
+		done(t, &wor.LimitError{Name: "tx.SlotsMax", Limit: SlotsMax, Got: int64(len(parts))})
 		return
 	}
 	e.reserve(t, parts, done)
@@ -89,10 +89,10 @@ func (e *Engine) reserve(t Tx, parts []Part, done func(Tx, error)) {
 	for _, here := range []bool{false, true} {
 		for i := range parts {
 			rm := parts[i].RM
-			if e.Owns(rm) != here || t.seated(rm) {
+			if e.Owns(rm) != here || t.has(rm) {
 				continue
 			}
-			a, ok, waits := e.seat(rm, len(parts) == 1, retry)
+			a, ok, waits := e.slot(rm, len(parts) == 1, retry)
 			if !ok {
 				if !waits {
 					e.giveBack(t)
@@ -100,26 +100,26 @@ func (e *Engine) reserve(t Tx, parts []Part, done func(Tx, error)) {
 				}
 				return
 			}
-			t.Seats = append(t.Seats, Seat{rm, a})
+			t.Slots = append(t.Slots, Slot{rm, a})
 		}
 	}
-	if len(t.Seats) < len(parts) {
+	if len(t.Slots) < len(parts) {
 		e.reserve(t, parts, done) // an RM has moved meanwhile
 		return
 	}
-	slices.SortFunc(t.Seats, func(a, b Seat) int { return cmp.Compare(a.RM, b.RM) })
+	slices.SortFunc(t.Slots, func(a, b Slot) int { return cmp.Compare(a.RM, b.RM) })
 	done(t, nil)
 }
 
-func (t *Tx) seated(rm RM) bool {
-	return slices.ContainsFunc(t.Seats, func(s Seat) bool { return s.RM == rm })
+func (t *Tx) has(rm RM) bool {
+	return slices.ContainsFunc(t.Slots, func(s Slot) bool { return s.RM == rm })
 }
 
-// seat takes a register for an RM, or arranges a call of retry when there may
+// slot takes a register for an RM, or arranges a call of retry when there may
 // be one.
-func (e *Engine) seat(rm RM, alone bool, retry func(error)) (a wor.Addr, ok, waits bool) {
+func (e *Engine) slot(rm RM, alone bool, retry func(error)) (a wor.Addr, ok, waits bool) {
 	if c := e.chains[rm]; c != nil && c.open {
-		if a, ok = c.seat(alone); !ok {
+		if a, ok = c.slot(alone); !ok {
 			waits = c.wait(retry)
 		}
 		return a, ok, waits
@@ -138,7 +138,7 @@ func (e *Engine) seat(rm RM, alone bool, retry func(error)) (a wor.Addr, ok, wai
 
 // giveBack returns the registers of a transaction that is not begun.
 func (e *Engine) giveBack(t Tx) {
-	for _, s := range t.Seats {
+	for _, s := range t.Slots {
 		if p := &e.pools[s.RM]; !e.Owns(s.RM) && p.left > 0 && p.ranges[0].Segment == s.Addr.Segment {
 			p.ranges = append([]wor.Range{wor.One(s.Addr)}, p.ranges...)
 			p.left++
@@ -208,7 +208,7 @@ func (e *Engine) granted(rm RM, g grantAnswer) {
 	p.ranges = append(p.ranges, wor.Range{Segment: g.segment, Lo: g.lo, Hi: g.hi})
 	p.left += int(g.hi - g.lo)
 	if e.policy.learn == byEveryone {
-		e.ears.listen(Seat{rm, wor.Addr{Segment: g.segment, Offset: g.lo}})
+		e.subscriptions.listen(Slot{rm, wor.Addr{Segment: g.segment, Offset: g.lo}})
 	}
 }
 

@@ -37,7 +37,7 @@ type Recovered struct {
 	// none.
 	State []byte
 	// Votes are the RM's YES votes in transactions committed since, in order;
-	// State may include some of them. Briefs are those of all seats.
+	// State may include some of them. Briefs are those of all slots.
 	Votes  []*Vote
 	Briefs [][][]byte
 }
@@ -335,7 +335,7 @@ func (t *takeover) decidePiece(s *segment, r wor.Range) {
 		for _, c := range cells {
 			if v := decodeVote(c.Value); v.Yes {
 				t.votes = append(t.votes, v)
-				s.need(v.Seats, t.rm)
+				s.need(v.Slots, t.rm)
 			}
 		}
 		t.advanced()
@@ -412,11 +412,11 @@ func (t *takeover) resolve() {
 			}
 			t.e.after(0, start)
 		}
-		if len(v.Seats) == 1 {
+		if len(v.Slots) == 1 {
 			answered(&Outcome{Commit: true, Briefs: [][]byte{v.Brief}})
 			return
 		}
-		t.e.resolve(Tx{v.ID, v.Seats}, t.c, answered)
+		t.e.resolve(Tx{v.ID, v.Slots}, t.c, answered)
 	}
 	for range min(resolvesMax, len(t.votes)) {
 		start()

@@ -16,8 +16,8 @@ type ID struct{ Nonce, Seq uint64 }
 
 func (i ID) String() string { return fmt.Sprintf("%x.%d", i.Nonce, i.Seq) }
 
-// Seat is the register in which an RM votes on a transaction.
-type Seat struct {
+// Slot is the register in which an RM votes on a transaction.
+type Slot struct {
 	RM   RM
 	Addr wor.Addr
 }
@@ -26,14 +26,14 @@ type Seat struct {
 // is a Tx of its own.
 type Tx struct {
 	ID ID
-	// Seats are sorted by RM, one per RM.
-	Seats []Seat
+	// Slots are sorted by RM, one per RM.
+	Slots []Slot
 }
 
 // Limits of a transaction. An RM that would exceed them votes NO.
 const (
-	// SeatsMax bounds the RMs of a transaction.
-	SeatsMax = 64
+	// SlotsMax bounds the RMs of a transaction.
+	SlotsMax = 64
 	// BriefMax is the longest Vote.Brief, in bytes.
 	BriefMax = 256 << 10
 	// VoteMax is the longest Vote.Brief and Vote.Redo together, in bytes.
@@ -42,8 +42,8 @@ const (
 
 // valid reports whether a Tx from outside is well-formed.
 func (t *Tx) valid() bool {
-	return len(t.Seats) > 0 && len(t.Seats) <= SeatsMax &&
-		slices.IsSortedFunc(t.Seats, func(a, b Seat) int { return cmp.Or(cmp.Compare(a.RM, b.RM), -1) })
+	return len(t.Slots) > 0 && len(t.Slots) <= SlotsMax &&
+		slices.IsSortedFunc(t.Slots, func(a, b Slot) int { return cmp.Or(cmp.Compare(a.RM, b.RM), -1) })
 }
 
 // Vote is the value of a register in which an RM votes.
@@ -52,9 +52,9 @@ type Vote struct {
 	Yes bool
 	// Order numbers the YES votes of an RM in the order in which it gave them:
 	// of two conflicting transactions, the earlier one has the lower number.
-	// Seats are the transaction's.
+	// Slots are the transaction's.
 	Order uint64
-	Seats []Seat
+	Slots []Slot
 	// Brief is what all participants learn with the vote: a result or, with NO,
 	// a reason. Redo is what the RM needs to finish after its owner's death.
 	Brief, Redo []byte
@@ -66,7 +66,7 @@ const (
 )
 
 func (v *Vote) encode() []byte {
-	e := encoder{make([]byte, 0, 32+20*len(v.Seats)+len(v.Brief)+len(v.Redo))}
+	e := encoder{make([]byte, 0, 32+20*len(v.Slots)+len(v.Brief)+len(v.Redo))}
 	if !v.Yes {
 		e.u8(voteNo)
 		e.id(v.ID)
@@ -76,7 +76,7 @@ func (v *Vote) encode() []byte {
 	e.u8(voteYes)
 	e.id(v.ID)
 	e.uint(v.Order)
-	e.seats(v.Seats)
+	e.slots(v.Slots)
 	e.bytes(v.Brief)
 	e.bytes(v.Redo)
 	return e.b
@@ -92,7 +92,7 @@ func decodeVote(b []byte) *Vote {
 		v.Yes = true
 		v.ID = d.id()
 		v.Order = d.uint()
-		v.Seats = d.seats()
+		v.Slots = d.slots()
 		v.Brief = d.bytes()
 		v.Redo = d.bytes()
 	case voteNo:
@@ -101,8 +101,8 @@ func decodeVote(b []byte) *Vote {
 	default:
 		d.fail()
 	}
-	if !d.done() || v.Yes && !(&Tx{v.ID, v.Seats}).valid() {
-		return &Vote{Brief: []byte(reasonGarbled)} // who waited for nobody's votes would wait for ever
+	if !d.done() || v.Yes && !(&Tx{v.ID, v.Slots}).valid() {
+		return &Vote{Brief: []byte(reasonGarbled)} // else its readers would wait for a vote that never comes
 	}
 	return v
 }
@@ -130,15 +130,15 @@ type Outcome struct {
 	// Unknown: votes are trimmed, and no RM here has a part in the transaction.
 	// It is finished, whatever its outcome.
 	Unknown bool
-	// Briefs has the brief of each seat that was known when the outcome was;
-	// for a commit, of all seats.
+	// Briefs has the brief of each slot that was known when the outcome was;
+	// for a commit, of all slots.
 	Briefs [][]byte
 }
 
-// count evaluates vote v for a seat of transaction t: a YES to another
+// count evaluates vote v for a slot of transaction t: a YES to another
 // transaction does not count as YES.
 func (t *Tx) count(v *Vote) *Vote {
-	if v.Yes && (v.ID != t.ID || !slices.Equal(v.Seats, t.Seats)) {
+	if v.Yes && (v.ID != t.ID || !slices.Equal(v.Slots, t.Slots)) {
 		return &Vote{ID: t.ID, Brief: []byte(reasonGarbled)}
 	}
 	return v

@@ -21,7 +21,7 @@ import (
 // in the key-value store. They are clients of the cluster, this server included,
 // and belong to a Serial of their own.
 //
-// Who hosts them are the members of the newest configurations: a server begins
+// The members of the newest configurations host them: a server begins
 // when it is one of them, with those that it knows then, and ends when it is none
 // any more.
 type apps struct {
@@ -96,7 +96,7 @@ func (a *apps) look() {
 		a.end()
 		return
 	case self == nil || a.kv != nil:
-		// The store's servers are those of when it began: who came later asks them
+		// The store's servers are those of when it began: a later server asks them
 		// and is asked by those that begin after it. A change while it runs would
 		// be a takeover of everything.
 		return
@@ -184,14 +184,14 @@ func (a *apps) begin(members []wor.Member, self wor.Member) error {
 	return nil
 }
 
-// owners is the Tracer that logs who owns which keys.
+// owners is the Tracer that logs which server owns which keys.
 type owners struct{ log *slog.Logger }
 
 // Trace implements env.Tracer.
 func (o owners) Trace(e env.Event) {
 	switch e := e.(type) {
 	case tx.Abandoned:
-		o.log.Warn("taking keys over: nobody seems to own them", "partition", e.RM, "owner", e.Owner.Name, "silent", e.Silent.Round(time.Millisecond))
+		o.log.Warn("taking keys over: no server seems to own them", "partition", e.RM, "owner", e.Owner.Name, "silent", e.Silent.Round(time.Millisecond))
 	case tx.Owned:
 		o.log.Info("keys are here", "partition", e.RM)
 	case tx.Disowned:
@@ -213,8 +213,8 @@ func (a *apps) end() {
 	a.sequencer, a.kv, a.desks = nil, nil, nil
 }
 
-// desk is where a service is asked. When it closes, all who wait are told to ask
-// elsewhere: by an answer that is none. The server's Drain waits for that.
+// desk is where a service is asked. When it closes, all waiting callers get an
+// empty answer, on which they ask elsewhere. The server's Drain waits for that.
 type desk struct {
 	handler wor.Handler
 	waiting map[uint64]func([]byte)

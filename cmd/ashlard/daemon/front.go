@@ -176,7 +176,7 @@ func (k *frontConn) account() {
 	k.f.add(load - before)
 }
 
-// add adds to the sum of what waits, and wakes who waits for it to be less.
+// add adds to the sum of what waits, and wakes the connections that wait for it to be less.
 func (f *front) add(bytes int64) {
 	if all := f.load.Add(bytes); all > frontBytesMax || all-bytes <= frontBytesMax {
 		return

@@ -213,8 +213,7 @@ type change struct {
 	Configs []clusterPartitionView `json:"partitions"`
 }
 
-// watch tells people of progress, without ever keeping who tells it waiting. Stop
-// ends it.
+// watch prints progress, without blocking the caller of tell. Stop ends it.
 func (o *clientFlags) watch(cmd *cobra.Command) (tell func(space.Progress), stop func()) {
 	if o.json {
 		return nil, func() {}

@@ -209,8 +209,8 @@ func (s *served) host(c config, world env.Env, security *tls.Config, genesis *wo
 	return nil
 }
 
-// drain ends the server in order: first those who come through the front, then the
-// applications, which tell who waits to ask elsewhere, then the registers. It says
+// drain ends the server in order: first the connections of the front, then the
+// applications, whose callers are sent elsewhere, then the registers. It reports
 // whether everything was finished in time.
 func (s *served) drain(grace time.Duration) bool {
 	s.leaving.Store(true)

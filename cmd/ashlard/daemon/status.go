@@ -25,8 +25,8 @@ type page struct {
 }
 
 // listenHTTP shows a server's status: / for people, /status.json and /metrics for
-// machines, /livez for who would start it again, /readyz (and /healthz, which is the
-// same) for who would send requests to it.
+// machines, /livez for a supervisor, which may restart it, /readyz (and /healthz,
+// which is the same) for a load balancer, which may send requests to it.
 func listenHTTP(addr string, s *served) (*page, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

@@ -15,8 +15,8 @@
 //   - A capture concerns the head alone.
 //   - "Written" is the tail's to say. "Unwritten" takes all servers: while the
 //     tail is cut off, the others may be sealed and the next epoch have decided.
-//   - A value that is at some and not at all is driven down the chain by whoever
-//     finds it: by a reader, and by a writer who came second. It cannot be outbid.
+//   - A value that is at some and not at all is driven down the chain by the
+//     client that finds it: a reader, or a writer that came second. It cannot be outbid.
 //   - A tombstone goes down the chain as a value does, so that "trimmed" is the
 //     tail's to say as well.
 //
@@ -24,7 +24,7 @@
 // that a server which lost its disk never answers as a member again. Writes wait
 // while any server is away, until the members are changed.
 //
-// Not promised: an old tail that nobody sealed may show a value to a client that
+// Not promised: an old tail that was not sealed may show a value to a client that
 // does not know the next epoch, in which the segment has been trimmed.
 //
 // Refused: what the group checks (epochs, limits); time and storage.

@@ -117,7 +117,7 @@ func (a *Replica) capture(q *wor.Request, r *wor.Reply, log *wor.Log) {
 }
 
 // write takes the value where nothing is written: the head if it has not promised
-// a higher ballot, the others always, for who sends it has seen it at the server
+// a higher ballot, the others always, because the sender has seen it at the server
 // before.
 func (a *Replica) write(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	s := a.segment(q.Range.Segment)

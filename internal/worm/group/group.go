@@ -244,7 +244,7 @@ func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
 		g.unpin(q, log)
 	}
 	if q.Kind == wor.KindWrite && g.witnesses(q) && r.Runs[0].Status == wor.StatusOK {
-		// So when a configuration is decided a majority is sealed, whoever wrote it.
+		// So when a configuration is decided a majority is sealed, whichever client wrote it.
 		g.close(log)
 	}
 }

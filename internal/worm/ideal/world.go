@@ -167,7 +167,7 @@ func (a *agenda) Pop() any {
 
 // Process is one life of a program.
 type Process struct {
-	// Member is who others reach it as.
+	// Member is the address at which others reach it.
 	Member wor.Member
 	// Env has a Clock, a Random and a Tracer.
 	Env    env.Env

@@ -26,8 +26,8 @@ type commits struct {
 	s     *Server
 	disk  *wal.Log  // nil in memory
 	waker env.Waker // of step
-	// busy is held while a commit is running, without Server.mu; whoever holds
-	// either lock does not take the other.
+	// busy is held while a commit is running. It and Server.mu are never held at
+	// the same time.
 	busy sync.Mutex
 
 	staged                          batch // records of this turn

@@ -174,9 +174,8 @@ func (w *witness) take(from wor.ServerID, r report) (seen sighting) {
 
 // note writes a sighting down.
 func (w *witness) note(id wor.ServerID, now sighting) {
-	s := w.s
 	w.remember(id, now)
-	s.commits.stage(recordWitness, 0, encodeSighting(id, now))
+	w.s.commits.stage(recordWitness, 0, encodeSighting(id, now))
 }
 
 // remember keeps a sighting. Anyone can make keys and report with them, which

@@ -30,16 +30,16 @@ import "github.com/ashlar-dev/ashlar/worm/wor"
 //	         which that holds would need 2(q-n+m) <= m answers, but
 //	         2q + m > 2n for every majority m. So there is at most one, and it is
 //	         adopted. If there is none, nothing was or will ever be chosen at
-//	         ballot zero, and the register is free: who captured it may write what
-//	         it wants. A value that was seen there is not adopted: its writer knows
+//	         ballot zero, and the register is free: the client that captured it may
+//	         write what it wants. A value that was seen there is not adopted: its writer knows
 //	         nothing yet but that its outcome is unknown, and never will be told
 //	         otherwise than by what is chosen later.
 //	write    Another value was seen, or so many refused that no fast quorum can
 //	         accept: conflict, or outbid.
-//	read     A fast quorum holds the same value: decided. As long as nobody was
-//	         seen to hold another one, those who lack it are sent it. Otherwise,
-//	         if no fast quorum is possible: outbid, which says that somebody has to
-//	         capture.
+//	read     A fast quorum holds the same value: decided. As long as no
+//	         server was seen to hold another one, those that lack it are sent it.
+//	         Otherwise, if no fast quorum is possible: outbid, which means that the
+//	         caller must capture.
 //
 // A server that is gone, because the epoch ended there or it is no member, counts as
 // one that refused, as long as a majority is left: it will not answer any more.
