@@ -15,8 +15,8 @@ type ClientOwner interface {
 	Frame(t Type, payload []byte) error
 	// Room reports that a Send that met env.ErrFull may be tried again.
 	Room()
-	// Down reports that the connection is gone, or that it could not be made; the
-	// client is going to try again.
+	// Down reports that the connection is of no more use, or that it could not be
+	// made; the client is going to try again.
 	Down(err error)
 }
 
@@ -54,6 +54,7 @@ type dialling struct {
 	s     *Session
 	timer env.Timer
 	since env.Instant // it was up
+	told  bool        // Down was called
 }
 
 func (c *Client) dial() {
@@ -78,6 +79,8 @@ func (d *dialling) watch() {
 		}
 		if err := d.s.Late(o.Env.Clock.Now()); err != nil {
 			d.s.Drop(err)
+			d.down(err)
+			return
 		}
 		d.s.Ping()
 		d.watch()
@@ -108,7 +111,16 @@ func (d *dialling) Data(_ env.Conn, b []byte) {
 		}
 		if err != nil {
 			d.s.End(err)
+			d.down(err)
 		}
+	}
+}
+
+// down notifies the owner, once.
+func (d *dialling) down(err error) {
+	if !d.told {
+		d.told = true
+		d.c.owner.Down(d.s.Reason(err))
 	}
 }
 
@@ -144,7 +156,7 @@ func (d *dialling) Closed(_ env.Conn, err error) {
 		c.backoff.Reset() // a peer that welcomes and hangs up is not dialled all the time
 	}
 	c.retry = o.Env.Clock.After(c.backoff.Next(o.Env.Random), env.WakeFunc(c.again))
-	c.owner.Down(d.s.Reason(err))
+	d.down(err)
 }
 
 func (c *Client) again() {

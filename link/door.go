@@ -215,13 +215,15 @@ func (d *Door) Count() (conns int, turnedAway uint64) {
 	return len(d.all), d.turned
 }
 
-// Close ends all sessions, in the order in which they have entered, and keeps
-// others out.
+// Close ends all sessions, and keeps others out. Those that were refused end
+// when the other side has had time to read why.
 func (d *Door) Close(why error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true
 	for _, s := range d.all {
-		s.Drop(why)
+		if !s.Over() {
+			s.Drop(why)
+		}
 	}
 }

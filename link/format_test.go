@@ -30,9 +30,9 @@ func (f rawFrame) bytes() []byte {
 // are behind them, and whether those can never become a frame of at most limit
 // bytes.
 func rawFrames(stream []byte, limit int) (frames []rawFrame, rest int, broken bool) {
-	for len(stream) >= 6 {
+	for len(stream) >= 4 {
 		after := int64(stream[0]) | int64(stream[1])<<8 | int64(stream[2])<<16 | int64(stream[3])<<24
-		if after < 6 || after+4 > int64(limit) || stream[4] != 1 {
+		if after < 6 || after+4 > int64(limit) || len(stream) > 4 && stream[4] != 1 {
 			return frames, len(stream), true
 		}
 		n := int(after) + 4

@@ -111,7 +111,7 @@ type Frame struct {
 // come. It is for one goroutine at a time.
 type Scanner struct {
 	// Max bounds the length of a frame; 0 is HandshakeMax. It may be changed
-	// between calls, and counts for frames of which less than the head is there.
+	// between calls, and counts for frames of which less than the length is there.
 	Max int
 
 	in   []byte // what was fed and not looked at
@@ -215,7 +215,7 @@ func (s *Scanner) join() []byte {
 // need is how long the frame that begins b is, as far as can be told: its head,
 // at least.
 func (s *Scanner) need(b []byte) int {
-	if len(b) < headLen {
+	if len(b) < lengthLen {
 		return headLen
 	}
 	limit := s.Max
@@ -228,8 +228,11 @@ func (s *Scanner) need(b []byte) int {
 		s.err = Malformed("", "%d bytes are no frame", n)
 	case n > uint64(limit):
 		s.err = Malformed("", "%d bytes, limit is %d", n, limit)
-	case b[lengthLen] != Version:
+	case len(b) > lengthLen && b[lengthLen] != Version:
 		s.err = Malformed("", "version %d, known is %d", b[lengthLen], Version)
+	}
+	if len(b) < headLen {
+		return headLen
 	}
 	return int(n)
 }

@@ -142,9 +142,6 @@ func TestGoldenHandshake(t *testing.T) {
 	if got := client.up[0]; got.Node != "server" || got.Life != 5 || !got.Keyed {
 		t.Errorf("the client's peer is %+v", got)
 	}
-	if len(client.down) != 0 {
-		t.Errorf("down before the connection is: %v", client.down)
-	}
 	s.pass(time.Millisecond)
 	if len(client.down) != 1 || client.down[0].Error() != `refused by the peer: "full" (full)` {
 		t.Errorf("down: %v", client.down)

@@ -240,7 +240,7 @@ func (s *Session) greet(payload []byte) error {
 // Welcome answers a hello. The body is the service's. The session is up if the
 // other side has no key to prove; otherwise its proof has to come.
 func (s *Session) Welcome(body []byte) {
-	if s.stage != greeted {
+	if s.stage != greeted || s.Over() {
 		return
 	}
 	h := s.opt.hello("", body)

@@ -19,8 +19,8 @@ func linkMutants() []Mutant {
 		{
 			Name: "link/another-version-is-read", Kind: Unguarded, In: "link", Packages: tests, Run: "TestScannerRefuses", Short: true,
 			Breaks: "Frames of a version that is not known are taken for ours.",
-			Old:    "case b[lengthLen] != Version:",
-			New:    "case b[lengthLen] == 0:",
+			Old:    "b[lengthLen] != Version:",
+			New:    "b[lengthLen] == 0:",
 		},
 		{
 			Name: "link/count-is-not-bounded", Kind: Unguarded, In: "link", Packages: tests, Run: "TestCounts", Short: true,

@@ -26,14 +26,14 @@ func strangersGiantsMutants() []Mutant {
 		{
 			Name: "dedalus/rt/host/parts/proved-and-unknown", Kind: Lost, In: "dedalus/rt/host", Packages: host, Run: "TestSilentConnections|TestNothingIsLost",
 			Breaks: "An instance that has proved its name is hung up on like one that has not.",
-			Old:    "\tb.h.conns.known(c)\n",
+			Old:    "\tb.h.door.Known(c.session)\n",
 			New:    "",
 		},
 		{
-			Name: "dedalus/rt/host/parts/full-for-ever", Kind: Stuck, In: "dedalus/rt/host", Packages: host, Run: "TestStranger|TestSilentConnections|TestTooMany|TestStorm",
+			Name: "dedalus/rt/host/parts/full-for-ever", Kind: Stuck, In: "link", Packages: host, Run: "TestStranger|TestSilentConnections|TestTooMany|TestStorm",
 			Breaks: "Connections that have ended keep others out.",
-			Old:    "\ts.all = s.all[:last]\n",
-			New:    "\ts.all[last] = s.all[0]\n",
+			Old:    "\td.all = d.all[:last]\n",
+			New:    "\td.all[last] = d.all[0]\n",
 		},
 	}
 }

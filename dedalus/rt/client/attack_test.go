@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/internal/raw"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
@@ -57,7 +58,7 @@ func (c *lie) Closed(env.Conn, error) {
 // why, and comes back later; what it said before that was right is given.
 func TestLyingInstance(t *testing.T) {
 	welcome := func(last uint64) []byte {
-		return wire.AppendWelcome(nil, &wire.Welcome{Life: 3, Last: last, Window: 1 << 20})
+		return raw.AppendWelcome(nil, &raw.Welcome{Life: 3, Last: last, Window: 1 << 20})
 	}
 	one := func(relation int, row string) []byte {
 		o := wire.Outbox{Max: 1 << 20}
@@ -72,8 +73,8 @@ func TestLyingInstance(t *testing.T) {
 		"two welcomes":               {welcome(0), welcome(0)},
 		"a batch that never was":     {welcome(1<<64 - 1)},
 		"an ack of what never was":   {welcome(0), wire.AppendAck(nil, 1<<63)},
-		"what only clients say":      {welcome(0), wire.AppendHello(nil, &wire.Hello{Version: 1})},
-		"a refusal":                  {wire.AppendRefusal(nil, &wire.Refusal{Code: 99, Text: "\x1b[2J\x00"})},
+		"what only clients say":      {welcome(0), raw.AppendHello(nil, &raw.Hello{Version: 1})},
+		"a refusal":                  {raw.AppendRefusal(nil, &raw.Refusal{Code: 99, Text: "\x1b[2J\x00"})},
 	} {
 		w, network := osenv.New(), osenv.NewNetwork(osenv.NetworkOptions{})
 		w.Network = network
@@ -125,7 +126,7 @@ func TestWhatInstancesSay(t *testing.T) {
 		return list
 	}
 	l.say = func(n int) [][]byte {
-		say := [][]byte{wire.AppendWelcome(nil, &wire.Welcome{Life: uint64(1 + n/3), Window: 1 << 20})}
+		say := [][]byte{raw.AppendWelcome(nil, &raw.Welcome{Life: uint64(1 + n/3), Window: 1 << 20})}
 		say = append(append(say, batches("a", "b", "c")...), batches("a", "b")...)
 		return append(say, []byte{1, 0, 0, 0, 5}) // and is wrong
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 )
 
 // Defaults of Options.
@@ -95,7 +96,7 @@ func (o Options) complete() (Options, error) {
 // Client is a node from outside. It is safe for concurrent use.
 type Client struct {
 	opt   Options
-	life  uint64
+	link  link.Options
 	nodes map[string]*node
 	order []*node
 
@@ -103,7 +104,6 @@ type Client struct {
 
 	mu     sync.Mutex // guards the nodes
 	giving int        // outputs are being given: what is sent waits for the end
-	random env.Random
 	closed bool
 	acking bool // a clock says when to acknowledge
 }
@@ -113,10 +113,9 @@ type node struct {
 	c       *Client
 	name    string
 	addr    env.Addr
-	backoff env.Backoff
+	link    *link.Client
 	out     wire.Outbox
-	line    *conn // that is being opened, or is open
-	ready   bool  // it is welcomed
+	ready   bool // it is welcomed
 	window  int
 	full    bool
 	touched bool   // something was added that was not written
@@ -133,10 +132,17 @@ func Open(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{opt: o, nodes: map[string]*node{}, random: o.Env.Random.Split("client")}
-	c.life = c.random.Uint64() | 1
+	c := &Client{opt: o, nodes: map[string]*node{}}
+	world := o.Env
+	world.Random = o.Env.Random.Split("client")
+	c.link, err = link.Options{Env: world, Service: wire.Service, System: wire.System(o.Program.Hash), Node: o.Name,
+		Life: world.Random.Uint64() | 1, FrameMax: wire.FrameMax, PingAfter: o.PingAfter, DeadAfter: o.DeadAfter,
+		BackoffMin: o.BackoffMin, BackoffMax: o.BackoffMax, Lock: &c.mu}.Complete()
+	if err != nil {
+		return nil, err
+	}
 	for name, addr := range o.Nodes {
-		n := &node{c: c, name: name, addr: addr, backoff: env.Backoff{Min: o.BackoffMin, Max: o.BackoffMax}}
+		n := &node{c: c, name: name, addr: addr}
 		n.out.Max = o.QueueMax
 		c.nodes[name] = n
 		c.order = append(c.order, n)
@@ -144,10 +150,9 @@ func Open(o Options) (*Client, error) {
 	slices.SortFunc(c.order, func(a, b *node) int { return cmp.Compare(a.name, b.name) })
 	c.mu.Lock()
 	for _, n := range c.order {
-		n.dial()
+		n.link = link.NewClient(&c.link, link.Target{Addr: n.addr, Node: n.name, Body: n.hello}, n)
 	}
 	c.mu.Unlock()
-	c.beatLater()
 	return c, nil
 }
 
@@ -205,9 +210,7 @@ func (c *Client) Close() {
 	defer c.mu.Unlock()
 	c.closed = true
 	for _, n := range c.order {
-		if n.line != nil {
-			n.line.conn.Close()
-		}
+		n.link.Close()
 	}
 }
 
@@ -223,12 +226,12 @@ func (n *node) flush() {
 		if b == nil {
 			return
 		}
-		switch err := n.line.conn.Write(b); {
+		switch err := n.link.Send(b); {
 		case errors.Is(err, env.ErrFull):
 			n.full = true
 			return
 		case err != nil:
-			n.line.end(err)
+			n.link.Drop(err)
 			return
 		}
 		n.out.Sent()
@@ -237,8 +240,6 @@ func (n *node) flush() {
 
 // given ends a turn in which outputs were given: what was sent in it leaves.
 func (c *Client) given() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.giving--; c.giving > 0 {
 		return
 	}
@@ -262,7 +263,7 @@ func (n *node) owe(bytes int) {
 }
 
 func (n *node) ack() {
-	if n.ready && n.acked < n.last && n.line.conn.Write(wire.AppendAck(nil, n.last)) == nil {
+	if n.ready && n.acked < n.last && n.link.Send(wire.AppendAck(nil, n.last)) == nil {
 		n.acked, n.unacked = n.last, 0
 	}
 }
@@ -277,20 +278,4 @@ func (c *Client) ackAll() {
 			n.owe(0)
 		}
 	}
-}
-
-// beatLater looks after the connections, again and again.
-func (c *Client) beatLater() {
-	c.opt.Env.Clock.After(c.opt.PingAfter/2, env.WakeFunc(func() {
-		now := c.opt.Env.Clock.Now()
-		c.mu.Lock()
-		for _, n := range c.order {
-			n.look(now)
-		}
-		closed := c.closed
-		c.mu.Unlock()
-		if !closed {
-			c.beatLater()
-		}
-	}))
 }

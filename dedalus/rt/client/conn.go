@@ -1,102 +1,72 @@
 package client
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
-	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 )
 
-// conn is a connection. It belongs to the Client's lock.
-type conn struct {
-	n     *node
-	conn  env.Conn
-	scan  wire.Scanner
-	heard env.Instant
-	over  bool
+// A node is the link.ClientOwner of its link.
+var _ link.ClientOwner = (*node)(nil)
+
+func (n *node) hello() []byte {
+	return wire.AppendHello(nil, &wire.Hello{Role: wire.Client, Window: uint32(n.c.opt.Window), Seen: n.life, Last: n.last})
 }
 
-func (n *node) dial() {
-	if n.line != nil || n.c.closed {
-		return
+// Up goes on where the other side has left off.
+func (n *node) Up(from *link.Hello) error {
+	w, err := wire.DecodeWelcome(from.Body)
+	if err != nil {
+		return err
 	}
-	k := &conn{n: n, heard: n.c.opt.Env.Clock.Now()}
-	n.line = k
-	k.conn = n.c.opt.Env.Network.Dial(n.addr, k)
+	if err := n.out.Resume(w.Last); err != nil {
+		return err
+	}
+	if from.Life != n.life {
+		n.life, n.last = from.Life, 0
+	}
+	n.acked = 0
+	n.ready, n.full, n.window, n.trouble = true, false, int(w.Window), nil
+	n.owe(0)
+	n.more()
+	return nil
 }
 
-// look asks whether a connection lives on which nothing is heard, and gives it up.
-func (n *node) look(now env.Instant) {
-	if n.line == nil {
-		return
-	}
-	switch silent := now.Sub(n.line.heard); {
-	case silent > n.c.opt.DeadAfter:
-		n.line.end(errors.New("it does not answer"))
-	case n.ready && silent >= n.c.opt.PingAfter:
-		_ = n.line.conn.Write(wire.AppendPing(nil, false)) // full: then something is under way
-	}
-}
-
-// end gives the connection up. Closed follows.
-func (k *conn) end(err error) {
-	if !k.over {
-		k.over = true
-		k.n.trouble = err
-		k.conn.Close()
+// more writes what may be written, at the end of a turn in which outputs are given.
+func (n *node) more() {
+	n.touched = true
+	if n.c.giving == 0 {
+		n.flush()
 	}
 }
 
-// Opened implements env.Handler.
-func (k *conn) Opened(nc env.Conn) {
-	n, c := k.n, k.n.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k.conn = nc
-	if c.closed {
-		k.end(ErrClosed)
-		return
-	}
-	a, b := c.random.Uint64(), c.random.Uint64()
-	hello := wire.Hello{Version: wire.Version, Role: wire.Client, Program: c.opt.Program.Hash, Life: c.life,
-		Window: uint32(c.opt.Window), Seen: n.life, Last: n.last, From: c.opt.Name, To: n.name}
-	for i := range 8 {
-		hello.Nonce[i], hello.Nonce[8+i] = byte(a>>(8*i)), byte(b>>(8*i))
-	}
-	if err := nc.Write(wire.AppendHello(nil, &hello)); err != nil {
-		k.end(err)
-	}
-}
-
-// Data implements env.Handler.
-func (k *conn) Data(_ env.Conn, b []byte) {
-	c := k.n.c
-	c.mu.Lock()
-	k.heard = c.opt.Env.Clock.Now()
-	c.giving++
-	c.mu.Unlock()
-	defer c.given()
-	k.scan.Feed(b)
-	for {
-		f, ok, err := k.scan.Next()
-		if err == nil && !ok {
-			return
+// Frame takes a frame, and gives the outputs that it has, without the lock.
+func (n *node) Frame(t link.Type, payload []byte) error {
+	switch t {
+	case wire.TypeBatch:
+		outputs, err := n.batch(payload)
+		if err != nil || len(outputs) == 0 {
+			return err
 		}
-		var outputs wire.Messages
-		if err == nil {
-			outputs, err = k.frame(f)
-		}
+		n.c.giving++
+		n.c.mu.Unlock()
+		n.c.give(n.name, outputs)
+		n.c.mu.Lock()
+		n.c.given()
+		return nil
+	case wire.TypeAck:
+		seq, err := wire.DecodeAck(payload)
 		if err != nil {
-			c.mu.Lock()
-			k.end(err)
-			c.mu.Unlock()
-			return
+			return err
 		}
-		if len(outputs) > 0 {
-			c.give(k.n.name, outputs)
+		if err := n.out.Ack(seq); err != nil {
+			return err
 		}
+		n.more() // the window is open again
+		return nil
 	}
+	return link.Malformed("", "a frame of %v from an instance", t)
 }
 
 // give gives outputs.
@@ -112,63 +82,6 @@ func (c *Client) give(node string, outputs wire.Messages) {
 			c.opt.Output(node, relation, row)
 		}
 	}
-}
-
-// frame takes a frame and answers the outputs that it has.
-func (k *conn) frame(f wire.Frame) (outputs wire.Messages, err error) {
-	n := k.n
-	n.c.mu.Lock()
-	defer n.c.mu.Unlock()
-	if k.over || n.c.closed {
-		return nil, ErrClosed
-	}
-	switch {
-	case f.Type == wire.TypeRefusal:
-		r, err := wire.DecodeRefusal(f.Payload)
-		if err != nil {
-			return nil, err
-		}
-		return nil, r
-	case !n.ready && f.Type == wire.TypeWelcome:
-		return nil, k.welcome(f.Payload)
-	case n.ready && f.Type == wire.TypeBatch:
-		return n.batch(f.Payload)
-	case n.ready && f.Type == wire.TypeAck:
-		seq, err := wire.DecodeAck(f.Payload)
-		if err != nil {
-			return nil, err
-		}
-		if err := n.out.Ack(seq); err != nil {
-			return nil, err
-		}
-		n.touched = true // the window is open again
-		return nil, nil
-	case n.ready && f.Type == wire.TypePong:
-		return nil, nil
-	}
-	return nil, fmt.Errorf("a %v frame from an instance", f.Type)
-}
-
-// welcome goes on where the other side has left off.
-func (k *conn) welcome(payload []byte) error {
-	n := k.n
-	w, err := wire.DecodeWelcome(payload)
-	if err != nil {
-		return err
-	}
-	if err := n.out.Resume(w.Last); err != nil {
-		return err
-	}
-	if w.Life != n.life {
-		n.life, n.last = w.Life, 0
-	}
-	k.scan.Open = true
-	n.acked = 0
-	n.ready, n.full, n.window, n.trouble = true, false, int(w.Window), nil
-	n.backoff.Reset()
-	n.touched = true
-	n.owe(0)
-	return nil
 }
 
 // batch takes outputs that have not come before.
@@ -187,32 +100,14 @@ func (n *node) batch(payload []byte) (wire.Messages, error) {
 	return messages, nil
 }
 
-// Drained implements env.Handler.
-func (k *conn) Drained(env.Conn) {
-	k.n.c.mu.Lock()
-	defer k.n.c.mu.Unlock()
-	if k.n.line == k {
-		k.n.full = false
-		k.n.flush()
-	}
+// Room writes on.
+func (n *node) Room() {
+	n.full = false
+	n.flush()
 }
 
-// Closed implements env.Handler.
-func (k *conn) Closed(_ env.Conn, err error) {
-	n, c := k.n, k.n.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !k.over {
-		n.trouble = err
-	}
-	k.over = true
-	n.line, n.ready, n.full = nil, false, false
-	if c.closed {
-		return
-	}
-	c.opt.Env.Clock.After(n.backoff.Next(c.random), env.WakeFunc(func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		n.dial()
-	}))
+// Down notes why.
+func (n *node) Down(err error) {
+	n.trouble = err
+	n.ready, n.full = false, false
 }

@@ -3,12 +3,13 @@ package host
 import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 )
 
 // client is a node outside the deployment. Its source belongs to the inbox's
 // lock, everything else to the link's.
 type client struct {
-	link
+	lane
 	h      *Host
 	name   string
 	source *source
@@ -20,7 +21,7 @@ type client struct {
 // name.
 func (c *inconn) meetClient() error {
 	h, hello := c.h, &c.hello
-	k, err := h.clients.meet(hello.From)
+	k, err := h.clients.meet(c.session.Peer().Node)
 	if err != nil {
 		return err
 	}
@@ -36,16 +37,14 @@ func (c *inconn) meetClient() error {
 		return err
 	}
 	if h.ending.drains() {
-		return &wire.Refusal{Code: wire.RefusalClosing, Text: "about to end"}
+		return &link.Refusal{Code: link.RefusalClosing, Text: "about to end"}
 	}
 	if anew := h.inbox.meetClient(c, k.source); anew {
 		h.resends.want(k.name)
 	}
-	if err := c.conn.Write(wire.AppendWelcome(nil, &c.welcome)); err != nil {
-		return err
-	}
+	c.session.Welcome(wire.AppendWelcome(nil, &wire.Welcome{Last: c.last, Window: uint32(h.opt.ClientWindow)}))
 	c.client = k
-	k.in, k.conn, k.full, k.window = c, c.conn, false, int(min(hello.Window, 1<<30))
+	k.in, k.conn, k.full, k.window = c, c.session, false, int(min(hello.Window, 1<<30))
 	k.flush(&counts)
 	return nil
 }
@@ -58,7 +57,7 @@ func (k *client) ack(c *inconn, seq uint64) error {
 		return nil
 	}
 	resend, err := k.acked(seq, &counts)
-	k.h.weigh(&k.link)
+	k.h.weigh(&k.lane)
 	k.mu.Unlock()
 	k.h.count(&counts)
 	if resend {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 )
 
 // clients are the nodes outside the deployment. Its lock is the first of all:
@@ -27,7 +28,7 @@ func (s *clients) meet(name string) (*client, error) {
 	k := s.byName[name]
 	if k == nil {
 		if len(s.byName) >= s.h.opt.ClientsMax && !s.forgetOne() {
-			return nil, &wire.Refusal{Code: wire.RefusalFull, Text: "there is no room for another client"}
+			return nil, &link.Refusal{Code: link.RefusalFull, Text: "there is no room for another client"}
 		}
 		k = s.add(name)
 	}
@@ -54,9 +55,9 @@ const strangerQueueMax = 64 << 10
 // already there. Nil means that there is no room, or the name is one of an
 // instance. At most half of all clients may be such, because any client can
 // invent names. The step calls it, with the lock.
-func (s *clients) way(name string) *link {
+func (s *clients) way(name string) *lane {
 	if k := s.byName[name]; k != nil {
-		return &k.link
+		return &k.lane
 	}
 	opt := &s.h.opt
 	if name == "" || len(name) > wire.NodeMax || opt.instanceName(name) {
@@ -69,7 +70,7 @@ func (s *clients) way(name string) *link {
 	s.strangers++
 	k.stranger, k.out.Max = true, min(strangerQueueMax, opt.ClientQueueMax)
 	k.left = opt.Env.Clock.Now()
-	return &k.link
+	return &k.lane
 }
 
 // forgetOne drops the client that left first, if there is one. The lock is
@@ -124,7 +125,7 @@ func (s *clients) forget(now env.Instant) {
 func (s *clients) hasRoom() bool { return s.outputs.Load() <= int64(s.h.opt.OutputsMax) }
 
 // weigh records how much waits for a client. The lock of its link is held.
-func (s *clients) weigh(l *link) {
+func (s *clients) weigh(l *lane) {
 	n := l.out.Bytes()
 	s.outputs.Add(int64(n - l.counted))
 	l.counted = n

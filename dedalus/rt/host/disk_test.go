@@ -14,6 +14,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/internal/raw"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
@@ -121,18 +122,18 @@ func keeperRow(i int) string { return fmt.Sprintf("row %d %s", i, strings.Repeat
 // acknowledged.
 func (k *keeper) work(rows int) (acked int) {
 	h := asClient("leader/0")
-	h.Role, h.Program, h.To = wire.Instance, k.p.Hash, "voter/0"
+	h.Role, h.Program, h.To = raw.Instance, k.p.Hash, "voter/0"
 	c := k.connect()
 	if c == nil {
 		return 0
 	}
-	c.say(append(wire.AppendHello(nil, &h), wire.AppendProof(nil, wire.Proof{})...), 0)
+	c.say(raw.AppendHello(nil, &h), 0)
 	for i := range rows {
 		c.say(batchOf(uint64(i+1), wire.AppendMessage(nil, relAsk, []byte(keeperRow(i)))), 0)
 		k.run()
 		k.pass(2 * host.AckAfterDefault)
 	}
-	if f, ok := c.last(wire.TypeAck); ok {
+	if f, ok := c.last(raw.TypeAck); ok {
 		seq, err := wire.DecodeAck(f.Payload)
 		if err != nil {
 			k.t.Fatal(err)
@@ -539,19 +540,19 @@ func TestAhead(t *testing.T) {
 		}
 		disk.count, disk.at = 0, at
 		h := asClient("leader/0")
-		h.Role, h.Program, h.To = wire.Instance, k.p.Hash, "voter/0"
+		h.Role, h.Program, h.To = raw.Instance, k.p.Hash, "voter/0"
 		in := k.connect()
-		in.say(append(wire.AppendHello(nil, &h), wire.AppendProof(nil, wire.Proof{})...), 0)
+		in.say(raw.AppendHello(nil, &h), 0)
 		in.say(batchOf(1, wire.AppendMessage(nil, relAsk, make([]byte, ticks))), 0)
 		k.run()
 		said := 0
 		if len(k.dialled) > 0 {
 			d := k.dialled[0]
 			d.h.Opened(d)
-			d.say(wire.AppendWelcome(nil, &wire.Welcome{Life: 1, Window: 1 << 20}), 0)
+			d.say(raw.AppendWelcome(nil, &raw.Welcome{Life: 1, Window: 1 << 20}), 0)
 			k.run()
 			for _, f := range d.said {
-				if f.Type == wire.TypeBatch {
+				if f.Type == raw.TypeBatch {
 					_, m, err := wire.Batch(f.Payload)
 					if err != nil {
 						t.Fatal(err)

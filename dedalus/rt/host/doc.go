@@ -61,16 +61,16 @@
 // Any host that can connect can send anything. Every resource that one such
 // peer, or all of them together, can occupy in the Host has a limit in Options:
 // connections, clients, inputs that no tick has taken, incomplete frames,
-// outputs that are not read. If there are too many connections, the oldest
-// unidentified one is ended; a frame must be complete within a time limit; a
-// batch is abandoned at the first invalid message. Clients do not prove their
-// names: ClientsMax of them can keep others out, so hosts that can connect must
-// be trusted to that extent, or be authenticated by TLS certificates.
+// outputs that are not read. If there are too many connections, the host with
+// most of them loses one (link.Door); a frame must be complete within a time
+// limit; a batch is abandoned at the first invalid message. Clients do not prove
+// their names: ClientsMax of them can keep others out, so hosts that can connect
+// must be trusted to that extent, or be authenticated by TLS certificates.
 //
 // Promised: no input ends a Host or takes more memory than its limits name; a
 // peer that breaks a rule receives the rule, and loses the connection. With the
 // same calls of its env, it behaves the same.
 //
-// Refused: the bytes of frames (package wire), files (store/wal), processes and
-// their flags (cmd/dedalusd).
+// Refused: frames and handshakes (package link), messages (package wire), files
+// (store/wal), processes and their flags (cmd/dedalusd).
 package host

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"container/list"
 	"errors"
 	"fmt"
 	"sync"
@@ -9,6 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/store/wal"
 )
 
@@ -19,9 +19,9 @@ import (
 //
 //	busy         of the step, held while it is running
 //	clients      which there are
-//	link         of one node; the step alone holds several
+//	lane         of one node; the step alone holds several
 //	inbox        what has come, and from whom
-//	conns        connections that others have made
+//	door         connections that others have made
 //	resends      what is to be sent again
 //	the rest     timers, incarnation, ending, tally, dice: one of them, and last
 //
@@ -29,6 +29,7 @@ import (
 // step.
 type Host struct {
 	opt      Options
+	link     link.Options
 	typ      *rt.ComponentType
 	comp     rt.Component
 	life     uint64
@@ -42,7 +43,7 @@ type Host struct {
 	peers       peers
 	clients     clients
 	inbox       inbox
-	conns       conns
+	door        *link.Door
 	resends     resends
 	timers      timers
 	incarnation incarnation
@@ -64,7 +65,10 @@ func Open(o Options) (*Host, error) {
 		timers: timers{fired: make([]bool, len(typ.Timers)), running: make([]env.Timer, len(typ.Timers))}}
 	h.clients = clients{h: h, byName: map[string]*client{}}
 	h.inbox = inbox{h: h, sources: map[string]*source{}}
-	h.conns = conns{h: h, unknown: list.New()}
+	if h.link, err = h.linkOptions(random); err != nil {
+		return nil, err
+	}
+	h.door = link.NewDoor(&h.link)
 	h.resends = resends{h: h, nodes: map[string]bool{}}
 	h.incarnation = incarnation{h: h, number: o.Incarnation}
 	if h.comp, err = typ.New(o.Who, o.Static); err != nil {
@@ -122,7 +126,7 @@ func (h *Host) shut(err error) {
 		return
 	}
 	h.timers.stop()
-	h.conns.close()
+	h.door.Close(env.ErrClosed)
 	h.peers.stop()
 	if done != nil {
 		done()
@@ -159,7 +163,16 @@ func (h *Host) drainLook() {
 
 func (h *Host) mark(m string) { h.opt.Env.Tracer.Trace(env.Mark(m)) }
 
-func (h *Host) hello(role wire.Role, to string) wire.Hello {
-	return wire.Hello{Version: wire.Version, Role: role, Program: h.opt.Program.Hash, Life: h.life, From: h.opt.Who.Node, To: to,
-		Nonce: h.dice.nonce(), Incarnation: h.incarnation.towards(to)}
+// linkOptions are the options of the links, without a lock.
+func (h *Host) linkOptions(random env.Random) (link.Options, error) {
+	o := &h.opt
+	world := o.Env
+	world.Random = random
+	return link.Options{
+		Env: world, Service: wire.Service, System: wire.System(o.Program.Hash), Node: o.Who.Node, Life: h.life,
+		Key: o.Key, Guests: true, FrameMax: wire.FrameMax,
+		PingAfter: o.PingAfter, DeadAfter: o.DeadAfter, HelloWithin: o.HelloWithin, FrameWithin: o.FrameWithin,
+		BackoffMin: o.BackoffMin, BackoffMax: o.BackoffMax,
+		ConnsMax: o.ConnsMax, StrangersMax: o.StrangersMax, PartialMax: max(o.PartialsMax, wire.FrameMax),
+	}.Complete()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/internal/raw"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
@@ -64,10 +65,10 @@ func (x *live) served() (far *stranger, outputs chan string) {
 	}
 	x.t.Cleanup(func() { c.Close() })
 	hello := asClient("far/0")
-	hello.Role = wire.Instance
+	hello.Role = raw.Instance
 	far = x.dial()
-	far.say(wire.AppendHello(nil, &hello))
-	far.hear(wire.TypeWelcome)
+	far.say(raw.AppendHello(nil, &hello))
+	far.hear(raw.TypeWelcome)
 	return far, outputs
 }
 
@@ -76,14 +77,14 @@ type stranger struct {
 	t      *testing.T
 	conn   env.Conn
 	opened chan struct{}
-	scan   wire.Scanner
-	frames chan wire.Frame
+	scan   raw.Scanner
+	frames chan raw.Frame
 	closed chan error
 	once   sync.Once
 }
 
 func (x *live) dial() *stranger {
-	s := &stranger{t: x.t, opened: make(chan struct{}), frames: make(chan wire.Frame, 100), closed: make(chan error, 1), scan: wire.Scanner{Open: true}}
+	s := &stranger{t: x.t, opened: make(chan struct{}), frames: make(chan raw.Frame, 100), closed: make(chan error, 1), scan: raw.Scanner{}}
 	s.conn = x.world.Network.Dial(x.near.Addr(), s)
 	select {
 	case <-s.opened:
@@ -115,7 +116,7 @@ func (s *stranger) Data(_ env.Conn, b []byte) {
 }
 
 // hear waits for the next frame of a type; acks may come in between.
-func (s *stranger) hear(typ wire.Type) wire.Frame {
+func (s *stranger) hear(typ raw.Type) raw.Frame {
 	s.t.Helper()
 	deadline := time.NewTimer(20 * time.Second)
 	defer deadline.Stop()
@@ -128,7 +129,7 @@ func (s *stranger) hear(typ wire.Type) wire.Frame {
 			if f.Type == typ {
 				return f
 			}
-			if f.Type != wire.TypeAck {
+			if f.Type != raw.TypeAck {
 				s.t.Fatalf("a %v in place of a %v: %q", f.Type, typ, f.Payload)
 			}
 		case <-deadline.C:
@@ -137,9 +138,9 @@ func (s *stranger) hear(typ wire.Type) wire.Frame {
 	}
 }
 
-func (s *stranger) refused(code wire.RefusalCode, text string) {
+func (s *stranger) refused(code raw.RefusalCode, text string) {
 	s.t.Helper()
-	r, err := wire.DecodeRefusal(s.hear(wire.TypeRefusal).Payload)
+	r, err := raw.DecodeRefusal(s.hear(raw.TypeRefusal).Payload)
 	if err != nil || r.Code != code || !strings.Contains(r.Text, text) {
 		s.t.Errorf("refused: %v, %v; want %v with %q", r, err, code, text)
 	}
@@ -152,8 +153,8 @@ func (s *stranger) say(b []byte) {
 	}
 }
 
-func asClient(name string) wire.Hello {
-	return wire.Hello{Version: wire.Version, Role: wire.Client, Program: 7, Life: 1, Window: 1 << 20, From: name, To: "near/0"}
+func asClient(name string) raw.Hello {
+	return raw.Hello{Version: raw.Version, Role: raw.Client, Program: 7, Life: 1, Window: 1 << 20, From: name, To: "near/0"}
 }
 
 // batch is a frame with one message.
@@ -169,28 +170,31 @@ func TestHellos(t *testing.T) {
 	key := []byte("a key of some length")
 	x := newLive(t, func(o *host.Options) { o.Key = key })
 	instance := asClient("far/0")
-	instance.Role = wire.Instance
+	instance.Role, instance.Keyed = raw.Instance, true
 	for _, c := range []struct {
 		name   string
-		change func(h *wire.Hello)
-		code   wire.RefusalCode
+		change func(h *raw.Hello)
+		code   raw.RefusalCode
 		text   string
 	}{
-		{"another version", func(h *wire.Hello) { h.Version = 2 }, wire.RefusalVersion, "version 1"},
-		{"another program", func(h *wire.Hello) { h.Program = 8 }, wire.RefusalProgram, "program line"},
-		{"another node", func(h *wire.Hello) { h.To = "far/0" }, wire.RefusalNode, "near/0 is here"},
-		{"no name", func(h *wire.Hello) { h.From = "" }, wire.RefusalName, "a name"},
-		{"no life", func(h *wire.Hello) { h.Life = 0 }, wire.RefusalName, "a life"},
-		{"a client called as an instance", func(h *wire.Hello) { h.From = "far/0" }, wire.RefusalName, "name of an instance"},
-		{"a client called as this instance", func(h *wire.Hello) { h.From = "near/0" }, wire.RefusalName, "name of an instance"},
-		{"a client called as an instance could be", func(h *wire.Hello) { h.From = "far/17" }, wire.RefusalName, "name of an instance"},
-		{"an instance that there is not", func(h *wire.Hello) { h.From, h.Role = "far/1", wire.Instance }, wire.RefusalName, "no other instance"},
-		{"this instance itself", func(h *wire.Hello) { h.From, h.Role = "near/0", wire.Instance }, wire.RefusalName, "no other instance"},
+		{"another version", func(h *raw.Hello) { h.Version = 2 }, raw.RefusalVersion, "version 1"},
+		{"another program", func(h *raw.Hello) { h.Program = 8 }, raw.RefusalProgram, `want "0000000000000007"`},
+		{"another node", func(h *raw.Hello) { h.To = "far/0" }, raw.RefusalNode, `"near/0" is here`},
+		{"no name", func(h *raw.Hello) { h.From = "" }, raw.RefusalMessage, "a name"},
+		{"no life", func(h *raw.Hello) { h.Life = 0 }, raw.RefusalMessage, "a life"},
+		{"a client called as an instance", func(h *raw.Hello) { h.From = "far/0" }, raw.RefusalName, "name of an instance"},
+		{"a client called as this instance", func(h *raw.Hello) { h.From = "near/0" }, raw.RefusalName, "name of an instance"},
+		{"a client called as an instance could be", func(h *raw.Hello) { h.From = "far/17" }, raw.RefusalName, "name of an instance"},
+		{"an instance that there is not", func(h *raw.Hello) { h.From, h.Role = "far/1", raw.Instance }, raw.RefusalName, "no other instance"},
+		{"an instance without the key", func(h *raw.Hello) { h.From, h.Role = "far/0", raw.Instance }, raw.RefusalKey, "instances need it"},
+		{"a client with a key", func(h *raw.Hello) { h.Keyed = true }, raw.RefusalKey, "no key"},
+		{"another role", func(h *raw.Hello) { h.Role = 9 }, raw.RefusalMessage, "unknown role 9"},
+		{"this instance itself", func(h *raw.Hello) { h.From, h.Role = "near/0", raw.Instance }, raw.RefusalName, "no other instance"},
 	} {
 		h := asClient("c")
 		c.change(&h)
 		s := x.dial()
-		s.say(wire.AppendHello(nil, &h))
+		s.say(raw.AppendHello(nil, &h))
 		s.refused(c.code, c.text)
 		if err := <-s.closed; err == nil {
 			t.Errorf("%s: not closed", c.name)
@@ -198,22 +202,22 @@ func TestHellos(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		proof func(w wire.Welcome) []byte
-		code  wire.RefusalCode
+		proof func(w raw.Welcome) []byte
+		code  raw.RefusalCode
 		text  string
 	}{
-		{"no key", func(wire.Welcome) []byte { return wire.AppendProof(nil, wire.Proof{}) }, wire.RefusalKey, "key"},
-		{"another key", func(w wire.Welcome) []byte {
-			return wire.AppendProof(nil, wire.Prove([]byte("another"), true, &instance, &w))
-		}, wire.RefusalKey, "key"},
-		{"the proof that it was given", func(w wire.Welcome) []byte { return wire.AppendProof(nil, w.Proof) }, wire.RefusalKey, "key"},
-		{"messages at once", func(wire.Welcome) []byte { return batch(relBack, "x") }, wire.RefusalMessage, "before it is known"},
-		{"a second hello", func(wire.Welcome) []byte { return wire.AppendHello(nil, &instance) }, wire.RefusalMessage, "before it is known"},
+		{"no key", func(raw.Welcome) []byte { return raw.AppendProof(nil, raw.Proof{}) }, raw.RefusalKey, "key"},
+		{"another key", func(w raw.Welcome) []byte {
+			return raw.AppendProof(nil, raw.Prove([]byte("another"), true, &instance, &w))
+		}, raw.RefusalKey, "key"},
+		{"the proof that it was given", func(w raw.Welcome) []byte { return raw.AppendProof(nil, w.Proof) }, raw.RefusalKey, "key"},
+		{"messages at once", func(raw.Welcome) []byte { return batch(relBack, "x") }, raw.RefusalMessage, "not expected here"},
+		{"a second hello", func(raw.Welcome) []byte { return raw.AppendHello(nil, &instance) }, raw.RefusalMessage, "not expected here"},
 	} {
 		s := x.dial()
-		s.say(wire.AppendHello(nil, &instance))
-		w, err := wire.DecodeWelcome(s.hear(wire.TypeWelcome).Payload)
-		if err != nil || !w.Proof.Same(wire.Prove(key, false, &instance, &w)) {
+		s.say(raw.AppendHello(nil, &instance))
+		w, err := raw.DecodeWelcome(s.hear(raw.TypeWelcome).Payload)
+		if err != nil || !w.Proof.Same(raw.Prove(key, false, &instance, &w)) {
 			t.Fatalf("%s: the welcome is %+v, %v", c.name, w, err)
 		}
 		s.say(c.proof(w))
@@ -221,8 +225,8 @@ func TestHellos(t *testing.T) {
 	}
 	s := x.dial()
 	s.say([]byte("GET / HTTP/1.1\r\n\r\n"))
-	s.refused(wire.RefusalMessage, "bad frame")
-	if c := x.near.Status().Counts; c.Refused != 16 || c.Delivered != 0 {
+	s.refused(raw.RefusalMessage, "bad frame")
+	if c := x.near.Status().Counts; c.Refused != 19 || c.Delivered != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -238,23 +242,23 @@ func TestMessagesOfClients(t *testing.T) {
 		{"a message of instances", batch(relBack, "x"), "back does not come from there"},
 		{"an output", batch(relOut, "x"), "out does not come from there"},
 		{"no relation", batch(99, "x"), "relation 99 of 4"},
-		{"a batch that is none", append([]byte{14, 0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 0, 1}, 0, 0, 0, 0), "wrong checksum"},
+		{"a batch that is none", append([]byte{15, 0, 0, 0, 1, 16, 1, 0, 0, 0, 0, 0, 0, 0, 1}, 0, 0, 0, 0), "wrong checksum"},
 		{"an ack of nothing", wire.AppendAck(nil, 5), "of batch 5"},
-		{"a hello again", wire.AppendHello(nil, &wire.Hello{Version: 1}), "hello frame"},
+		{"a hello again", raw.AppendHello(nil, &raw.Hello{Version: 1}), "hello frame"},
 	} {
 		h := asClient("c")
 		h.Life += uint64(i) // else the batch has come before
 		s := x.dial()
-		s.say(wire.AppendHello(nil, &h))
-		s.hear(wire.TypeWelcome)
+		s.say(raw.AppendHello(nil, &h))
+		s.hear(raw.TypeWelcome)
 		s.say(c.say)
-		s.refused(wire.RefusalMessage, c.text)
+		s.refused(raw.RefusalMessage, c.text)
 	}
 	// A window that is not kept to: with two batches at a time, one must wait.
 	h := asClient("pushy")
 	s := x.dial()
-	s.say(wire.AppendHello(nil, &h))
-	s.hear(wire.TypeWelcome)
+	s.say(raw.AppendHello(nil, &h))
+	s.hear(raw.TypeWelcome)
 	o := wire.Outbox{Max: 1 << 20}
 	var two []byte
 	for range 2 {
@@ -269,8 +273,8 @@ func TestMessagesOfClients(t *testing.T) {
 		}
 		h.Life++
 		s = x.dial()
-		s.say(wire.AppendHello(nil, &h))
-		s.hear(wire.TypeWelcome)
+		s.say(raw.AppendHello(nil, &h))
+		s.hear(raw.TypeWelcome)
 		if strings.Contains(x.near.Status().Trouble, "the window is 100") {
 			return
 		}
@@ -286,26 +290,26 @@ func TestNames(t *testing.T) {
 		h := asClient(name)
 		h.Life = life
 		s := x.dial()
-		s.say(wire.AppendHello(nil, &h))
+		s.say(raw.AppendHello(nil, &h))
 		return s
 	}
 	a := meet("a", 1)
-	a.hear(wire.TypeWelcome)
+	a.hear(raw.TypeWelcome)
 	again := meet("a", 2)
-	again.hear(wire.TypeWelcome)
-	a.refused(wire.RefusalTaken, "newer")
+	again.hear(raw.TypeWelcome)
+	a.refused(raw.RefusalTaken, "newer")
 	<-a.closed
 	b := meet("b", 1)
-	b.hear(wire.TypeWelcome)
+	b.hear(raw.TypeWelcome)
 	c := meet("c", 1)
-	c.refused(wire.RefusalFull, "no room")
+	c.refused(raw.RefusalFull, "no room")
 	<-c.closed
 	b.conn.Close()
 	<-b.closed
 	for { // when the host has heard of it, there is room
 		c := meet("c", 1)
 		f, ok := <-c.frames
-		if ok && f.Type == wire.TypeWelcome {
+		if ok && f.Type == raw.TypeWelcome {
 			break
 		}
 		<-c.closed
@@ -327,7 +331,7 @@ func TestNames(t *testing.T) {
 func TestDrain(t *testing.T) {
 	x := newLive(t, nil)
 	s, outputs := x.served()
-	s.say(append(wire.AppendProof(nil, wire.Proof{}), batch(relBack, "before")...))
+	s.say(batch(relBack, "before"))
 	if got := <-outputs; got != "before" { // so c is connected
 		t.Error(got)
 	}
@@ -454,22 +458,21 @@ func TestPiecesStartTogether(t *testing.T) {
 	})
 	meet := func(incarnation uint64) *stranger {
 		far := asClient("far/0")
-		far.Role, far.Incarnation = wire.Instance, incarnation
+		far.Role, far.Incarnation = raw.Instance, incarnation
 		far.Life = 10 + incarnation
 		s := x.dial()
-		s.say(wire.AppendHello(nil, &far))
-		w, err := wire.DecodeWelcome(s.hear(wire.TypeWelcome).Payload)
+		s.say(raw.AppendHello(nil, &far))
+		w, err := raw.DecodeWelcome(s.hear(raw.TypeWelcome).Payload)
 		if err != nil || w.Incarnation != 4 {
 			t.Fatalf("%+v, %v", w, err)
 		}
-		s.say(wire.AppendProof(nil, wire.Proof{}))
 		return s
 	}
-	meet(3).refused(wire.RefusalOld, "incarnation 3, which is over")
+	meet(3).refused(raw.RefusalOld, "incarnation 3, which is over")
 	s := meet(4)
-	s.say(wire.AppendPing(nil, false))
-	s.hear(wire.TypePong)
-	meet(5).refused(wire.RefusalOld, "incarnation 5")
+	s.say(raw.AppendPing(nil, false))
+	s.hear(raw.TypePong)
+	meet(5).refused(raw.RefusalOld, "incarnation 5")
 	err := <-ended
 	var newer *host.NewerError
 	if !errors.As(err, &newer) || newer.Incarnation != 5 || newer.Piece != "far/0" {
@@ -485,11 +488,10 @@ func TestPiecesStartTogether(t *testing.T) {
 func TestOutputBeforeItsClient(t *testing.T) {
 	x := newLive(t, nil)
 	far := asClient("far/0")
-	far.Role = wire.Instance
+	far.Role = raw.Instance
 	s := x.dial()
-	s.say(wire.AppendHello(nil, &far))
-	s.hear(wire.TypeWelcome)
-	s.say(wire.AppendProof(nil, wire.Proof{}))
+	s.say(raw.AppendHello(nil, &far))
+	s.hear(raw.TypeWelcome)
 	o := wire.Outbox{Max: 1 << 24}
 	row := strings.Repeat("x", 1000)
 	for range 100 { // more than is kept for a stranger
@@ -500,7 +502,7 @@ func TestOutputBeforeItsClient(t *testing.T) {
 		s.say(b)
 		o.Sent()
 	}
-	s.hear(wire.TypeAck)
+	s.hear(raw.TypeAck)
 	outputs := make(chan string, 100)
 	c, err := client.Open(client.Options{Env: x.world, Program: x.p, Name: "c", Nodes: map[string]env.Addr{"near/0": x.near.Addr()},
 		Output: func(_ string, _ int, row []byte) { outputs <- string(row) }})
@@ -524,14 +526,13 @@ func TestOutputBeforeItsClient(t *testing.T) {
 func TestTwice(t *testing.T) {
 	x := newLive(t, nil)
 	far := asClient("far/0")
-	far.Role = wire.Instance
+	far.Role = raw.Instance
 	for range 2 {
 		s := x.dial()
-		s.say(wire.AppendHello(nil, &far))
-		s.hear(wire.TypeWelcome)
-		s.say(wire.AppendProof(nil, wire.Proof{}))
+		s.say(raw.AppendHello(nil, &far))
+		s.hear(raw.TypeWelcome)
 		s.say(append(batch(relBack, "x"), batch(relBack, "x")...))
-		s.hear(wire.TypeAck)
+		s.hear(raw.TypeAck)
 	}
 	if c := x.near.Status().Counts; c.Delivered != 1 || c.Doubled < 2 {
 		t.Errorf("%+v", c)
@@ -540,10 +541,10 @@ func TestTwice(t *testing.T) {
 
 // TestPiecesMeet: pieces that have nothing to say to each other do connect.
 func TestPiecesMeet(t *testing.T) {
-	met := make(chan wire.Hello, 1)
-	p := &peerAt{t: t, frames: make(chan wire.Frame, 10000), closed: make(chan error, 10000), welcome: func(h wire.Hello) wire.Welcome {
+	met := make(chan raw.Hello, 1)
+	p := &peerAt{t: t, frames: make(chan raw.Frame, 10000), closed: make(chan error, 10000), welcome: func(h raw.Hello) raw.Welcome {
 		met <- h
-		return wire.Welcome{Life: 1, Window: 1 << 20, Incarnation: 4}
+		return raw.Welcome{Life: 1, Window: 1 << 20, Incarnation: 4}
 	}}
 	newLive(t, func(o *host.Options) {
 		l, err := o.Env.Network.Listen("127.0.0.1:0", p.accept)

@@ -7,11 +7,12 @@ import (
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 )
 
 // inbox has the input that no tick has taken, its senders, and the
 // acknowledgements owed to them. Its lock is taken after that of a link and
-// before that of the conns.
+// before that of the door.
 type inbox struct {
 	h       *Host
 	mu      sync.Mutex
@@ -86,12 +87,12 @@ func (b *inbox) last(node string, life uint64) uint64 {
 func (b *inbox) meet(c *inconn) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	src := b.sources[c.hello.From]
+	src := b.sources[c.session.Peer().Node]
 	if src == nil {
-		src = &source{node: c.hello.From}
+		src = &source{node: c.session.Peer().Node}
 		b.sources[src.node] = src
 	}
-	last := c.welcome.Last
+	last := c.last
 	b.begin(c, src)
 	if src.last != last {
 		return errors.New("another connection was faster") // it dials again
@@ -104,25 +105,24 @@ func (b *inbox) meet(c *inconn) error {
 func (b *inbox) meetClient(c *inconn, src *source) (anew bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	anew = src.life != c.hello.Life
+	anew = src.life != c.session.Peer().Life
 	b.begin(c, src)
-	c.welcome.Last = src.last
+	c.last = src.last
 	return anew
 }
 
 // begin makes a connection the one of a source. The lock is held.
 func (b *inbox) begin(c *inconn, src *source) {
 	if before := src.in; before != nil && before != c {
-		before.refuse(wire.RefusalTaken, "there is a newer connection of the same name")
+		before.session.End(&link.Refusal{Code: link.RefusalTaken, Text: "there is a newer connection of the same name"})
 	}
 	src.in = c
-	if life := c.hello.Life; src.life != life {
+	if life := c.session.Peer().Life; src.life != life {
 		src.life, src.last, src.done = life, 0, 0
 	}
 	src.acked = 0 // what was acknowledged may have been lost with the connection
 	c.src = src
-	c.scan.Open = true
-	b.h.conns.known(c)
+	b.h.door.Known(c.session)
 	if src.done > 0 {
 		b.owe(src)
 	}
@@ -138,11 +138,11 @@ func (b *inbox) leave(c *inconn) {
 }
 
 // refuse ends the connection that a source has, if it has one.
-func (b *inbox) refuse(src *source, code wire.RefusalCode, text string) {
+func (b *inbox) refuse(src *source, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if src.in != nil {
-		src.in.refuse(code, text)
+		src.in.session.End(err)
 	}
 }
 
@@ -167,7 +167,7 @@ func (b *inbox) put(c *inconn, seq uint64, payload, messages []byte) error {
 	case src.waiting > 0 && src.waiting+frame > window:
 		return fmt.Errorf("%d bytes wait, and the window is %d", src.waiting+frame, window)
 	case src.client && b.inputs > 0 && b.inputs+frame > opt.InputsMax:
-		return &wire.Refusal{Code: wire.RefusalFull, Text: "too many inputs wait"}
+		return &link.Refusal{Code: link.RefusalFull, Text: "too many inputs wait"}
 	}
 	src.last = seq
 	src.waiting += frame
@@ -257,7 +257,7 @@ func (src *source) ack() bool {
 	if src.in == nil || src.done == src.acked {
 		return true // the next connection gets the acknowledgement
 	}
-	if src.in.conn.Write(wire.AppendAck(nil, src.done)) != nil {
+	if src.in.session.Send(wire.AppendAck(nil, src.done)) != nil {
 		return false
 	}
 	src.acked, src.unacked = src.done, 0

@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/internal/raw"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/sim"
@@ -81,18 +82,18 @@ func TestAcknowledgedIsDurable(t *testing.T) {
 // peerAt is a listener that passes for an instance, as far as a test wants.
 type peerAt struct {
 	t       *testing.T
-	welcome func(h wire.Hello) wire.Welcome
-	frames  chan wire.Frame
+	welcome func(h raw.Hello) raw.Welcome
+	frames  chan raw.Frame
 	closed  chan error
 }
 
 func (p *peerAt) accept(c env.Conn) env.Handler {
-	return &peerConn{p: p, scan: wire.Scanner{Open: true}}
+	return &peerConn{p: p, scan: raw.Scanner{}}
 }
 
 type peerConn struct {
 	p    *peerAt
-	scan wire.Scanner
+	scan raw.Scanner
 }
 
 func (c *peerConn) Opened(env.Conn)              {}
@@ -108,29 +109,29 @@ func (c *peerConn) Data(nc env.Conn, b []byte) {
 		if !ok || err != nil {
 			return
 		}
-		if f.Type == wire.TypeHello {
-			h, err := wire.DecodeHello(f.Payload)
+		if f.Type == raw.TypeHello {
+			h, err := raw.DecodeHello(f.Payload)
 			if err != nil {
 				c.p.t.Error(err)
 			}
 			w := c.p.welcome(h)
-			if err := nc.Write(wire.AppendWelcome(nil, &w)); err != nil {
+			if err := nc.Write(raw.AppendWelcome(nil, &w)); err != nil {
 				c.p.t.Error(err)
 			}
 			continue
 		}
 		f.Payload = append([]byte(nil), f.Payload...)
 		c.p.frames <- f
-		if f.Type == wire.TypeBatch {
+		if f.Type == raw.TypeBatch {
 			nc.Close()
 		}
 	}
 }
 
 // passAs has near/0 talk to a listener in place of far/0, and sends an input on.
-func passAs(t *testing.T, key []byte, welcome func(h wire.Hello) wire.Welcome) (*live, *peerAt) {
+func passAs(t *testing.T, key []byte, welcome func(h raw.Hello) raw.Welcome) (*live, *peerAt) {
 	t.Helper()
-	p := &peerAt{t: t, welcome: welcome, frames: make(chan wire.Frame, 10000), closed: make(chan error, 10000)}
+	p := &peerAt{t: t, welcome: welcome, frames: make(chan raw.Frame, 10000), closed: make(chan error, 10000)}
 	x := newLive(t, func(o *host.Options) {
 		l, err := o.Env.Network.Listen("127.0.0.1:0", p.accept)
 		if err != nil {
@@ -142,8 +143,8 @@ func passAs(t *testing.T, key []byte, welcome func(h wire.Hello) wire.Welcome) (
 	})
 	h := asClient("c")
 	s := x.dial()
-	s.say(wire.AppendHello(nil, &h))
-	s.hear(wire.TypeWelcome)
+	s.say(raw.AppendHello(nil, &h))
+	s.hear(raw.TypeWelcome)
 	s.say(batch(relIn, "x"))
 	return x, p
 }
@@ -151,15 +152,15 @@ func passAs(t *testing.T, key []byte, welcome func(h wire.Hello) wire.Welcome) (
 // TestPeerWithoutKey: who has not the key is sent nothing but the hello.
 func TestPeerWithoutKey(t *testing.T) {
 	key := []byte("a key of some length")
-	for name, proof := range map[string]func(h wire.Hello, w wire.Welcome) wire.Proof{
-		"none":    func(wire.Hello, wire.Welcome) wire.Proof { return wire.Proof{} },
-		"another": func(h wire.Hello, w wire.Welcome) wire.Proof { return wire.Prove([]byte("other"), false, &h, &w) },
-		"the dialler's": func(h wire.Hello, w wire.Welcome) wire.Proof {
-			return wire.Prove(key, true, &h, &w)
+	for name, proof := range map[string]func(h raw.Hello, w raw.Welcome) raw.Proof{
+		"none":    func(raw.Hello, raw.Welcome) raw.Proof { return raw.Proof{} },
+		"another": func(h raw.Hello, w raw.Welcome) raw.Proof { return raw.Prove([]byte("other"), false, &h, &w) },
+		"the dialler's": func(h raw.Hello, w raw.Welcome) raw.Proof {
+			return raw.Prove(key, true, &h, &w)
 		},
 	} {
-		_, p := passAs(t, key, func(h wire.Hello) wire.Welcome {
-			w := wire.Welcome{Life: 1, Window: 1 << 20}
+		_, p := passAs(t, key, func(h raw.Hello) raw.Welcome {
+			w := raw.Welcome{Life: 1, Window: 1 << 20}
 			w.Proof = proof(h, w)
 			return w
 		})
@@ -178,11 +179,11 @@ func TestPeerWithoutKey(t *testing.T) {
 func TestUnacknowledgedIsSentAgain(t *testing.T) {
 	var mu sync.Mutex
 	n := 0
-	x, p := passAs(t, nil, func(wire.Hello) wire.Welcome {
+	x, p := passAs(t, nil, func(raw.Hello) raw.Welcome {
 		mu.Lock()
 		defer mu.Unlock()
 		n++
-		w := wire.Welcome{Life: 1, Window: 1 << 20}
+		w := raw.Welcome{Life: 1, Window: 1 << 20}
 		if n > 1 {
 			w.Life = 2 // started anew: it has nothing
 		}
@@ -190,7 +191,7 @@ func TestUnacknowledgedIsSentAgain(t *testing.T) {
 	})
 	for range 2 {
 		for f := range p.frames {
-			if f.Type == wire.TypeProof {
+			if f.Type == raw.TypeProof {
 				continue
 			}
 			seq, m, err := wire.Batch(f.Payload)
@@ -226,8 +227,8 @@ func TestLostPiece(t *testing.T) {
 		})
 		h := asClient("c")
 		s := x.dial()
-		s.say(wire.AppendHello(nil, &h))
-		s.hear(wire.TypeWelcome)
+		s.say(raw.AppendHello(nil, &h))
+		s.hear(raw.TypeWelcome)
 		o := wire.Outbox{Max: 1 << 20}
 		for range 20 {
 			o.Add(relIn, []byte("a message of some length"))
@@ -236,13 +237,12 @@ func TestLostPiece(t *testing.T) {
 		s.say(o.Next(0))
 		want := uint64(5)
 		if incarnation == 0 {
-			s.hear(wire.TypeAck) // the tick is over
+			s.hear(raw.TypeAck) // the tick is over
 			far := asClient("far/0")
-			far.Role, far.Incarnation = wire.Instance, 7
+			far.Role, far.Incarnation = raw.Instance, 7
 			f := x.dial()
-			f.say(wire.AppendHello(nil, &far))
-			f.hear(wire.TypeWelcome)
-			f.say(wire.AppendProof(nil, wire.Proof{}))
+			f.say(raw.AppendHello(nil, &far))
+			f.hear(raw.TypeWelcome)
 			want = 8
 		}
 		err := <-ended

@@ -77,13 +77,13 @@ type Options struct {
 	// Window and ClientWindow are how many bytes an instance and a client may have
 	// sent that no tick has taken.
 	Window, ClientWindow int
-	// ClientsMax bounds the known clients, ConnsMax the connections that others
-	// have made: beyond it, the oldest unidentified one is ended.
-	ClientsMax, ConnsMax int
+	// ClientsMax bounds the known clients, ConnsMax the identified connections
+	// that others have made, and StrangersMax the others, as in link.Options.
+	ClientsMax, ConnsMax, StrangersMax int
 	// InputsMax bounds what all clients together have sent that no tick has taken,
 	// OutputsMax what waits for all of them: beyond, each may have strangerQueueMax
-	// waiting. PartialsMax bounds what has come of frames of clients that are not
-	// whole yet, where they are longer than partialFree. All are in bytes.
+	// waiting. PartialsMax bounds what has come of frames that are not whole yet, as
+	// link.Options.PartialMax. All are in bytes.
 	InputsMax, OutputsMax, PartialsMax int
 	// TickMessages and TickBytes bound what arrives in a tick.
 	TickMessages, TickBytes int

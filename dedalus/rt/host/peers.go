@@ -1,14 +1,14 @@
 package host
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// peers are the other instances. Which they are never changes, and each has its link's
+// peers are the other instances. Which they are never changes, and each has its lane's
 // lock.
 type peers struct {
 	byNode map[string]*peer
@@ -20,16 +20,12 @@ type peers struct {
 // open makes the peers of an instance.
 func (s *peers) open(h *Host, random env.Random) {
 	s.byNode = make(map[string]*peer, len(h.opt.Peers))
-	for node, addr := range h.opt.Peers {
+	for _, node := range slices.Sorted(maps.Keys(h.opt.Peers)) {
 		if node != h.opt.Who.Node {
-			p := newPeer(h, node, addr)
+			p := newPeer(h, node, h.opt.Peers[node], random.Split(node))
 			s.byNode[node] = p
 			s.order = append(s.order, p)
 		}
-	}
-	slices.SortFunc(s.order, func(a, b *peer) int { return cmp.Compare(a.node, b.node) })
-	for _, p := range s.order {
-		p.random = random.Split(p.node)
 	}
 }
 
@@ -56,13 +52,6 @@ func (s *peers) dial(nodes []string) {
 			p.dial()
 			p.mu.Unlock()
 		}
-	}
-}
-
-// look ends connections on which nothing is heard.
-func (s *peers) look(now env.Instant) {
-	for _, p := range s.order {
-		p.look(now)
 	}
 }
 

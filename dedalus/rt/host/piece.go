@@ -45,8 +45,8 @@ func (i *incarnation) towards(node string) uint64 {
 }
 
 // meet compares incarnations with a node that is known for certain. A link's lock may
-// be held. Nothing may pass when the other one is older, nor after an error: then it is
-// newer.
+// be held. Nothing may pass when the other one is older, nor after an error, which must
+// be given to yield: then it is newer.
 func (i *incarnation) meet(node string, number uint64) (older bool, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -63,15 +63,18 @@ func (i *incarnation) meet(node string, number uint64) (older bool, err error) {
 	case number < ours:
 		return true, nil
 	}
-	return false, i.newer(node, number)
+	return false, &NewerError{Piece: node, Incarnation: number}
 }
 
-// newer ends this piece, as soon as the caller has released its locks.
-func (i *incarnation) newer(node string, number uint64) error {
-	i.h.mark("dedalus/host piece started anew")
-	err := &NewerError{Piece: node, Incarnation: number}
-	i.h.opt.Env.Clock.After(0, env.WakeFunc(func() { i.h.shut(err) }))
-	return err
+// yield ends this piece if err is a *NewerError, as soon as the caller has
+// released its locks. The other piece must have been refused before: it is to
+// read why.
+func (i *incarnation) yield(err error) {
+	var newer *NewerError
+	if errors.As(err, &newer) {
+		i.h.mark("dedalus/host piece started anew")
+		i.h.opt.Env.Clock.After(0, env.WakeFunc(func() { i.h.shut(err) }))
+	}
 }
 
 // lose begins the next incarnation, since a message to another piece was dropped
@@ -88,7 +91,7 @@ func (i *incarnation) lose(node string) {
 	}
 	i.lost = true
 	if i.number > 0 {
-		_ = i.newer(node, i.number+1) // Fatal gets it
+		i.yield(&NewerError{Piece: node, Incarnation: i.number + 1})
 	}
 }
 

@@ -50,7 +50,7 @@ func newWorld(w *sim.World, change func(*host.Options)) *world {
 
 func (x *world) boot(l *sim.Life, node string, component int) error {
 	o := host.Options{Env: l.Env, Tasks: l, Program: x.program, Component: component, Who: rt.Identity{Node: node, Self: node},
-		Listen: x.peers[node], Peers: x.peers, Key: []byte("key"), Dir: "log", LogSegment: 32 << 10, CheckpointBytes: 64 << 10,
+		Listen: x.peers[node], Peers: x.peers, Key: []byte("a key of the deployment"), Dir: "log", LogSegment: 32 << 10, CheckpointBytes: 64 << 10,
 		ResendEvery: 2 * time.Second, Fatal: func(err error) { l.Exit(err.Error()) }}
 	if x.change != nil {
 		x.change(&o)

@@ -3,13 +3,13 @@ package host_test
 import (
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/internal/raw"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 	"github.com/ashlar-dev/ashlar/env"
 )
@@ -95,7 +95,7 @@ func (s *stand) Listen(_ env.Addr, accept func(env.Conn) env.Handler) (env.Liste
 	return s, nil
 }
 func (s *stand) Dial(_ env.Addr, h env.Handler) env.Conn {
-	c := &standConn{s: s, h: h, scan: wire.Scanner{Open: true}}
+	c := &standConn{s: s, h: h, scan: raw.Scanner{}}
 	s.dialled = append(s.dialled, c)
 	return c
 }
@@ -145,9 +145,9 @@ func (s *stand) pass(d time.Duration) {
 type standConn struct {
 	s       *stand
 	h       env.Handler
-	scan    wire.Scanner
-	said    []wire.Frame // by the host
-	full    bool         // takes nothing
+	scan    raw.Scanner
+	said    []raw.Frame // by the host
+	full    bool        // takes nothing
 	closing bool
 	closed  bool
 }
@@ -194,7 +194,7 @@ func (c *standConn) hangUp(err error) {
 
 // connect makes a connection; nil when it is turned away.
 func (s *stand) connect() *standConn {
-	c := &standConn{s: s, scan: wire.Scanner{Open: true}}
+	c := &standConn{s: s, scan: raw.Scanner{}}
 	h := s.accept(c)
 	if h == nil {
 		return nil
@@ -219,10 +219,10 @@ func (c *standConn) say(b []byte, piece int) {
 }
 
 // refusal is why the host has ended the connection, 0 when it has not said.
-func (c *standConn) refusal() wire.RefusalCode {
+func (c *standConn) refusal() raw.RefusalCode {
 	for _, f := range c.said {
-		if f.Type == wire.TypeRefusal {
-			if r, err := wire.DecodeRefusal(f.Payload); err == nil {
+		if f.Type == raw.TypeRefusal {
+			if r, err := raw.DecodeRefusal(f.Payload); err == nil {
 				return r.Code
 			}
 		}
@@ -231,7 +231,7 @@ func (c *standConn) refusal() wire.RefusalCode {
 }
 
 // last is the last frame of a type that the host has said.
-func (c *standConn) last(typ wire.Type) (f wire.Frame, ok bool) {
+func (c *standConn) last(typ raw.Type) (f raw.Frame, ok bool) {
 	for i := len(c.said) - 1; i >= 0; i-- {
 		if c.said[i].Type == typ {
 			return c.said[i], true
@@ -249,8 +249,8 @@ func (s *stand) client(name string, life uint64) *standConn {
 	}
 	h := asClient(name)
 	h.Life = life
-	c.say(wire.AppendHello(nil, &h), 0)
-	if _, ok := c.last(wire.TypeWelcome); !ok {
+	c.say(raw.AppendHello(nil, &h), 0)
+	if _, ok := c.last(raw.TypeWelcome); !ok {
 		s.t.Fatalf("%s was not welcomed: %v", name, c.refusal())
 	}
 	return c
@@ -261,27 +261,27 @@ func (s *stand) instance(key []byte, life uint64) *standConn {
 	s.t.Helper()
 	c := s.connect()
 	h := asClient("far/0")
-	h.Role, h.Life = wire.Instance, life
-	c.say(wire.AppendHello(nil, &h), 0)
-	f, _ := c.last(wire.TypeWelcome)
-	w, err := wire.DecodeWelcome(f.Payload)
+	h.Role, h.Life, h.Keyed = raw.Instance, life, len(key) > 0
+	c.say(raw.AppendHello(nil, &h), 0)
+	f, _ := c.last(raw.TypeWelcome)
+	w, err := raw.DecodeWelcome(f.Payload)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c.say(wire.AppendProof(nil, wire.Prove(key, true, &h, &w)), 0)
+	if h.Keyed {
+		c.say(raw.AppendProof(nil, raw.Prove(key, true, &h, &w)), 0)
+	}
 	return c
 }
 
 // batchOf is a batch of a number, of messages that need not be any.
 func batchOf(seq uint64, messages []byte) []byte {
-	return frameOf(wire.TypeBatch, append(binary.LittleEndian.AppendUint64(nil, seq), messages...))
+	return frameOf(raw.TypeBatch, append(binary.LittleEndian.AppendUint64(nil, seq), messages...))
 }
 
 // frameOf is a frame with whatever it says.
-func frameOf(typ wire.Type, payload []byte) []byte {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(1+len(payload)+4))
-	b = append(append(b, byte(typ)), payload...)
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+func frameOf(typ raw.Type, payload []byte) []byte {
+	return raw.AppendFrame(nil, typ, payload)
 }
 
 // answers is whether somebody who keeps to the rules is served: a row that comes from
@@ -291,7 +291,7 @@ func (s *stand) answers(c, far *standConn, seq uint64) error {
 	far.say(batchOf(seq, wire.AppendMessage(nil, relBack, []byte("well"))), 0)
 	s.run()
 	for _, f := range c.said[before:] {
-		if f.Type == wire.TypeBatch {
+		if f.Type == raw.TypeBatch {
 			return nil
 		}
 	}

@@ -163,12 +163,14 @@ func (h *Host) Status() Status {
 	for _, p := range h.peers.all() {
 		p.mu.Lock()
 		s.Peers = append(s.Peers, PeerStatus{Node: p.node, Addr: p.addr, Connected: p.conn != nil,
-			Queued: p.link.out.Bytes(), Flying: p.link.out.Flying(), Trouble: p.trouble})
+			Queued: p.out.Bytes(), Flying: p.out.Flying(), Trouble: p.trouble})
 		p.mu.Unlock()
 	}
 	s.Clients, s.ClientsQueued = h.clients.figures()
 	s.Inbox, s.Inputs = h.inbox.bytes()
-	s.Draining, s.Failed, s.Conns = h.ending.drains(), h.ending.failure(), h.conns.count()
+	s.Draining, s.Failed = h.ending.drains(), h.ending.failure()
 	s.Counts, s.Trouble = h.tally.figures()
+	conns, away := h.door.Count()
+	s.Conns, s.Counts.TurnedAway = conns, s.Counts.TurnedAway+away
 	return s
 }

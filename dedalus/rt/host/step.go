@@ -22,7 +22,7 @@ type step struct {
 	messages int
 	fired    []int
 	self     []byte // messages to itself
-	touched  []*link
+	touched  []*lane
 	record   record
 	begun    bool // the first tick is over
 	// skip is how often not to run ahead, misses how often it will be left out when it
@@ -301,7 +301,7 @@ func (h *Host) reject(src *source, err error) {
 		return
 	}
 	h.tally.note(fmt.Sprintf("from %q: %v", src.node, err))
-	h.inbox.refuse(src, wire.RefusalMessage, err.Error())
+	h.inbox.refuse(src, err)
 }
 
 // settle adds up what the step has counted, and says whether there is something for

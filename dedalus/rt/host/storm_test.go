@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
+	"github.com/ashlar-dev/ashlar/dedalus/rt/internal/raw"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
 )
 
@@ -16,7 +17,6 @@ import (
 func TestStorm(t *testing.T) {
 	x := newLive(t, func(o *host.Options) { o.ConnsMax = 60 })
 	s, outputs := x.served()
-	s.say(wire.AppendProof(nil, wire.Proof{}))
 	var storm sync.WaitGroup
 	stop := make(chan struct{})
 	for i := range 8 {
@@ -70,7 +70,7 @@ func TestStorm(t *testing.T) {
 func attack(r *rand.Rand, nc net.Conn) {
 	h := asClient(string([]byte{'d' + byte(r.IntN(20))}))
 	h.Life = r.Uint64() | 1
-	switch hello := wire.AppendHello(nil, &h); r.IntN(7) {
+	switch hello := raw.AppendHello(nil, &h); r.IntN(7) {
 	case 0:
 		noise := make([]byte, r.IntN(5000))
 		for i := range noise {

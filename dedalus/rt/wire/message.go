@@ -1,6 +1,10 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ashlar-dev/ashlar/link"
+)
 
 // seqLen is the length of the number of a batch.
 const seqLen = 8
@@ -10,19 +14,19 @@ const seqLen = 8
 // there are at most MessagesMax.
 func Batch(p []byte) (seq uint64, messages Messages, err error) {
 	if len(p) < seqLen {
-		return 0, nil, bad(TypeBatch, "%d bytes", len(p))
+		return 0, nil, link.Malformed("batch", "%d bytes", len(p))
 	}
 	if seq = binary.LittleEndian.Uint64(p); seq == 0 {
-		return 0, nil, bad(TypeBatch, "without a number")
+		return 0, nil, link.Malformed("batch", "without a number")
 	}
 	count := 0
 	for rest := p[seqLen:]; len(rest) > 0; {
 		if count++; count > MessagesMax {
-			return 0, nil, bad(TypeBatch, "more than %d messages", MessagesMax)
+			return 0, nil, link.Malformed("batch", "more than %d messages", MessagesMax)
 		}
 		var ok bool
 		if _, _, rest, ok = cut(rest); !ok {
-			return 0, nil, bad(TypeBatch, "a message that is none, %d bytes before the end", len(rest))
+			return 0, nil, link.Malformed("batch", "a message that is none, %d bytes before the end", len(rest))
 		}
 	}
 	return seq, Messages(p[seqLen:]), nil
@@ -30,7 +34,7 @@ func Batch(p []byte) (seq uint64, messages Messages, err error) {
 
 // BatchBytes is how long a batch is as a frame, of the length of its payload: what
 // counts against a window.
-func BatchBytes(payload int) int { return headLen + payload + tailLen }
+func BatchBytes(payload int) int { return payload + link.Overhead }
 
 // Messages are the messages of a batch, as they stand in its frame.
 type Messages []byte
@@ -67,23 +71,13 @@ func AppendMessage(b []byte, relation int, row []byte) []byte {
 // AppendAck appends a frame that says that the batches up to a number are done with.
 func AppendAck(b []byte, seq uint64) []byte {
 	start := len(b)
-	return seal(binary.LittleEndian.AppendUint64(begin(b, TypeAck), seq), start)
+	return link.Seal(binary.LittleEndian.AppendUint64(link.Begin(b, TypeAck), seq), start)
 }
 
 // DecodeAck reads the number of an ack.
 func DecodeAck(p []byte) (seq uint64, err error) {
 	if len(p) != seqLen {
-		return 0, bad(TypeAck, "%d bytes", len(p))
+		return 0, link.Malformed("ack", "%d bytes", len(p))
 	}
 	return binary.LittleEndian.Uint64(p), nil
-}
-
-// AppendPing appends a ping, or a pong, which answers one.
-func AppendPing(b []byte, pong bool) []byte {
-	t := TypePing
-	if pong {
-		t = TypePong
-	}
-	start := len(b)
-	return seal(begin(b, t), start)
 }

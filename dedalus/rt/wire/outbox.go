@@ -1,10 +1,17 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ashlar-dev/ashlar/link"
+)
 
 // batchTarget is how long a batch becomes before the next one begins, in bytes: long
 // enough that its head is nothing, short enough for caches and windows.
 const batchTarget = 64 << 10
+
+// keepMax is how much memory an Outbox keeps of each batch for reuse.
+const keepMax = 256 << 10
 
 // sparesMax is how many buffers of frames an Outbox keeps for the next ones.
 const sparesMax = 4
@@ -50,7 +57,7 @@ func (o *Outbox) Add(relation int, row []byte) bool {
 		if last := len(o.spares) - 1; last >= 0 {
 			o.open, o.spares = o.spares[last], o.spares[:last]
 		}
-		o.open = begin(o.open[:0], TypeBatch)
+		o.open = link.Begin(o.open[:0], TypeBatch)
 		o.open = binary.LittleEndian.AppendUint64(o.open, o.seq+1)
 		o.bytes += len(o.open)
 	}
@@ -66,9 +73,10 @@ func (o *Outbox) Seal() {
 		return
 	}
 	o.seq++
-	f := seal(o.open, 0)
+	before := len(o.open)
+	f := link.Seal(o.open, 0)
 	o.open = nil
-	o.bytes += tailLen
+	o.bytes += len(f) - before
 	o.frames = append(o.frames, batch{o.seq, f})
 }
 
@@ -100,7 +108,7 @@ func (o *Outbox) Ack(seq uint64) error {
 		sent = o.frames[o.next].seq - 1
 	}
 	if seq > sent {
-		return bad(TypeAck, "of batch %d, and %d was sent", seq, sent)
+		return link.Malformed("ack", "of batch %d, and %d was sent", seq, sent)
 	}
 	n := 0
 	for n < o.next && o.frames[n].seq <= seq {
@@ -123,7 +131,7 @@ func (o *Outbox) Ack(seq uint64) error {
 // returns an error if there is no such batch.
 func (o *Outbox) Resume(last uint64) error {
 	if last > o.seq {
-		return bad(TypeWelcome, "it has batch %d, and the last one is %d", last, o.seq)
+		return link.Malformed("welcome", "it has batch %d, and the last one is %d", last, o.seq)
 	}
 	o.next, o.flying = 0, 0
 	for o.next < len(o.frames) && o.frames[o.next].seq <= last {

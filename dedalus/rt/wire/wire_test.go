@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,115 +11,54 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt/wire"
+	"github.com/ashlar-dev/ashlar/link"
 )
 
-// scan gives a Scanner the stream in pieces of n bytes and answers its frames.
-func scan(t testing.TB, open bool, stream []byte, n int) (frames []wire.Frame, err error) {
-	t.Helper()
-	s := wire.Scanner{Open: open}
-	for len(stream) > 0 {
-		k := min(n, len(stream))
-		s.Feed(stream[:k])
-		stream = stream[k:]
-		for {
-			f, ok, err := s.Next()
-			if err != nil {
-				if _, _, again := s.Next(); again != err {
-					t.Fatalf("after %v: %v", err, again)
-				}
-				return frames, err
-			}
-			if !ok {
-				break
-			}
-			f.Payload = bytes.Clone(f.Payload)
-			frames = append(frames, f)
-		}
+// batchIn is the payload of the batch that is one whole frame.
+func batchIn(t interface{ Fatalf(string, ...any) }, frame []byte) []byte {
+	s := link.Scanner{Max: wire.FrameMax}
+	s.Feed(frame)
+	f, ok, err := s.Next()
+	if err != nil || !ok || f.Type != wire.TypeBatch {
+		t.Fatalf("%x is no batch: %v, %v", frame, f.Type, err)
 	}
-	return frames, nil
+	return f.Payload
 }
 
-func hello() wire.Hello {
-	return wire.Hello{Version: wire.Version, Role: wire.Client, Program: 1, Life: 2, Window: 3, Seen: 4, Last: 5, Incarnation: 8,
-		Nonce: wire.Nonce{6, 7}, From: "c1", To: "leader/0"}
-}
-
-// TestHandshake: what is written is read again, in pieces of any length.
-func TestHandshake(t *testing.T) {
-	h, w, r := hello(), wire.Welcome{Life: 1, Last: 2, Window: 3, Incarnation: 6, Nonce: wire.Nonce{4}, Proof: wire.Proof{5}}, wire.Refusal{Code: wire.RefusalKey, Text: "no"}
-	p := wire.Prove([]byte("key"), true, &h, &w)
-	stream := wire.AppendPing(wire.AppendRefusal(wire.AppendProof(wire.AppendWelcome(wire.AppendHello(nil, &h), &w), p), &r), true)
-	for n := 1; n <= len(stream); n++ {
-		frames, err := scan(t, false, stream, n)
-		if err != nil || len(frames) != 5 {
-			t.Fatalf("in pieces of %d: %d frames, %v", n, len(frames), err)
-		}
-		gotH, err := wire.DecodeHello(frames[0].Payload)
-		if err != nil || gotH != h {
-			t.Errorf("hello %+v, %v", gotH, err)
-		}
-		gotW, err := wire.DecodeWelcome(frames[1].Payload)
-		if err != nil || gotW != w {
-			t.Errorf("welcome %+v, %v", gotW, err)
-		}
-		gotP, err := wire.DecodeProof(frames[2].Payload)
-		if err != nil || !gotP.Same(p) {
-			t.Errorf("proof %x, %v", gotP, err)
-		}
-		gotR, err := wire.DecodeRefusal(frames[3].Payload)
-		if err != nil || *gotR != r || !strings.Contains(gotR.Error(), "no (key)") {
-			t.Errorf("refusal %v, %v", gotR, err)
-		}
-		if frames[4].Type != wire.TypePong {
-			t.Errorf("%v in place of a pong", frames[4].Type)
-		}
+// TestBodies: what is written is what the format's page says, and is read again.
+func TestBodies(t *testing.T) {
+	h := wire.Hello{Role: wire.Client, Window: 3, Seen: 4, Last: 5, Incarnation: 8}
+	b := wire.AppendHello(nil, &h)
+	if want := "\x01\x03\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00\x00"; string(b) != want {
+		t.Errorf("hello %x, want %x", b, want)
+	}
+	if got, err := wire.DecodeHello(b); err != nil || got != h {
+		t.Errorf("hello %+v, %v", got, err)
+	}
+	w := wire.Welcome{Last: 2, Window: 3, Incarnation: 6}
+	b = wire.AppendWelcome(nil, &w)
+	if want := "\x02\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00"; string(b) != want {
+		t.Errorf("welcome %x, want %x", b, want)
+	}
+	if got, err := wire.DecodeWelcome(b); err != nil || got != w {
+		t.Errorf("welcome %+v, %v", got, err)
+	}
+	if b := wire.AppendAck(nil, 7); string(b[4:14]) != "\x01\x11\x07\x00\x00\x00\x00\x00\x00\x00" {
+		t.Errorf("ack %x", b)
 	}
 }
 
-// TestRefused: what is no frame, and frames that say nothing.
+// TestRefused: what says nothing.
 func TestRefused(t *testing.T) {
-	frame := func(typ byte, payload string) []byte {
-		b := append([]byte{0, 0, 0, 0, typ}, payload...)
-		binary.LittleEndian.PutUint32(b, uint32(len(b)))
-		return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
-	}
-	h := hello()
-	whole := wire.AppendHello(nil, &h)
-	damaged := bytes.Clone(whole)
-	damaged[20] ^= 1
-	for _, c := range []struct {
-		name, want string
-		stream     []byte
-		open       bool
-	}{
-		{"damaged", "wrong checksum", damaged, false},
-		{"unknown type", "unknown type 77", frame(77, ""), false},
-		{"no type", "unknown type 0", frame(0, ""), false},
-		{"too short", "are no frame", []byte{3, 0, 0, 0, 1, 2, 3}, false},
-		{"long before the handshake", "limit is 2048", []byte{0, 1, 1, 0, 1}, false},
-		{"long", "limit is 8388608", []byte{0, 0, 255, 0, 1}, true},
-	} {
-		if _, err := scan(t, c.open, c.stream, 1); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		}
-	}
+	h := wire.AppendHello(nil, &wire.Hello{})
 	for _, c := range []struct {
 		name, want string
 		err        func() error
 	}{
-		{"hello of another protocol", "does not begin", func() error { _, err := wire.DecodeHello([]byte("GET / HTTP/1.1\r\n")); return err }},
-		{"hello cut off", "bytes", func() error { _, err := wire.DecodeHello(whole[5:40]); return err }},
-		{"name cut off", "cut off", func() error { _, err := wire.DecodeHello(whole[5 : len(whole)-6]); return err }},
-		{"hello with more", "too many", func() error { _, err := wire.DecodeHello(append(bytes.Clone(whole[5:len(whole)-4]), 0)); return err }},
-		{"role", "unknown role 9", func() error {
-			b := bytes.Clone(whole[5 : len(whole)-4])
-			b[10] = 9
-			_, err := wire.DecodeHello(b)
-			return err
-		}},
+		{"hello cut off", "bad hello", func() error { _, err := wire.DecodeHello(h[:len(h)-1]); return err }},
+		{"hello with more", "too many", func() error { _, err := wire.DecodeHello(append(bytes.Clone(h), 0)); return err }},
+		{"role", "unknown role 9", func() error { _, err := wire.DecodeHello(append([]byte{9}, h[1:]...)); return err }},
 		{"welcome", "bad welcome", func() error { _, err := wire.DecodeWelcome(make([]byte, 7)); return err }},
-		{"proof", "bad proof", func() error { _, err := wire.DecodeProof(make([]byte, 7)); return err }},
-		{"refusal", "bad refusal", func() error { _, err := wire.DecodeRefusal(nil); return err }},
 		{"ack", "bad ack", func() error { _, err := wire.DecodeAck(make([]byte, 9)); return err }},
 		{"batch without a number", "without a number", func() error { _, _, err := wire.Batch(make([]byte, 8)); return err }},
 		{"batch too short", "bad batch", func() error { _, _, err := wire.Batch(make([]byte, 7)); return err }},
@@ -136,44 +74,6 @@ func TestRefused(t *testing.T) {
 	} {
 		if err := c.err(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		}
-	}
-	h.Version = 9
-	if got, err := wire.DecodeHello(wire.AppendHello(nil, &h)[5:]); err != nil || got.Version != 9 || got.From != "" {
-		t.Errorf("a hello of version 9: %+v, %v", got, err)
-	}
-}
-
-// TestProofIsForOneConnection: another key, side, nonce, name or life makes another.
-func TestProofIsForOneConnection(t *testing.T) {
-	h, w := hello(), wire.Welcome{Life: 1}
-	first := wire.Prove([]byte("key"), true, &h, &w)
-	if first.Same(wire.Proof{}) || !first.Same(wire.Prove([]byte("key"), true, &h, &w)) {
-		t.Fatal("a proof is not itself, or nothing")
-	}
-	if !wire.Prove(nil, true, &h, &w).Same(wire.Proof{}) {
-		t.Error("without a key there is a proof")
-	}
-	for i := range 7 {
-		key, dialled, g, v := "key", true, h, w
-		switch i {
-		case 0:
-			key = "kez"
-		case 1:
-			dialled = false
-		case 2:
-			g.Nonce[0]++
-		case 3:
-			v.Nonce[15]++
-		case 4:
-			g.From = "c2"
-		case 5:
-			g.To = "leader/1"
-		case 6:
-			v.Life++
-		}
-		if first.Same(wire.Prove([]byte(key), dialled, &g, &v)) {
-			t.Errorf("change %d makes the same proof", i)
 		}
 	}
 }
@@ -224,11 +124,7 @@ func TestOutbox(t *testing.T) {
 					connected = false
 					return
 				}
-				frames, err := scan(testingT(t), true, b, len(b))
-				if err != nil || len(frames) != 1 {
-					t.Fatal(err)
-				}
-				seq, m, err := wire.Batch(frames[0].Payload)
+				seq, m, err := wire.Batch(batchIn(t, b))
 				if err != nil || seq != last+1 {
 					t.Fatalf("batch %d after %d, %v", seq, last, err)
 				}
@@ -269,7 +165,7 @@ func TestOutbox(t *testing.T) {
 		}
 		o.Seal()
 		for b := o.Next(1 << 30); b != nil; b = o.Next(1 << 30) {
-			seq, m, err := wire.Batch(b[5 : len(b)-4])
+			seq, m, err := wire.Batch(batchIn(t, b))
 			if err != nil || seq != last+1 {
 				t.Fatalf("batch %d after %d, %v", seq, last, err)
 			}
@@ -292,103 +188,58 @@ func TestOutbox(t *testing.T) {
 	})
 }
 
-// testingT is what scan wants of a test.
-func testingT(t *rapid.T) testing.TB { return shim{t: t} }
-
-type shim struct {
-	testing.TB
-	t *rapid.T
-}
-
-func (s shim) Helper()                   {}
-func (s shim) Fatalf(f string, a ...any) { s.t.Fatalf(f, a...) }
-
-// FuzzStream: whatever comes, a Scanner and the decoders answer or refuse, and do the
-// same however the stream is cut; what is accepted is written as it was read.
-func FuzzStream(f *testing.F) {
-	h, w := hello(), wire.Welcome{Life: 1}
-	f.Add(wire.AppendWelcome(wire.AppendHello(nil, &h), &w), 3)
-	o := wire.Outbox{Max: 1000}
-	o.Add(1, []byte("row"))
-	o.Add(2, nil)
-	o.Seal()
-	f.Add(bytes.Clone(o.Next(1000)), 7)
-	f.Add(wire.AppendAck(wire.AppendPing(nil, false), 9), 1)
-	f.Add(wire.AppendRefusal(nil, &wire.Refusal{Code: 3, Text: "why"}), 100)
-	f.Fuzz(func(t *testing.T, stream []byte, n int) {
-		n = max(1, min(n, 1<<20))
-		frames, err := scan(t, true, stream, n)
-		whole, werr := scan(t, true, stream, max(1, len(stream)))
-		if !reflect.DeepEqual(frames, whole) || (err == nil) != (werr == nil) {
-			t.Fatalf("in pieces of %d: %d frames, %v; at once: %d frames, %v", n, len(frames), err, len(whole), werr)
+// FuzzPayloads: whatever a payload says, the decoders answer or refuse; what is
+// accepted is written as it was read.
+func FuzzPayloads(f *testing.F) {
+	f.Add(byte(0), wire.AppendHello(nil, &wire.Hello{}))
+	f.Add(byte(1), wire.AppendWelcome(nil, &wire.Welcome{}))
+	f.Add(byte(2), append([]byte{1, 0, 0, 0, 0, 0, 0, 0}, wire.AppendMessage(wire.AppendMessage(nil, 1, []byte("row")), 2, nil)...))
+	f.Add(byte(3), make([]byte, 8))
+	f.Fuzz(func(t *testing.T, what byte, payload []byte) {
+		var again []byte
+		switch what % 4 {
+		case 0:
+			h, err := wire.DecodeHello(payload)
+			if err != nil {
+				return
+			}
+			again = wire.AppendHello(nil, &h)
+		case 1:
+			w, err := wire.DecodeWelcome(payload)
+			if err != nil {
+				return
+			}
+			again = wire.AppendWelcome(nil, &w)
+		case 2:
+			_, m, err := wire.Batch(payload)
+			if err != nil {
+				return
+			}
+			n := 0
+			for rest := len(m); ; rest = len(m) {
+				_, row, ok := m.Next()
+				if !ok {
+					break
+				}
+				if len(row) > rest || len(m) >= rest {
+					t.Fatalf("a message of %d bytes of %d leaves %d", len(row), rest, len(m))
+				}
+				n++
+			}
+			if len(m) > 0 {
+				t.Fatalf("%d messages, and %d bytes are left", n, len(m))
+			}
+			return
+		case 3:
+			seq, err := wire.DecodeAck(payload)
+			if err != nil {
+				return
+			}
+			again = wire.AppendAck(nil, seq)
+			again = again[6 : len(again)-4]
 		}
-		for _, fr := range frames {
-			decode(t, fr)
-		}
-		// Damaged frames say nothing; so what is behind the checksum is asked, too.
-		for typ := wire.TypeHello; typ <= wire.TypePong; typ++ {
-			decode(t, wire.Frame{Type: typ, Payload: stream})
+		if !bytes.Equal(again, payload) {
+			t.Fatalf("%x is written as %x", payload, again)
 		}
 	})
-}
-
-func decode(t *testing.T, f wire.Frame) {
-	var again []byte
-	switch f.Type {
-	case wire.TypeHello:
-		h, err := wire.DecodeHello(f.Payload)
-		if err != nil || h.Version != wire.Version {
-			return
-		}
-		again = wire.AppendHello(nil, &h)
-	case wire.TypeWelcome:
-		w, err := wire.DecodeWelcome(f.Payload)
-		if err != nil {
-			return
-		}
-		again = wire.AppendWelcome(nil, &w)
-	case wire.TypeProof:
-		p, err := wire.DecodeProof(f.Payload)
-		if err != nil {
-			return
-		}
-		again = wire.AppendProof(nil, p)
-	case wire.TypeRefusal:
-		r, err := wire.DecodeRefusal(f.Payload)
-		if err != nil {
-			return
-		}
-		again = wire.AppendRefusal(nil, r)
-	case wire.TypeAck:
-		seq, err := wire.DecodeAck(f.Payload)
-		if err != nil {
-			return
-		}
-		again = wire.AppendAck(nil, seq)
-	case wire.TypeBatch:
-		_, m, err := wire.Batch(f.Payload)
-		if err != nil {
-			return
-		}
-		n := 0
-		for rest := len(m); ; rest = len(m) {
-			_, row, ok := m.Next()
-			if !ok {
-				break
-			}
-			if len(row) > rest || len(m) >= rest {
-				t.Fatalf("a message of %d bytes of %d leaves %d", len(row), rest, len(m))
-			}
-			n++
-		}
-		if len(m) > 0 {
-			t.Fatalf("%d messages, and %d bytes are left", n, len(m))
-		}
-		return
-	default:
-		return
-	}
-	if !bytes.Equal(again[5:len(again)-4], f.Payload) {
-		t.Fatalf("a %v of %x is written as %x", f.Type, f.Payload, again[5:len(again)-4])
-	}
 }

@@ -54,7 +54,7 @@ func newCluster(w *sim.World, p *rt.Program, d *deploy.Description) *cluster {
 func (x *cluster) boot(l *sim.Life, q *deploy.Process) error {
 	component := slices.IndexFunc(x.program.Components, func(c rt.ComponentType) bool { return c.Name == q.Component })
 	o := host.Options{Env: l.Env, Tasks: l, Program: x.program, Component: component, Who: rt.Identity{Node: q.Node, Self: q.Self},
-		Listen: x.addrs[q.Node], Peers: x.addrs, Pieces: x.d.Pieces(q), Key: []byte("key"), LogSegment: 64 << 10, CheckpointBytes: 64 << 10,
+		Listen: x.addrs[q.Node], Peers: x.addrs, Pieces: x.d.Pieces(q), Key: []byte("a key of the deployment"), LogSegment: 64 << 10, CheckpointBytes: 64 << 10,
 		ResendEvery: 2 * time.Second}
 	o.Fatal = func(err error) {
 		var newer *host.NewerError

@@ -10,13 +10,13 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// link is the way to one other node: what is kept for it, and the connection, if
+// lane is the way to one other node: what is kept for it, and the connection, if
 // there is one that may be written to. All of it belongs to its lock, but held, which
 // is the step's.
-type link struct {
+type lane struct {
 	mu     sync.Mutex
 	out    wire.Outbox
-	conn   env.Conn // nil: there is none, or it is not welcomed
+	conn   sender // nil: there is none, or it is not welcomed
 	window int
 	full   bool // the connection takes nothing until Drained
 	gap    bool // a message was dropped
@@ -29,8 +29,14 @@ type link struct {
 	stranger bool
 }
 
+// sender is a connection that is up: a *link.Client or a *link.Session.
+type sender interface {
+	Send(frame []byte) error
+	Drop(why error)
+}
+
 // waiting is how many bytes a node that is connected has to come.
-func (l *link) waiting() int {
+func (l *lane) waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.conn == nil {
@@ -40,7 +46,7 @@ func (l *link) waiting() int {
 }
 
 // flush writes what may be written. An error ends the connection.
-func (l *link) flush(c *Counts) {
+func (l *lane) flush(c *Counts) {
 	if l.conn == nil || l.full {
 		return
 	}
@@ -50,12 +56,12 @@ func (l *link) flush(c *Counts) {
 		if b == nil {
 			return
 		}
-		switch err := l.conn.Write(b); {
+		switch err := l.conn.Send(b); {
 		case errors.Is(err, env.ErrFull):
 			l.full = true
 			return
 		case err != nil:
-			l.conn.Close()
+			l.conn.Drop(err)
 			l.conn = nil
 			return
 		}
@@ -130,7 +136,7 @@ func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 
 // way is the link that a message takes; nil when it takes none: to this instance
 // itself, or to no node that there is. The clients' lock is held.
-func (h *Host) way(m *rt.Sent) *link {
+func (h *Host) way(m *rt.Sent) *lane {
 	s := &h.step
 	if len(m.Row) > wire.RowMax {
 		s.counts.TooLong++
@@ -144,7 +150,7 @@ func (h *Host) way(m *rt.Sent) *link {
 		return l
 	}
 	if p := h.peers.get(m.To); p != nil {
-		return &p.link
+		return &p.lane
 	}
 	if m.To == h.opt.Who.Node {
 		s.self = wire.AppendMessage(s.self, m.Relation, m.Row)
@@ -157,13 +163,13 @@ func (h *Host) way(m *rt.Sent) *link {
 
 // mayHave reports whether there is room for more on a link, but for its own limit. Its
 // lock is held.
-func (h *Host) mayHave(l *link) bool {
+func (h *Host) mayHave(l *lane) bool {
 	return l.peer != nil || l.out.Bytes() <= strangerQueueMax || h.clients.hasRoom()
 }
 
 // weigh notes whether inputs have to wait for a link, and how much waits for clients.
 // Its lock is held.
-func (h *Host) weigh(l *link) {
+func (h *Host) weigh(l *lane) {
 	if l.peer == nil {
 		h.clients.weigh(l)
 		return
@@ -186,7 +192,7 @@ func (h *Host) weigh(l *link) {
 // acked notes what the other side is done with, goes on writing, and says that the
 // node is to be sent all that holds, when something was dropped and there is room
 // again. The lock is held.
-func (l *link) acked(seq uint64, c *Counts) (resend bool, err error) {
+func (l *lane) acked(seq uint64, c *Counts) (resend bool, err error) {
 	if err := l.out.Ack(seq); err != nil {
 		return false, err
 	}
