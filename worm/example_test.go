@@ -4,16 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/smr"
+	"github.com/ashlar-dev/ashlar/worm/tx"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A register is written once. Who comes second is told what it holds.
+// A register is written once. A client that comes second learns what it holds.
 func ExampleClient() {
 	g, stop, err := start(3, true, func() string { return "" })
 	if err != nil {
@@ -40,7 +42,7 @@ func ExampleClient() {
 	if err := c.Propose(ctx, first, []byte("yours")); errors.As(err, &other) {
 		fmt.Printf("it is %s\n", other.Value)
 	}
-	// Who captures ahead writes in one round trip.
+	// A client that has captured a range writes in one round trip.
 	token, err := c.Capture(ctx, wor.Range{Segment: 1, Lo: 1, Hi: 1000})
 	if err != nil {
 		fmt.Println(err)
@@ -77,6 +79,109 @@ func (s *sum) Restore() func([]byte) error {
 		_, err := fmt.Sscan(string(p), &s.total)
 		return err
 	}
+}
+
+// A state machine is replicated: each replica applies all commands in one order, and a
+// linearizable read sees every command that was answered before it began.
+func ExampleClient_Replica() {
+	g, stop, err := start(3, true, func() string { return "" })
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer stopAll(stop)
+	c, err := worm.Open(worm.Options{Genesis: g})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	m := &sum{}
+	r, err := c.Replica(smr.Options{ID: 1, Machine: m, Leadership: smr.Nobody})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close()
+	for _, command := range []string{"ab", "c"} {
+		result, err := r.Propose(ctx, []byte(command))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s\n", result.Value)
+	}
+	fmt.Println(r.Read(ctx, smr.Linearizable, 0, func() { fmt.Println(m.total) }))
+	// Output:
+	// 2
+	// 3
+	// 3
+	// <nil>
+}
+
+// A shared log: every client appends, and all read the same entries in the same order.
+// Servers assign positions; `ashlar worm` starts some. This example is compiled only.
+func ExampleClient_Log() {
+	ctx := context.Background()
+	description, err := os.Open("cluster.json")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer description.Close()
+	g, err := worm.ReadGenesis(description)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := worm.Open(worm.Options{Genesis: g})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	l, err := c.Log(ctx, 1, worm.LogOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer l.Close()
+	at, err := l.Append(ctx, []byte("an order")) // durable when it returns
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("appended at", at)
+	for e, err := range l.Follow(ctx, 0) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%v: %s\n", e.Position, e.Data)
+	}
+}
+
+// Transactions over any keys: all operations happen, or none where a condition fails.
+// This example is compiled only.
+func ExampleClient_KV() {
+	ctx := context.Background()
+	c, err := worm.Open(worm.Options{Genesis: &wor.Genesis{}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	kv, err := c.KV(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer kv.Close()
+	result, err := kv.Do(ctx, []tx.Cond{{Kind: tx.CondAbsent, Key: "lock"}}, tx.Op{Kind: tx.OpPut, Key: "lock", Value: []byte("mine")})
+	fmt.Println(result, err)
 }
 
 func TestReplica(t *testing.T) {

@@ -3,6 +3,7 @@ package tidy
 import (
 	"flag"
 	"fmt"
+	"go/ast"
 	"go/types"
 	"os"
 	"slices"
@@ -115,4 +116,49 @@ func firstDifference(want, got string) string {
 		}
 	}
 	return fmt.Sprintf("%d lines, and were %d", len(b), len(a))
+}
+
+// withoutExample are public packages that need no Example, and why.
+var withoutExample = map[string]string{
+	"env":                       "interfaces: the example is in env/osenv",
+	"sim/suite":                 "called by tests: the example is in sim",
+	"tla/native":                "called by generated code",
+	"tla/typed":                 "called by generated code",
+	"distsys/cell":              "called by generated code",
+	"distsys/resource":          "called by generated code: the example is in distsys",
+	"distsys/resource/detector": "as distsys/resource",
+	"distsys/resource/local":    "as distsys/resource",
+	"distsys/resource/mailbox":  "as distsys/resource",
+	"distsys/resource/queue":    "as distsys/resource",
+	"distsys/resource/timer":    "as distsys/resource",
+	"dedalus/rt":                "called by generated code",
+	"dedalus/rt/client":         "needs generated code: the example is examples/dedalus/compiled",
+	"dedalus/rt/host":           "as dedalus/rt/client",
+	"dedalus/rt/wire":           "as dedalus/rt/client",
+	"worm/wor":                  "words: the example is in worm",
+	"worm/log":                  "clients reach it through worm, which has the example",
+	"worm/smr":                  "as worm/log",
+	"worm/tx":                   "as worm/log",
+	"worm/resp":                 "a protocol: any Redis client is the example",
+}
+
+// TestPublicPackagesHaveExamples: a package that a user imports shows how.
+func TestPublicPackagesHaveExamples(t *testing.T) {
+	_, files := goFiles(t)
+	has := map[string]bool{}
+	for _, f := range files {
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && f.test && strings.HasPrefix(fn.Name.Name, "Example") {
+				has["./"+f.pkg] = true
+			}
+		}
+	}
+	for _, p := range public(files) {
+		switch why := withoutExample[strings.TrimPrefix(p, "./")]; {
+		case !has[p] && why == "":
+			t.Errorf("package %s has no Example", p)
+		case has[p] && why != "":
+			t.Errorf("package %s has an Example, and need not be in withoutExample", p)
+		}
+	}
 }
