@@ -102,6 +102,23 @@ func strangersFrontMutants() []Mutant {
 			New:    "	for i, dir := range l.directories() {\n		if _, standard := module.Source(name); standard && i > 0 {\n			break\n		}\n		path :=",
 		},
 		{
+			Name: "cmd/memory/what-is-said-is-no-limit", Kind: Unguarded, In: "internal/cli/check", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/notchecked",
+			Breaks: "A search whose model outgrows --memory goes on until the machine has none.",
+			Old:    "return max(wanted, program.HeldBytes()+memoryRoom)",
+			New:    "return availableBytes()",
+		},
+		{
+			Name: "cmd/memory/the-old-flag-is-unknown", Kind: WrongAnswer, In: "internal/cli/check", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/notchecked",
+			Breaks: "A user of --max-memory is not told what the flag is called now.",
+			Old:    "size.Renamed(f, \"max-memory\"",
+			New:    "size.Renamed(f, \"most-memory\"",
+		},
+		{
+			Name: "cmd/memory/thousands-are-powers-of-two", Kind: WrongAnswer, In: "internal/cli/size", Packages: []string{"internal/cli/size"},
+			Breaks: "512MB is 512 MiB.",
+			Old:    "\"MB\": 1e6", New: "\"MB\": 1 << 20",
+		},
+		{
 			Name: "cmd/library/the-variable-goes-first", Kind: WrongAnswer, In: "internal/cli/library", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/library",
 			Breaks: "A library that is given on the command line is hidden by one of the environment.",
 			Old:    "return slices.Concat(l, slices.DeleteFunc(fromPath, func(dir string) bool { return dir == \"\" }))",

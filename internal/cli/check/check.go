@@ -22,6 +22,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/cli/library"
 	"github.com/ashlar-dev/ashlar/internal/cli/report"
+	"github.com/ashlar-dev/ashlar/internal/cli/size"
 	"github.com/ashlar-dev/ashlar/internal/cli/tlc"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/specification"
@@ -44,9 +45,8 @@ type checkOptions struct {
 	reference  bool
 	quiet      bool
 	statesMax  int64
-	deepen     bool  // search by depth, to that of dfid
-	dfid       int   // states
-	memoryMax  int64 // MB; 0 for what is available
+	deepen     bool // search by depth, to that of dfid
+	dfid       int  // states
 
 	profile bool // count expressions
 
@@ -59,8 +59,7 @@ type checkOptions struct {
 
 	native string // when compiled code searches
 
-	memory      string // what states may take with all else, as it was written
-	memoryBytes int64  // the same; 0 for what is available
+	memoryBytes int64  // what a search may hold; 0 for what is available
 	temp        string // the directory for what does not fit
 	checkpoint  string // directories
 	resume      string
@@ -111,8 +110,10 @@ what the whole search finds; traces may be other ones, and counts are smaller. W
 something that is asked for could notice, nothing is left out, and the reason is told.
 Without it, which --exact says too, every state is counted, as TLC counts them.
 
-States that have no room in the memory of --memory are kept in files in a directory
-ashlar-check-* of --temp, which is removed at the end. With --checkpoint DIR the search
+With --memory SIZE a search holds at most SIZE. States that do not fit are kept in files
+in a directory ashlar-check-* of --temp, which is removed at the end. Where the values of
+the model alone do not fit, the search ends with exit code 20; it is left at least 128 MiB
+beyond what the program held before. With --checkpoint DIR the search
 is kept in DIR now and then, and when it is interrupted or comes to --max-states; --resume
 DIR goes on with it, with the same result, also in place of one that was killed. The checkpoint is removed when the search
 has come to its end.
@@ -148,6 +149,7 @@ type loader func(spec string, o checkOptions, print func(line string), m *check.
 
 func New(t *console.Terminal) *cobra.Command {
 	var o checkOptions
+	memory := size.Value{Min: memoryMin}
 	cmd := &cobra.Command{
 		Use:   "check FILE.tla",
 		Short: "Visit every state of a specification and check its properties",
@@ -162,6 +164,7 @@ func New(t *console.Terminal) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.deepen = cmd.Flags().Changed("dfid")
+			o.memoryBytes = memory.Bytes
 			if exact := cmd.Flags().Changed("exact"); exact && o.exact == o.por {
 				return exit.With(exit.Usage, fmt.Errorf("--exact=%t with --por=%t: --exact leaves no state out and --por does; want one of them", o.exact, o.por))
 			}
@@ -177,7 +180,6 @@ func New(t *console.Terminal) *cobra.Command {
 	f.BoolVar(&o.safetyOnly, "safety-only", false, "leave properties of behaviours (liveness) out")
 	f.StringVar(&o.liveness, "liveness", livenessFinal, "decide properties of behaviours at the end, or look at them during the search too: `WHEN` is final or periodic")
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
-	f.Int64Var(&o.memoryMax, "max-memory", 0, "stop at `MB` of memory (default: 85% of what is available)")
 	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
 	f.BoolVar(&o.profile, "profile", false, "tell what each expression costs")
 	f.BoolVar(&o.por, "por", false, "leave out states of an algorithm that only the order of local steps tells apart")
@@ -185,7 +187,8 @@ func New(t *console.Terminal) *cobra.Command {
 	f.StringVar(&o.native, "native", nativeAuto, "search with code compiled for the model: `WHEN` is auto, always or never")
 	f.Lookup("native").NoOptDefVal = nativeAlways
 	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
-	f.StringVar(&o.memory, "memory", "", "keep to a memory of `SIZE`, such as 512MB or 4GiB: what does not fit goes to disk (default: 85% of what is available)")
+	f.Var(&memory, "memory", "hold at most `SIZE`, such as 512M or 4G: states that do not fit go to disk (default: 85% of what is available)")
+	size.Renamed(f, "max-memory", "--memory SIZE, such as --memory 4G,")
 	f.StringVar(&o.temp, "temp", "", "make temporary files in `DIR` (default: the system's directory for them)")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "keep the search in `DIR`, to be resumed")
 	f.DurationVar(&o.every, "every", 10*time.Minute, "how much `TIME` there is between two checkpoints")
@@ -223,9 +226,6 @@ func (o *checkOptions) valid() error {
 	}
 	if o.statesMax < 0 {
 		return exit.With(exit.Usage, fmt.Errorf("--max-states %d: want a positive number", o.statesMax))
-	}
-	if o.memoryMax < 0 {
-		return exit.With(exit.Usage, fmt.Errorf("--max-memory %d: want a positive number", o.memoryMax))
 	}
 	if err := errors.Join(o.validDisk(), o.validNative(), o.validLiveness()); err != nil {
 		return err
@@ -305,15 +305,11 @@ func runCheck(ctx context.Context, t *console.Terminal, o checkOptions, spec str
 	} else if !o.json {
 		s.Diags.Print(t.Err)
 	}
-	limit, available := o.memoryMax*1e6, availableBytes()
-	if limit == 0 {
-		limit = available
-	}
-	// What the search knows of states goes to disk long before the guard ends it,
-	// which is there for the model; but who says only when to stop wants that, and no
-	// search of days on disk.
+	// What the search knows of states goes to disk long before the guard ends it, which
+	// is there for what the model holds.
+	limit := memoryLimit(o.memoryBytes)
 	if search.o.memoryBytes = o.memoryBytes; o.memoryBytes == 0 {
-		search.o.memoryBytes = available
+		search.o.memoryBytes = limit
 	}
 	search.limit = limit
 	ctx, release := guardMemory(ctx, limit, search.o.memoryBytes)

@@ -10,8 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,31 +31,9 @@ const statesShare = 2
 // memoryMin is the least memory that a search may be given.
 const memoryMin = 1 << 20
 
-// parseSize reads a size: 512MB, 1.5GiB, 4G, 100000000.
-func parseSize(text string) (int64, error) {
-	digits := strings.TrimRight(text, "kKMGTiB")
-	n, err := strconv.ParseFloat(digits, 64)
-	unit, ok := map[string]float64{"": 1, "B": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
-		"kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}[text[len(digits):]]
-	if err != nil || !ok || !(n >= 0 && n*unit < 1<<62) {
-		return 0, fmt.Errorf("%q is no size: want one like 512MB, 1.5GiB or 4G", text)
-	}
-	return int64(n * unit), nil
-}
-
 // validDisk says what is wrong with the flags about memory and checkpoints.
 func (o *checkOptions) validDisk() error {
 	usage := func(format string, args ...any) error { return exit.With(exit.Usage, fmt.Errorf(format, args...)) }
-	if o.memory != "" {
-		n, err := parseSize(o.memory)
-		if err == nil && n < memoryMin {
-			err = fmt.Errorf("want at least %d MiB", memoryMin>>20)
-		}
-		if err != nil {
-			return usage("--memory %s: %w", o.memory, err)
-		}
-		o.memoryBytes = n
-	}
 	switch {
 	case o.every <= 0 && o.checkpoint+o.resume != "":
 		return usage("--every %s: want a positive time", o.every)
@@ -69,7 +45,7 @@ func (o *checkOptions) validDisk() error {
 		return usage("--por leaves states of an algorithm out, and --reference evaluates its translation: want one of them")
 	case o.deepen && o.por:
 		return usage("--dfid N is about paths of N states, and --por leaves states out of paths: want one of them")
-	case o.deepen && (o.checkpoint != "" || o.resume != "" || o.memory != ""):
+	case o.deepen && (o.checkpoint != "" || o.resume != "" || o.memoryBytes != 0):
 		return usage("--dfid has no state to keep: --memory, --checkpoint and --resume are for the other search")
 	}
 	return nil

@@ -15,7 +15,19 @@ const (
 	// memoryShare is the part of the available memory that a search may use,
 	// in percent, where the user does not say.
 	memoryShare = 85
+	// memoryRoom is how much a search may hold, whatever the user says, beyond what the
+	// process held before: evaluation and the collector need some.
+	memoryRoom = 128 << 20
 )
+
+// memoryLimit is when a search ends because of the memory that the process holds, where
+// it may hold so many bytes; 0 means no limit.
+func memoryLimit(wanted int64) int64 {
+	if wanted == 0 {
+		return availableBytes()
+	}
+	return max(wanted, program.HeldBytes()+memoryRoom)
+}
 
 // guardMemory ends the context that it returns with a check.Limit when the
 // process holds more than limit bytes; 0 means no limit. The caller releases the

@@ -111,9 +111,6 @@ func problemOf(err error) problem {
 
 // runCheck opens a store, has it checked, and tells the result.
 func runCheck(ctx context.Context, t *console.Terminal, o shared, dir, schema string, look func(context.Context, *store.DB) (store.Report, error)) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	s, err := openDir(dir, true)
 	if err != nil {
 		return err
@@ -211,9 +208,6 @@ func newRepairCommand(t *console.Terminal) *cobra.Command {
 }
 
 func runRepair(ctx context.Context, t *console.Terminal, o shared, dir string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	s, err := openDir(dir, false) // Repair locks by itself
 	if err != nil {
 		return err

@@ -56,9 +56,6 @@ func newDumpCommand(t *console.Terminal) *cobra.Command {
 }
 
 func runDump(ctx context.Context, t *console.Terminal, o dumpOptions, dir string, bounds []string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	s, err := openDir(dir, true)
 	if err != nil {
 		return err

@@ -73,9 +73,6 @@ type levelStats struct {
 }
 
 func runStats(ctx context.Context, t *console.Terminal, o shared, dir, page string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	s, err := openDir(dir, true)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/size"
 	"github.com/ashlar-dev/ashlar/store"
 )
 
@@ -46,7 +47,7 @@ what is in it. All but repair leave it as it is.`,
 type shared struct {
 	json   bool
 	quiet  bool
-	memory int64 // MB
+	memory size.Value
 }
 
 func (o *shared) flags(cmd *cobra.Command, schema string) {
@@ -54,18 +55,11 @@ func (o *shared) flags(cmd *cobra.Command, schema string) {
 	f.SortFlags = false
 	f.BoolVar(&o.json, "json", false, "write the result as JSON ("+schema+")")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	f.Int64Var(&o.memory, "memory", 512, "use at most `MB` of memory")
+	o.memory = size.Value{Bytes: 512 << 20, Min: store.MemoryMin}
+	f.Var(&o.memory, "memory", "use at most `SIZE` of memory, such as 256M or 2G")
 }
 
-// check says what is impossible.
-func (o *shared) check() error {
-	if o.memory < store.MemoryMin>>20 || o.memory > 1<<30 {
-		return exit.With(exit.Usage, fmt.Errorf("--memory %d: want at least %d", o.memory, store.MemoryMin>>20))
-	}
-	return nil
-}
-
-func (o *shared) options() store.Options { return store.Options{Memory: o.memory << 20} }
+func (o *shared) options() store.Options { return store.Options{Memory: o.memory.Bytes} }
 
 // opened is a store's directory, held against others.
 type opened struct {

@@ -1,0 +1,69 @@
+// Package size is numbers of bytes as people write them on a command line: 512M, 2G,
+// 1.5GiB, 100000000.
+//
+// In: text. Out: bytes. Refused: what is no such number, and less than a flag allows.
+package size
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// units are the suffixes. K, M, G and T are powers of 1024, as are KiB and so on; kB,
+// MB and so on are powers of 1000.
+var units = map[string]float64{"": 1, "B": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
+	"kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+// bytesMax is the largest size: a flag takes no more than a pebibyte.
+const bytesMax = 1 << 50
+
+// Value is a flag that takes a size. It implements pflag.Value.
+type Value struct {
+	Bytes int64
+	Min   int64 // 0 is no minimum
+}
+
+// Set reads a size.
+func (v *Value) Set(text string) error {
+	digits := strings.TrimRight(text, "kKMGTiB")
+	n, err := strconv.ParseFloat(digits, 64)
+	unit, ok := units[text[len(digits):]]
+	if err != nil || !ok || !(n >= 0 && n*unit <= bytesMax) {
+		return fmt.Errorf("%q is no size: want one like 512M, 1.5GiB or 4G", text)
+	}
+	if bytes := int64(n * unit); bytes < v.Min {
+		return fmt.Errorf("%q is too small: want at least %s; a number without a suffix is bytes", text, format(v.Min))
+	}
+	v.Bytes = int64(n * unit)
+	return nil
+}
+
+// String is the size as Set reads it; nothing where none is set.
+func (v *Value) String() string {
+	if v.Bytes == 0 {
+		return ""
+	}
+	return format(v.Bytes)
+}
+
+// Type implements pflag.Value.
+func (v *Value) Type() string { return "SIZE" }
+
+// format writes bytes in the largest unit that divides them.
+func format(n int64) string {
+	for _, u := range []string{"T", "G", "M", "K"} {
+		if k := int64(units[u]); n >= k && n%k == 0 {
+			return fmt.Sprintf("%d%s", n/k, u)
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// Renamed refuses a flag under its old name: the error says what to write instead.
+func Renamed(flags *pflag.FlagSet, old, instead string) {
+	flags.Func(old, "", func(string) error { return fmt.Errorf("the flag is called %s now", instead) })
+	flags.Lookup(old).Hidden = true
+}
