@@ -57,7 +57,7 @@ func (m *Model) fieldsOf(e core.Expr) []string {
 		case *core.Let:
 			e = x.Body
 		case *core.Call:
-			d, _ := m.program.resolve(x.Def)
+			d, _ := m.program.Resolve(x.Def)
 			if d == nil || d.Body == nil {
 				return nil
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 )
 
@@ -66,7 +67,7 @@ func TestRecursionTakesLinearTime(t *testing.T) {
 	const want = "operators call each other more than " // and the limit
 	for _, name := range []string{"Deep", "Endless"} {
 		_, err := m.Evaluate(m.Definition(name).Body)
-		if e, ok := err.(*check.EvalError); !ok || e.Message != want+strconv.Itoa(CallDepthMax)+" deep: is a recursion without end?" {
+		if e, ok := err.(*check.EvalError); !ok || e.Message != want+strconv.Itoa(rule.CallDepthMax)+" deep: is a recursion without end?" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

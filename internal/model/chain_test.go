@@ -25,7 +25,7 @@ func TestLongChains(t *testing.T) {
 	m := newModel(t, spec, cfg, Options{})
 	for name, kept := range map[string]bool{"A": true, "B": false} {
 		d := spec.Names[fmt.Sprint(name, defs-1)]
-		if got := m.program.constDefs[d] != nil; got != kept {
+		if got := m.program.ConstDefs[d] != nil; got != kept {
 			t.Errorf("%s: the value of a constant is kept: %v, want %v", d.Name, got, kept)
 		}
 	}

@@ -3,6 +3,8 @@ package model
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/internal/source"
@@ -200,7 +202,7 @@ type meaning struct {
 	// open is what was being compiled where the name was bound.
 	open *opened
 	// known caches the facts of expr; asking says that they are being found.
-	known  *facts
+	known  *program.Facts
 	asking bool
 	// acts is the definition as an action.
 	acts *meaning
@@ -249,7 +251,7 @@ type closures struct {
 // compiler compiles the formulas of a model.
 type compiler struct {
 	m      *Model
-	p      *program
+	p      *program.Program
 	epochs int
 	// global holds the functions of global definitions, by whether they are
 	// compiled for primed variables.
@@ -264,16 +266,16 @@ type compiler struct {
 	// branching is what defBranches found.
 	branching map[*core.Def]bool
 	// actions is the split of the next-state relation while it is compiled.
-	actions *splitter
+	actions *program.Actions
 }
 
-func (m *Model) compile() *closures {
-	if m.program.options.Profile {
+func (m *Model) compile(o Options) *closures {
+	if o.Profile {
 		m.profile = &profile{index: map[source.Span]int32{}}
 	}
 	c := &compiler{m: m, p: m.program, global: make(map[*core.Def]map[mode]*function), globalActs: make(map[*core.Def]map[mode]*function), fns: make(map[*core.Def]*meaning),
 		branching: make(map[*core.Def]bool)}
-	out := &closures{formulas: make([]*function, len(m.formulas)), shadows: len(m.program.spec.Shadows)}
+	out := &closures{formulas: make([]*function, len(m.formulas)), shadows: len(m.program.Spec.Shadows)}
 	for i, f := range m.formulas {
 		fn := c.newFunction(nil)
 		x := site{fn: fn, unrolled: 1}
@@ -306,7 +308,7 @@ func (m *Model) compile() *closures {
 func (c *compiler) newFunction(up *function) *function { return &function{up: up} }
 
 func newMachine(m *Model, r *tlcget.Run) *machine {
-	n := &machine{run: r, asker: r, vars: m.program.spec.Variables, code: m.compiled, memos: memo.NewSites(m.compiled.memoSites)}
+	n := &machine{run: r, asker: r, vars: m.program.Spec.Variables, code: m.compiled, memos: memo.NewSites(m.compiled.memoSites)}
 	if m.profile != nil {
 		n.profiled = m.profile.join()
 	}
@@ -361,8 +363,8 @@ func (m *machine) push(fn *function, up *activation) (before *activation) {
 func (m *machine) activation(fn *function, up *activation) *activation {
 	m.poll()
 	m.depth++
-	if m.depth > CallDepthMax {
-		value.Fail("operators call each other more than %d deep: is a recursion without end?", CallDepthMax)
+	if m.depth > rule.CallDepthMax {
+		value.Fail("operators call each other more than %d deep: is a recursion without end?", rule.CallDepthMax)
 	}
 	var a *activation
 	if n := len(m.free); n > 0 {

@@ -1,6 +1,9 @@
 package model
 
 import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -8,7 +11,7 @@ import (
 // split compiles the next-state relation down to its actions; each notes which
 // one it is before it runs. It opens what splitter.split opens.
 func (c *compiler) split(e core.Expr, x site, k act) act {
-	if i, ok := c.actions.index[e]; ok {
+	if i, ok := c.actions.Index[e]; ok {
 		run := c.act(e, x, k)
 		return func(m *machine) bool {
 			m.action = i
@@ -31,7 +34,7 @@ func (c *compiler) act(e core.Expr, x site, k act) act {
 
 // plainAct is act, but for a profile.
 func (c *compiler) plainAct(e core.Expr, x site, k act) act {
-	level := c.facts(e, x).level
+	level := c.facts(e, x).Level
 	if (level < core.ActionLevel && !x.mode.primed || level == core.ConstantLevel) && !c.branches(e, x, 0) {
 		return c.guard(e, x, k)
 	}
@@ -63,8 +66,8 @@ func (c *compiler) plainAct(e core.Expr, x site, k act) act {
 			return a
 		}
 	case *core.ConstRef:
-		if r := c.p.constants[e.Const]; r.def != nil {
-			return c.callAct(r.def, e.Args, x, k, c.act)
+		if r := c.p.Constants[e.Const]; r.Def != nil {
+			return c.callAct(r.Def, e.Args, x, k, c.act)
 		}
 	case *core.Box:
 		action, same := c.act(e.Action, x, k), c.unchangedAct(e.Sub, x, k)
@@ -134,8 +137,8 @@ func (c *compiler) branches(e core.Expr, x site, depth int) bool {
 	case *core.Call:
 		return c.defBranches(e.Def, depth)
 	case *core.ConstRef:
-		if r := c.p.constants[e.Const]; r.def != nil {
-			return c.defBranches(r.def, depth)
+		if r := c.p.Constants[e.Const]; r.Def != nil {
+			return c.defBranches(r.Def, depth)
 		}
 	}
 	return false
@@ -144,8 +147,8 @@ func (c *compiler) branches(e core.Expr, x site, depth int) bool {
 // defBranches is branches for the body of a definition; a parameter counts as
 // if it did not, for its argument is looked at where it is used.
 func (c *compiler) defBranches(d *core.Def, depth int) bool {
-	to, _ := c.p.resolve(d)
-	if to == nil || to.Body == nil || c.p.isNative(to) || c.p.constDefs[to] != nil {
+	to, _ := c.p.Resolve(d)
+	if to == nil || to.Body == nil || c.p.IsNative(to) || c.p.ConstDefs[to] != nil {
 		return false
 	}
 	if known, ok := c.branching[to]; ok {
@@ -256,7 +259,7 @@ func (c *compiler) exists(e *core.Quant, x site, k act, part compileAct) act {
 		for i, v := range elems {
 			inner.sc = x.sc
 			if b.Tuple {
-				for j, w := range tupleElems(b, v) {
+				for j, w := range rule.TupleElems(b, v) {
 					inner.sc = inner.sc.known(b.Vars[j], w)
 				}
 			} else {
@@ -300,7 +303,7 @@ func (c *compiler) unrollable(b core.Bind, body core.Expr, x site) []value.Value
 		return nil
 	}
 	f := c.facts(b.Set, x)
-	if f.level > core.ConstantLevel || f.volatile || f.locals {
+	if f.Level > core.ConstantLevel || f.Volatile || f.Locals {
 		return nil
 	}
 	fn := c.newFunction(nil)
@@ -310,7 +313,7 @@ func (c *compiler) unrollable(b core.Bind, body core.Expr, x site) []value.Value
 		return nil
 	}
 	elems := elementsOf(v, UnrollMax)
-	if elems == nil || len(elems)*x.unrolled*min(c.facts(body, x).nodes, unrollNodesMax) > unrollNodesMax {
+	if elems == nil || len(elems)*x.unrolled*min(c.facts(body, x).Nodes, unrollNodesMax) > unrollNodesMax {
 		return nil
 	}
 	if b.Tuple {
@@ -347,7 +350,7 @@ func (c *compiler) forAll(e *core.Quant, x site, k act) act {
 		if i == len(list) {
 			return k(m)
 		}
-		before := value.TupleOf(cloned(m.slots[at : at+1+len(b.Vars)]))
+		before := value.TupleOf(slices.Clone(m.slots[at : at+1+len(b.Vars)]))
 		m.slots[at] = value.Int(int32(i + 1))
 		assign(m, list[i])
 		ok := body(m)
@@ -394,8 +397,8 @@ func (c *compiler) callAct(d *core.Def, args []core.Expr, x site, k act, part co
 	if b := x.sc.lookupDef(d); b != nil {
 		return c.letAct(b, args, x, k, part)
 	}
-	to, _ := c.p.resolve(d)
-	if to == nil || to.Body == nil || c.p.isNative(to) || c.p.constDefs[to] != nil {
+	to, _ := c.p.Resolve(d)
+	if to == nil || to.Body == nil || c.p.IsNative(to) || c.p.ConstDefs[to] != nil {
 		return c.guard(&core.Call{At: core.At{Place: d.Span}, Def: d, Args: args}, x, k)
 	}
 	if to.Recursive || x.open.has(to) {
@@ -574,7 +577,7 @@ func (c *compiler) assignable(e core.Expr, x site) *core.Variable {
 			}
 			return c.assignable(b.expr, site{fn: b.owner, sc: b.scope, mode: x.mode})
 		}
-		if d, _ := c.p.resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.isNative(d) {
+		if d, _ := c.p.Resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.IsNative(d) {
 			return c.assignable(d.Body, site{fn: x.fn, mode: x.mode})
 		}
 	}
@@ -604,7 +607,7 @@ func (c *compiler) unchangedAct(e core.Expr, x site, k act) act {
 				}
 				break
 			}
-			if d, _ := c.p.resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.isNative(d) {
+			if d, _ := c.p.Resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.IsNative(d) {
 				return c.unchangedAct(d.Body, site{fn: x.fn, mode: x.mode, unrolled: x.unrolled, open: x.open}, k)
 			}
 		case *core.LocalRef:
@@ -673,7 +676,7 @@ func (c *compiler) compose(e *core.Op, x site, k act) act {
 		return ok
 	})
 	first := c.act(e.Args[0], x, func(m *machine) bool {
-		complete(m.nxt, m.vars)
+		rule.Complete(m.nxt, m.vars)
 		cur, mid := m.cur, m.nxt
 		target := m.targets[len(m.targets)-1]
 		m.composed = append(m.composed, cur)
@@ -714,7 +717,7 @@ func (c *compiler) enabled(e core.Expr, x site) pred {
 			if nxt == nil {
 				value.Fail("a primed expression has no value here: there is no next state")
 			}
-			complete(nxt, m.vars)
+			rule.Complete(nxt, m.vars)
 			m.cur, m.curIDs = nxt, nil
 		}
 		scratch := m.vector()
@@ -740,7 +743,7 @@ func (c *compiler) composedPred(e *core.Op, x site) pred {
 	inner.mode.epoch = c.epochs
 	second := c.pred(e.Args[1], inner)
 	first := c.act(e.Args[0], x, func(m *machine) bool {
-		complete(m.nxt, m.vars)
+		rule.Complete(m.nxt, m.vars)
 		cur, mid := m.cur, m.nxt
 		m.cur, m.nxt = mid, m.targets[len(m.targets)-1]
 		ok := second(m)
@@ -759,4 +762,20 @@ func (c *compiler) composedPred(e *core.Op, x site) pred {
 		m.targets = m.targets[:len(m.targets)-1]
 		return found
 	}
+}
+
+// elementsOf are the elements of a constant set, for a compiler that wants to
+// treat each by itself; nil where there are more than max or none can be told.
+func elementsOf(set value.Value, most int) (elems []value.Value) {
+	if set.Kind() != value.KindSet {
+		return nil
+	}
+	if value.Catch(func() {
+		if value.IsFinite(set) && value.Size(set) <= most {
+			elems = set.Elems()
+		}
+	}) != nil {
+		return nil
+	}
+	return elems
 }

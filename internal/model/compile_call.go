@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -11,17 +12,17 @@ func (c *compiler) call(d *core.Def, args []core.Expr, x site) compiled {
 	if b := x.sc.lookupDef(d); b != nil {
 		return c.callLet(b, args, x)
 	}
-	d, repl := c.p.resolve(d)
+	d, repl := c.p.Resolve(d)
 	switch {
-	case d == nil && repl.table != nil:
+	case d == nil && repl.Table != nil:
 		return c.table("operator", repl, args, x)
 	case d == nil:
-		return knownValue(repl.val)
+		return knownValue(repl.Val)
 	}
-	if cl := c.p.constDefs[d]; cl != nil {
+	if cl := c.p.ConstDefs[d]; cl != nil {
 		return c.constDef(d, cl)
 	}
-	if c.p.isNative(d) {
+	if c.p.IsNative(d) {
 		return c.native(d, args, x)
 	}
 	if d.Body == nil {
@@ -39,12 +40,12 @@ func (c *compiler) call(d *core.Def, args []core.Expr, x site) compiled {
 
 // foldCall folds the application of a definition to constants.
 func (c *compiler) foldCall(d *core.Def, args []core.Expr, x site) (compiled, bool) {
-	if len(args) == 0 || c.p.defFacts(d).level != core.ConstantLevel {
+	if len(args) == 0 || c.p.DefFacts(d).Level != core.ConstantLevel {
 		return compiled{}, false
 	}
 	call := &core.Call{At: core.At{Place: d.Span}, Def: d, Args: args}
 	f := c.facts(call, x)
-	if f.level != core.ConstantLevel || f.volatile || f.locals {
+	if f.Level != core.ConstantLevel || f.Volatile || f.Locals {
 		return compiled{}, false
 	}
 	if x.fn.folding {
@@ -84,7 +85,7 @@ func (c *compiler) constDef(d *core.Def, cl *memo.Cell) compiled {
 		fn = c.newFunction(nil)
 		c.global[d][key] = fn
 		x := site{fn: fn, unrolled: 1}
-		if c.p.isNative(d) {
+		if c.p.IsNative(d) {
 			fn.body = c.native(d, nil, x).run
 		} else {
 			fn.body = c.expr(d.Body, x).run
@@ -108,7 +109,7 @@ func (c *compiler) inlines(d *core.Def, x site) bool {
 			return true
 		}
 	}
-	return c.p.defFacts(d).nodes*x.unrolled <= InlineNodesMax || primesParam(d)
+	return c.p.DefFacts(d).Nodes*x.unrolled <= InlineNodesMax || primesParam(d)
 }
 
 // primesParam reports whether a parameter of d stands where it may mean something
@@ -216,11 +217,11 @@ func (c *compiler) argument(a core.Expr, x site, body core.Expr, l *core.Local, 
 		}
 	case *core.Fn:
 		return c.fnArgument(a, x, action)
-	case *core.VarRef, *core.Int, *core.Str, *core.Bool, *literal:
+	case *core.VarRef, *core.Int, *core.Str, *core.Bool, *program.Literal:
 		return &meaning{kind: isName, owner: x.fn, expr: a, scope: x.sc, mode: x.mode, slot: -1}
 	}
 	b := &meaning{kind: isName, owner: x.fn, expr: a, scope: x.sc, mode: x.mode, slot: -1, open: x.open}
-	if uses(body, l) > 1 && !(action && c.facts(a, x).level > core.StateLevel) {
+	if uses(body, l) > 1 && !(action && c.facts(a, x).Level > core.StateLevel) {
 		b.slot, b.fresh = x.fn.slot(), true
 	}
 	return b
@@ -231,7 +232,7 @@ func (c *compiler) argument(a core.Expr, x site, body core.Expr, l *core.Local, 
 func (c *compiler) fnArgument(a *core.Fn, x site, action bool) *meaning {
 	b := fnMeaning(a, x.fn, x.sc, x.mode)
 	b.open = x.open
-	if !(action && c.facts(a, x).level > core.StateLevel) {
+	if !(action && c.facts(a, x).Level > core.StateLevel) {
 		b.slot, b.domain, b.fresh = x.fn.slot(), x.fn.slot(), true
 	}
 	return b
@@ -287,7 +288,7 @@ func (c *compiler) let(e *core.Let, x site, action bool) (site, resets) {
 			b.kind = isDefined
 		case isFn:
 			b.kind, b.fn = isFunction, fn
-			if !(action && c.p.factsOf(d.Body, nil, nil).level > core.StateLevel) {
+			if !(action && c.p.Facts(d.Body).Level > core.StateLevel) {
 				b.slot, b.domain = x.fn.slot(), x.fn.slot()
 				rs = append(rs, b.slot, b.domain)
 			}
@@ -308,7 +309,7 @@ func (c *compiler) let(e *core.Let, x site, action bool) (site, resets) {
 				n = usesMany
 			}
 		}
-		if n > 1 && !(action && c.facts(b.expr, site{sc: b.scope}).level > core.StateLevel) {
+		if n > 1 && !(action && c.facts(b.expr, site{sc: b.scope}).Level > core.StateLevel) {
 			b.slot = x.fn.slot()
 			rs = append(rs, b.slot)
 		}
@@ -414,7 +415,7 @@ func (c *compiler) pass(fn *function, d *core.Def, args []core.Expr, x site, act
 		}
 		out[i] = passed{
 			run:  e.run,
-			keep: !action || c.facts(a, x).level <= core.StateLevel,
+			keep: !action || c.facts(a, x).Level <= core.StateLevel,
 			now:  e.known || e.slot >= 0 && c.filled(a, x) || e.variable >= 0 || i < len(fn.strict) && fn.strict[i],
 		}
 	}
@@ -580,8 +581,8 @@ func (c *compiler) strict(e core.Expr, l *core.Local) bool {
 			return true
 		}
 	case *core.Call:
-		d, _ := c.p.resolve(e.Def)
-		arguments = d != nil && c.p.isNative(d)
+		d, _ := c.p.Resolve(e.Def)
+		arguments = d != nil && c.p.IsNative(d)
 	}
 	for p := range core.Parts(e, core.EvaluationOrder) {
 		if (p.Sure || arguments) && c.strict(p.Expr, l) {

@@ -3,6 +3,8 @@ package model
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -46,8 +48,8 @@ func (c *compiler) expr(e core.Expr, x site) compiled {
 		return knownValue(value.String(e.Val))
 	case *core.Bool:
 		return knownValue(value.Bool(e.Val))
-	case *literal:
-		return knownValue(e.val)
+	case *program.Literal:
+		return knownValue(e.Val)
 	case *core.VarRef:
 		return c.variable(e.Var, x)
 	case *core.LocalRef:
@@ -126,7 +128,7 @@ func (c *compiler) compound(e core.Expr, x site) compiled {
 			return value.Times(vs...)
 		})
 	case *core.Decimal:
-		return code(func(*machine) value.Value { return decimalLiteral(e) })
+		return code(func(*machine) value.Value { return rule.DecimalLiteral(e) })
 	case *core.Fair, *core.TemporalQuant:
 		return failing("a temporal formula cannot be evaluated in a state")
 	case *core.OpRef, *core.Lambda:
@@ -161,7 +163,7 @@ func (c *compiler) variable(v *core.Variable, x site) compiled {
 			}
 			y := m.nxt[i]
 			if y.IsUndefined() {
-				nextValue(m.nxt, v)
+				rule.NextValue(m.nxt, v)
 			}
 			return y
 		})
@@ -213,7 +215,7 @@ func (c *compiler) meaning(b *meaning, x site) compiled {
 // byName compiles the use of a name that stands for an expression: in the
 // state it was bound in the value is kept; in another it is computed anew.
 func (c *compiler) byName(b *meaning, x site) compiled {
-	if f, _ := c.meaningFacts(b); f.level == core.ConstantLevel && !f.locals && !f.volatile {
+	if f, _ := c.meaningFacts(b); f.Level == core.ConstantLevel && !f.Locals && !f.Volatile {
 		if b.folded == nil {
 			once := c.expr(b.expr, site{fn: c.newFunction(nil), sc: b.scope, unrolled: x.unrolled, open: b.open})
 			b.folded = &once
@@ -289,25 +291,25 @@ func (m *machine) force(slot int) value.Value {
 
 // constant compiles a constant, or the application of a constant operator.
 func (c *compiler) constant(e *core.ConstRef, x site) compiled {
-	r, ok := c.p.constants[e.Const]
+	r, ok := c.p.Constants[e.Const]
 	invariant.Check(ok, "constant %s has no value", e.Const.Name)
 	switch {
-	case r.def != nil:
-		return c.call(r.def, e.Args, x)
-	case r.table != nil:
+	case r.Def != nil:
+		return c.call(r.Def, e.Args, x)
+	case r.Table != nil:
 		return c.table(e.Const.Name, r, e.Args, x)
 	}
-	return knownValue(r.val)
+	return knownValue(r.Val)
 }
 
-func (c *compiler) table(name string, r replacement, args []core.Expr, x site) compiled {
+func (c *compiler) table(name string, r program.Replacement, args []core.Expr, x site) compiled {
 	codes := c.list(args, x)
 	return code(func(m *machine) value.Value {
 		vs := make([]value.Value, len(codes))
 		for i, a := range codes {
 			vs[i] = a(m)
 		}
-		return r.apply(name, vs)
+		return r.Apply(name, vs)
 	})
 }
 
@@ -322,7 +324,7 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 		return compiled{}, false // its definition is treated as a whole
 	}
 	f := c.facts(e, x)
-	if f.level != core.ConstantLevel || f.volatile || f.locals || !foldable(e) {
+	if f.Level != core.ConstantLevel || f.Volatile || f.Locals || !foldable(e) {
 		return compiled{}, false
 	}
 	fn := c.newFunction(nil)
@@ -330,7 +332,7 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 	if inner.known {
 		return inner, true
 	}
-	if f.nodes <= foldNodesMax && simple(e) {
+	if f.Nodes <= foldNodesMax && simple(e) {
 		if v, err := c.tryNow(fn, inner.run); err == nil {
 			return knownValue(v), true
 		}
@@ -349,7 +351,7 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 func (c *compiler) tryNow(fn *function, run expr) (v value.Value, err error) {
 	r := tlcget.New(c.m.common, 0).Mute()
 	r.World.Files = nil // what stands in a file may be another thing when it is asked for
-	m := &machine{run: r, asker: r, vars: c.p.spec.Variables}
+	m := &machine{run: r, asker: r, vars: c.p.Spec.Variables}
 	err = value.Catch(func() { v = m.runApart(fn, run) })
 	return v, err
 }
@@ -374,32 +376,32 @@ func foldable(e core.Expr) bool {
 	switch e.(type) {
 	case *core.OpRef, *core.Lambda, *core.Bad, *core.Decimal:
 		return false
-	case *core.ConstRef, *core.LocalRef, *literal, *core.Int, *core.Str, *core.Bool:
+	case *core.ConstRef, *core.LocalRef, *program.Literal, *core.Int, *core.Str, *core.Bool:
 		return false // nothing to fold
 	}
 	return true
 }
 
 // facts is what is known about e where it stands.
-func (c *compiler) facts(e core.Expr, x site) facts {
-	return c.p.factsOf(e, nil, func(l *core.LocalRef) (facts, bool) {
+func (c *compiler) facts(e core.Expr, x site) program.Facts {
+	return c.p.FactsIn(e, func(l *core.LocalRef) (program.Facts, bool) {
 		b := x.sc.lookup(l.Local)
 		return c.meaningFacts(b)
 	})
 }
 
 // meaningFacts are the facts of what a name stands for; false for a value.
-func (c *compiler) meaningFacts(b *meaning) (facts, bool) {
+func (c *compiler) meaningFacts(b *meaning) (program.Facts, bool) {
 	if b == nil {
-		return facts{}, false
+		return program.Facts{}, false
 	}
 	switch b.kind {
 	case isKnown:
-		return facts{}, true
+		return program.Facts{}, true
 	case isName, isOperator:
 		if b.known == nil {
 			if b.asking {
-				return facts{}, false
+				return program.Facts{}, false
 			}
 			b.asking = true
 			f := c.facts(b.expr, site{sc: b.scope})
@@ -407,7 +409,7 @@ func (c *compiler) meaningFacts(b *meaning) (facts, bool) {
 		}
 		return *b.known, true
 	}
-	return facts{}, false
+	return program.Facts{}, false
 }
 
 func (c *compiler) caseExpr(e *core.Case, x site) compiled {

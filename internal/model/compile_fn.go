@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -40,8 +41,8 @@ func (c *compiler) functionOf(e core.Expr, x site) *meaning {
 		}
 		return c.globalFn(e.Def)
 	case *core.ConstRef:
-		if r := c.p.constants[e.Const]; r.def != nil && len(e.Args) == 0 {
-			return c.globalFn(r.def)
+		if r := c.p.Constants[e.Const]; r.Def != nil && len(e.Args) == 0 {
+			return c.globalFn(r.Def)
 		}
 	}
 	return nil
@@ -50,8 +51,8 @@ func (c *compiler) functionOf(e core.Expr, x site) *meaning {
 // globalFn is the named function that a definition is. Where it is constant,
 // what was computed of it is kept for good.
 func (c *compiler) globalFn(d *core.Def) *meaning {
-	d, _ = c.p.resolve(d)
-	if d == nil || d.Body == nil || c.p.isNative(d) || len(d.Params) > 0 {
+	d, _ = c.p.Resolve(d)
+	if d == nil || d.Body == nil || c.p.IsNative(d) || len(d.Params) > 0 {
 		return nil
 	}
 	fn, ok := d.Body.(*core.Fn)
@@ -61,14 +62,14 @@ func (c *compiler) globalFn(d *core.Def) *meaning {
 	if b := c.fns[d]; b != nil {
 		return b
 	}
-	f := c.p.defFacts(d)
-	if f.level > core.StateLevel || f.locals {
+	f := c.p.DefFacts(d)
+	if f.Level > core.StateLevel || f.Locals {
 		return nil
 	}
 	b := fnMeaning(fn, nil, nil, mode{})
 	b.def = d
 	switch {
-	case f.level > core.ConstantLevel:
+	case f.Level > core.ConstantLevel:
 	case fn.Self != nil || d.Recursive:
 		b.memo = memo.NewFunction()
 	default:
@@ -137,7 +138,7 @@ func (c *compiler) bindElement(b core.Bind, x site) (site, func(*machine, value.
 		return x, func(m *machine, v value.Value) { m.slots[first] = v }
 	}
 	return x, func(m *machine, v value.Value) {
-		copy(m.slots[first:first+len(b.Vars)], tupleElems(b, v))
+		copy(m.slots[first:first+len(b.Vars)], rule.TupleElems(b, v))
 	}
 }
 
@@ -282,7 +283,7 @@ func (m *machine) lazy(domain value.Value, body *function, up *activation) value
 // at some points, most often, so it is not written out.
 func (c *compiler) lazyArg(a core.Expr, x site) (compiled, bool) {
 	b := c.functionOf(a, x)
-	if b == nil || b.whole != nil || x.mode.primed || c.facts(b.fn, site{sc: b.scope}).level > core.StateLevel {
+	if b == nil || b.whole != nil || x.mode.primed || c.facts(b.fn, site{sc: b.scope}).Level > core.StateLevel {
 		return compiled{}, false
 	}
 	domain, body := c.fnDomain(b, x).run, c.fnBody(b, x.mode)
@@ -492,7 +493,7 @@ func (u *update) deep(m *machine, f value.Value) value.Value {
 	for i := range u.path {
 		path = append(path, u.path[i].value(m))
 	}
-	old, ok := follow(f, path)
+	old, ok := rule.Follow(f, path)
 	if !ok {
 		return f
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -241,7 +242,7 @@ func (c *compiler) asked(e core.Expr, x site) compiled {
 	case *core.SetFilter:
 		return c.askedWhole(e, x, func() compiled { return c.askedFilter(set, x) })
 	case *core.Op:
-		f := setOperation(set.Op)
+		f := rule.SetOperation(set.Op)
 		if f == nil {
 			break
 		}
@@ -299,26 +300,13 @@ func (c *compiler) askedFilter(e *core.SetFilter, x site) compiled {
 	})
 }
 
-// setOperation is how two sets are put together; nil for other operators.
-func setOperation(op core.OpCode) func(a, b value.Value) value.Value {
-	switch op {
-	case core.OpCup:
-		return value.Union
-	case core.OpCap:
-		return value.Intersect
-	case core.OpDiff:
-		return value.Diff
-	}
-	return nil
-}
-
 // memberCall compiles v \in Op(args): an interval is compared with, a
 // definition is opened.
 func (c *compiler) memberCall(v compiled, e *core.Call, x site) pred {
 	if x.sc.lookupDef(e.Def) != nil {
 		return nil
 	}
-	if d, _ := c.p.resolve(e.Def); d != nil && d.Name == ".." && c.p.isNative(d) {
+	if d, _ := c.p.Resolve(e.Def); d != nil && d.Name == ".." && c.p.IsNative(d) {
 		run, lo, hi := v.run, c.expr(e.Args[0], x).run, c.expr(e.Args[1], x).run
 		return func(m *machine) bool {
 			y, l, h := run(m), lo(m), hi(m)
@@ -340,8 +328,8 @@ func (c *compiler) opened(e *core.Call, x site) (core.Expr, site, bool) {
 	if len(e.Args) > 0 || x.sc.lookupDef(e.Def) != nil {
 		return nil, x, false
 	}
-	d, _ := c.p.resolve(e.Def)
-	if d == nil || d.Body == nil || c.p.isNative(d) || c.p.constDefs[d] != nil || !c.inlines(d, x) {
+	d, _ := c.p.Resolve(e.Def)
+	if d == nil || d.Body == nil || c.p.IsNative(d) || c.p.ConstDefs[d] != nil || !c.inlines(d, x) {
 		return nil, x, false
 	}
 	switch d.Body.(type) {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -131,18 +132,18 @@ func (c *compiler) callPred(e *core.Call, x site) pred {
 		inner, reset := c.bindArgs(b.def, e.Args, x, b.scope, false)
 		return reset.pred(c.pred(b.def.Body, inner))
 	}
-	d, _ := c.p.resolve(e.Def)
+	d, _ := c.p.Resolve(e.Def)
 	if d == nil || d.Body == nil {
 		return nil
 	}
-	if c.p.isNative(d) {
+	if c.p.IsNative(d) {
 		return c.nativePred(d, e.Args, x)
 	}
-	if c.p.constDefs[d] != nil || !c.inlines(d, x) {
+	if c.p.ConstDefs[d] != nil || !c.inlines(d, x) {
 		return nil
 	}
 	if len(e.Args) > 0 {
-		if f := c.facts(e, x); f.level == core.ConstantLevel && !f.volatile && !f.locals && !x.fn.folding {
+		if f := c.facts(e, x); f.Level == core.ConstantLevel && !f.Volatile && !f.Locals && !x.fn.folding {
 			return nil
 		}
 	}
@@ -299,7 +300,7 @@ func (c *compiler) unchangedPred(e core.Expr, x site) pred {
 	if vars := c.variables(e, x, nil); vars != nil {
 		return func(m *machine) bool {
 			for _, v := range vars {
-				if !value.Equal(m.cur[v.Index], nextValue(m.nxt, v)) {
+				if !value.Equal(m.cur[v.Index], rule.NextValue(m.nxt, v)) {
 					return false
 				}
 			}
@@ -342,7 +343,7 @@ func (c *compiler) variables(e core.Expr, x site, vars []*core.Variable) []*core
 			}
 			return c.variables(b.expr, site{fn: b.owner, sc: b.scope, mode: x.mode}, vars)
 		}
-		if d, _ := c.p.resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.isNative(d) {
+		if d, _ := c.p.Resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.IsNative(d) {
 			return c.variables(d.Body, site{fn: x.fn, mode: x.mode}, vars)
 		}
 	}

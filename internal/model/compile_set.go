@@ -2,6 +2,8 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -70,8 +72,6 @@ func (c *compiler) lazyFilter(e *core.SetFilter, x site) func(*machine, value.Va
 	}
 }
 
-func cloned(vs []value.Value) []value.Value { return append([]value.Value(nil), vs...) }
-
 func (c *compiler) setMap(e *core.SetMap, x site) compiled {
 	loop, inner, bad := c.loops(e.Binds, x)
 	if bad {
@@ -110,7 +110,7 @@ const collectFactor = 4
 func (c *compiler) choose(e *core.Choose, x site) compiled {
 	if e.Bind.Set == nil {
 		return code(func(*machine) value.Value {
-			failUnboundedChoose()
+			rule.FailUnboundedChoose()
 			return value.Value{}
 		})
 	}
@@ -126,7 +126,7 @@ func (c *compiler) choose(e *core.Choose, x site) compiled {
 				return v
 			}
 		}
-		failChoose(s)
+		rule.FailChoose(s)
 		return value.Value{}
 	})
 }
@@ -183,7 +183,7 @@ func (c *compiler) setOp(e *core.Op, x site) compiled {
 		}
 	}
 	b := c.expr(e.Args[1], x).run
-	f := setOperation(e.Op)
+	f := rule.SetOperation(e.Op)
 	invariant.Check(f != nil, "%v is not an operator of sets", e.Op)
 	return code(func(m *machine) value.Value {
 		s := a(m)
@@ -193,7 +193,7 @@ func (c *compiler) setOp(e *core.Op, x site) compiled {
 
 // native compiles the application of an operator that is computed in Go.
 func (c *compiler) native(d *core.Def, args []core.Expr, x site) compiled {
-	op := nativeOp(d)
+	op := program.Native(d)
 	if op == nil {
 		return failing("the operator %s of module %s cannot be evaluated", d.Name, d.Module)
 	}
@@ -284,7 +284,7 @@ func (c *compiler) cardinality(op *native.Op, args []core.Expr, x site) (compile
 
 // nativePred compiles comparisons of integers; nil for other operators.
 func (c *compiler) nativePred(d *core.Def, args []core.Expr, x site) pred {
-	op := nativeOp(d)
+	op := program.Native(d)
 	if op == nil || op.F2 == nil || op.Module != "Naturals" && op.Module != "Integers" {
 		return nil
 	}

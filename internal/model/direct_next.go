@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
@@ -104,7 +105,7 @@ func (s *steps) dispatch(blocks []*pcal.Block, first int, x site) act {
 	}
 	run := func(m *machine, i int) bool { return i < 0 || runs[i](m) }
 	f := s.c.facts(cell, x)
-	if f.locals || len(blocks) > labelsMax {
+	if f.Locals || len(blocks) > labelsMax {
 		return func(m *machine) bool { return run(m, find(m)) }
 	}
 	site, variable := s.c.memoSites, s.d.alg.PC.Index
@@ -138,7 +139,7 @@ func (c *compiler) terminating(d *direct, x site) act {
 	}
 	action := len(d.actions) - 1
 	test := c.pred(cond, x)
-	stay := unchangedVars(c.p.spec.Variables, func(m *machine) bool { return m.found(m.action) })
+	stay := unchangedVars(c.p.Spec.Variables, func(m *machine) bool { return m.found(m.action) })
 	return func(m *machine) bool {
 		if !test(m) {
 			return true
@@ -149,9 +150,9 @@ func (c *compiler) terminating(d *direct, x site) act {
 }
 
 // suits reports whether the identities of the processes are constant.
-func (d *direct) suits(p *program) bool {
+func (d *direct) suits(p *program.Program) bool {
 	for _, q := range d.alg.Processes {
-		if q.Id != nil && p.factsOf(q.Id, nil, nil).level > core.ConstantLevel {
+		if q.Id != nil && p.Facts(q.Id).Level > core.ConstantLevel {
 			return false
 		}
 	}

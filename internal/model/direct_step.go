@@ -50,7 +50,7 @@ func (s *steps) block(b *pcal.Block, x site) act {
 				return m.found(m.action)
 			}
 		}
-		return unchangedVars(pcal.Assigned(s.c.p.spec.Variables).Without(set), found)
+		return unchangedVars(pcal.Assigned(s.c.p.Spec.Variables).Without(set), found)
 	})
 }
 

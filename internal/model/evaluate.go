@@ -45,11 +45,11 @@ func (m *Model) EvaluateUntil(stop func() bool, e core.Expr, s, next []value.Val
 // Definition is what may be written at the end of the root module under this
 // name, overrides considered; nil where there is nothing.
 func (m *Model) Definition(name string) *core.Def {
-	d := m.program.spec.Names[name]
+	d := m.program.Spec.Names[name]
 	if d == nil {
 		return nil
 	}
-	if to, _ := m.program.resolve(d); to != nil {
+	if to, _ := m.program.Resolve(d); to != nil {
 		return to
 	}
 	return d

@@ -23,7 +23,7 @@ func (e *referenceEvaluator) init(nxt vector.Vector, found func(int) bool) {
 
 func (e *referenceEvaluator) next(cur, nxt vector.Vector, found func(int) bool) {
 	e.r.begin()
-	e.r.actions, e.r.action = e.m.actions.index, -1
+	e.r.actions, e.r.action = e.m.actions.Index, -1
 	e.r.next(e.m.next.expr, nil, state{cur: cur.Vals, nxt: nxt.Vals}, func() bool { return found(e.r.action) })
 	e.r.actions = nil
 }
@@ -65,7 +65,7 @@ func (w *worker) guard(f *formula, cur, nxt vector.Vector, run func()) error {
 func (w *worker) explain(f *formula, cur, nxt vector.Vector, err error) error {
 	if w.encoding.active && f == nil {
 		return &check.EvalError{
-			Message: "the value of " + w.m.program.spec.Variables[w.encoding.variable].Name + " cannot be part of a state: " + err.Error(),
+			Message: "the value of " + w.m.program.Spec.Variables[w.encoding.variable].Name + " cannot be part of a state: " + err.Error(),
 			Places:  []string{w.place(w.encoding.action)},
 		}
 	}

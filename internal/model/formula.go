@@ -1,9 +1,9 @@
 package model
 
 import (
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 // A formula about behaviours is taken apart into what can be decided on a
@@ -25,17 +25,17 @@ type parts struct {
 }
 
 // partsOf takes e apart.
-func (p *program) partsOf(e core.Expr) parts {
+func partsOf(p *program.Program, e core.Expr) parts {
 	var ps parts
-	p.split(e, &ps, 0)
+	split(p, e, &ps, 0)
 	return ps
 }
 
 // splitDepthMax bounds how deep definitions are opened.
 const splitDepthMax = 200
 
-func (p *program) split(e core.Expr, ps *parts, depth int) {
-	if p.factsOf(e, nil, nil).level <= core.StateLevel {
+func split(p *program.Program, e core.Expr, ps *parts, depth int) {
+	if p.Facts(e).Level <= core.StateLevel {
 		ps.init = append(ps.init, e)
 		return
 	}
@@ -46,70 +46,39 @@ func (p *program) split(e core.Expr, ps *parts, depth int) {
 	switch e := e.(type) {
 	case *core.And:
 		for _, x := range e.List {
-			p.split(x, ps, depth+1)
+			split(p, x, ps, depth+1)
 		}
 		return
 	case *core.Call:
-		if body := p.open(e); body != nil {
-			p.split(body, ps, depth+1)
+		if body := p.Open(e); body != nil {
+			split(p, body, ps, depth+1)
 			return
 		}
 	case *core.Quant:
-		if p.splitForAll(e, ps, depth) {
+		if splitForAll(p, e, ps, depth) {
 			return
 		}
 	case *core.Let:
-		if p.splitLet(e, ps, depth) {
+		if splitLet(p, e, ps, depth) {
 			return
 		}
 	case *core.Fair:
 		ps.fair = append(ps.fair, e)
 		return
 	case *core.Op:
-		if e.Op == core.OpAlways && p.splitAlways(e.Args[0], ps, depth) {
+		if e.Op == core.OpAlways && splitAlways(p, e.Args[0], ps, depth) {
 			return
 		}
 	}
 	ps.rest = append(ps.rest, e)
 }
 
-// open is the body of a definition with the arguments of the call put in, or
-// nil where it cannot be opened.
-func (p *program) open(e *core.Call) core.Expr {
-	d, _ := p.resolve(e.Def)
-	if d == nil || d.Body == nil || d.Recursive || p.isNative(d) {
-		return nil
-	}
-	body := instantiate(d, e.Args)
-	// Arguments are copied to wherever they are used, which must not go on
-	// without end.
-	if left := openedMax; !countNodes(body, &left) {
-		return nil
-	}
-	return body
-}
-
-// openedMax bounds the size of an expression that opening a definition makes,
-// the definitions that it mentions not counted.
-const openedMax = 1 << 16
-
-// countNodes takes the size of e from left and says whether that was enough.
-func countNodes(e core.Expr, left *int) bool {
-	*left--
-	for x := range core.Children(e, core.EvaluationOrder) {
-		if *left < 0 || !countNodes(x, left) {
-			return false
-		}
-	}
-	return *left >= 0
-}
-
 // splitAlways takes []e apart.
-func (p *program) splitAlways(e core.Expr, ps *parts, depth int) bool {
+func splitAlways(p *program.Program, e core.Expr, ps *parts, depth int) bool {
 	if depth > splitDepthMax {
 		return false
 	}
-	if p.factsOf(e, nil, nil).level <= core.StateLevel {
+	if p.Facts(e).Level <= core.StateLevel {
 		ps.inv = append(ps.inv, e)
 		return true
 	}
@@ -120,7 +89,7 @@ func (p *program) splitAlways(e core.Expr, ps *parts, depth int) bool {
 	case *core.And: // [](F /\ G) is []F /\ []G
 		var inner parts
 		for _, x := range e.List {
-			if !p.splitAlways(x, &inner, depth+1) {
+			if !splitAlways(p, x, &inner, depth+1) {
 				return false
 			}
 		}
@@ -128,8 +97,8 @@ func (p *program) splitAlways(e core.Expr, ps *parts, depth int) bool {
 		ps.steps = append(ps.steps, inner.steps...)
 		return true
 	case *core.Call:
-		if body := p.open(e); body != nil {
-			return p.splitAlways(body, ps, depth+1)
+		if body := p.Open(e); body != nil {
+			return splitAlways(p, body, ps, depth+1)
 		}
 	}
 	return false
@@ -137,23 +106,23 @@ func (p *program) splitAlways(e core.Expr, ps *parts, depth int) bool {
 
 // splitForAll takes \A x \in S : F apart where S is constant: each part of F
 // is quantified by itself.
-func (p *program) splitForAll(e *core.Quant, ps *parts, depth int) bool {
+func splitForAll(p *program.Program, e *core.Quant, ps *parts, depth int) bool {
 	if e.Exists {
 		return false
 	}
 	for _, b := range e.Binds {
-		if b.Set == nil || p.factsOf(b.Set, nil, nil).level != core.ConstantLevel {
+		if b.Set == nil || p.Facts(b.Set).Level != core.ConstantLevel {
 			return false
 		}
 	}
-	return wrapped(func(inner *parts) { p.split(e.Body, inner, depth+1) }, ps, func(x core.Expr) core.Expr {
+	return wrapped(func(inner *parts) { split(p, e.Body, inner, depth+1) }, ps, func(x core.Expr) core.Expr {
 		return &core.Quant{At: e.At, Binds: e.Binds, Body: x}
 	})
 }
 
 // splitLet takes LET D IN F apart: each part of F keeps the definitions.
-func (p *program) splitLet(e *core.Let, ps *parts, depth int) bool {
-	return wrapped(func(inner *parts) { p.split(e.Body, inner, depth+1) }, ps, func(x core.Expr) core.Expr {
+func splitLet(p *program.Program, e *core.Let, ps *parts, depth int) bool {
+	return wrapped(func(inner *parts) { split(p, e.Body, inner, depth+1) }, ps, func(x core.Expr) core.Expr {
 		return &core.Let{At: e.At, Defs: e.Defs, Body: x}
 	})
 }
@@ -195,8 +164,8 @@ type behaviour struct {
 }
 
 // behaviourOf takes a specification formula apart.
-func (p *program) behaviourOf(d *core.Def, span source.Span, diags *source.List) behaviour {
-	ps := p.partsOf(d.Body)
+func behaviourOf(p *program.Program, d *core.Def, span source.Span, diags *source.List) behaviour {
+	ps := partsOf(p, d.Body)
 	b := behaviour{init: conjunction(ps.init), fair: ps.fair, rest: append(ps.rest, boxed(ps.inv)...)}
 	switch {
 	case len(ps.steps) == 0:
@@ -231,20 +200,4 @@ func boxed(es []core.Expr) []core.Expr {
 		out[i] = &core.Op{At: core.At{Place: e.Span()}, Op: core.OpAlways, Args: []core.Expr{e}}
 	}
 	return out
-}
-
-// elementsOf are the elements of a constant set, for a compiler that wants to
-// treat each by itself; nil where there are more than max or none can be told.
-func elementsOf(set value.Value, most int) (elems []value.Value) {
-	if set.Kind() != value.KindSet {
-		return nil
-	}
-	if value.Catch(func() {
-		if value.IsFinite(set) && value.Size(set) <= most {
-			elems = set.Elems()
-		}
-	}) != nil {
-		return nil
-	}
-	return elems
 }

@@ -10,27 +10,6 @@ import (
 
 // What beginners do, and what they are told beyond that it is wrong.
 
-// misnamed is the diagnostic of a name that a configuration uses, and that the
-// specification has as something else, or has in two parts; false where there is
-// nothing better to say than that it is unknown.
-func (p *program) misnamed(n config.Name) (source.Diagnostic, bool) {
-	d := source.Diagnostic{Code: UnknownName, Span: n.Span}
-	for _, v := range p.spec.Variables {
-		if v.Name == n.Text {
-			d.Message = n.Text + " is a variable; a configuration gives values to constants and names definitions"
-			d.Repair = "give it its first value in the initial predicate"
-			d.Related = []source.Note{{Span: v.Span, Message: "declared here"}}
-			return d, true
-		}
-	}
-	if n.Text == "Spec" && p.spec.Names["Init"] != nil && p.spec.Names["Next"] != nil {
-		d.Message = "the specification neither declares nor defines Spec"
-		d.Repair = `write INIT Init and NEXT Next, or define Spec == Init /\ [][Next]_vars`
-		return d, true
-	}
-	return d, false
-}
-
 // wrongLevel reports that the configuration names d as what it cannot be.
 func (b *builder) wrongLevel(n config.Name, d *core.Def, l, most core.Level, what string) {
 	repair := ""
@@ -55,7 +34,7 @@ func (b *builder) wrongLevel(n config.Name, d *core.Def, l, most core.Level, wha
 // primeless warns of a next-state relation that says nothing of the next state:
 // a prime was forgotten.
 func (b *builder) primeless(f *formula) {
-	if len(b.p.spec.Variables) > 0 && b.p.factsOf(f.expr, nil, nil).level == core.StateLevel {
+	if len(b.p.Spec.Variables) > 0 && b.p.Facts(f.expr).Level == core.StateLevel {
 		b.m.info.Warnings = append(b.m.info.Warnings,
 			"the next-state relation "+f.name+" mentions no primed variable, so it determines no next state: write x' = ... for the next value of x")
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
@@ -31,8 +32,8 @@ func (m *Model) Durable() error {
 	var found []string
 	seen := map[*core.Def]bool{}
 	for _, f := range m.formulas {
-		m.program.reach(f.expr, seen, func(d *core.Def) bool {
-			if hasEffects(d) && !harmless[d.Name] {
+		m.program.Reach(f.expr, seen, func(d *core.Def) bool {
+			if program.HasEffects(d) && !harmless[d.Name] {
 				found = append(found, d.Name)
 			}
 			return true

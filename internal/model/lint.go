@@ -37,8 +37,8 @@ const (
 // lints prepares remarks about the invariants.
 func (b *builder) lints() {
 	for _, f := range b.m.invariants {
-		facts := b.p.factsOf(f.expr, nil, nil)
-		if facts.level == core.ConstantLevel && !facts.volatile {
+		facts := b.p.Facts(f.expr)
+		if facts.Level == core.ConstantLevel && !facts.Volatile {
 			b.m.info.Warnings = append(b.m.info.Warnings, "the invariant "+f.name+" mentions no variable, so it says the same of every state")
 			continue
 		}
@@ -54,7 +54,7 @@ func (b *builder) antecedents(f *formula, e core.Expr, around func(core.Expr) co
 	}
 	switch e := e.(type) {
 	case *core.Call:
-		if body := b.p.open(e); body != nil {
+		if body := b.p.Open(e); body != nil {
 			b.antecedents(f, body, around, depth+1)
 		}
 	case *core.And:
@@ -76,7 +76,7 @@ func (b *builder) antecedents(f *formula, e core.Expr, around func(core.Expr) co
 			return
 		}
 		left := around(e.Args[0])
-		if facts := b.p.factsOf(left, nil, nil); facts.level != core.StateLevel || facts.volatile || facts.locals {
+		if facts := b.p.Facts(left); facts.Level != core.StateLevel || facts.Volatile || facts.Locals {
 			return
 		}
 		text, place := quote(e.Args[0])
@@ -200,7 +200,7 @@ func (m *Model) constantVariables(workers []check.Worker) []string {
 	}
 	changed := m.packedChanges(workers)
 	var names []string
-	for i, v := range m.program.spec.Variables {
+	for i, v := range m.program.Spec.Variables {
 		// A translation has a pc and a stack whether they are needed or not.
 		if m.codec.Vars[i].OnlyOne() && !changed(i) && v.Name != "pc" && v.Name != "stack" {
 			names = append(names, v.Name)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/check/live"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/internal/tla/config"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
@@ -118,7 +119,7 @@ func (l *liveBuilder) formula(e core.Expr, depth int) (*live.Formula, error) {
 	if depth > LiveDepthMax {
 		return nil, unsupported(e, "the formula is nested too deeply")
 	}
-	if l.b.p.factsOf(e, nil, nil).level <= core.StateLevel {
+	if l.b.p.Facts(e).Level <= core.StateLevel {
 		return l.atom(live.StateAtom, e), nil
 	}
 	list := func(es []core.Expr, join func(...*live.Formula) *live.Formula) (*live.Formula, error) {
@@ -137,7 +138,7 @@ func (l *liveBuilder) formula(e core.Expr, depth int) (*live.Formula, error) {
 	case *core.Or:
 		return list(e.List, live.Any)
 	case *core.Call:
-		if body := l.b.p.open(e); body != nil {
+		if body := l.b.p.Open(e); body != nil {
 			return l.formula(body, depth+1)
 		}
 	case *core.Quant:
@@ -238,7 +239,7 @@ func (l *liveBuilder) let(e *core.Let, depth int) (*live.Formula, error) {
 	case *core.Let:
 		moved = &core.Let{At: x.At, Defs: append(e.Defs[:len(e.Defs):len(e.Defs)], x.Defs...), Body: x.Body}
 	case *core.Call:
-		if body := l.b.p.open(x); body != nil {
+		if body := l.b.p.Open(x); body != nil {
 			moved = in(body)
 		}
 	}
@@ -253,7 +254,7 @@ func (l *liveBuilder) quantifier(e *core.Quant, depth int) (*live.Formula, error
 	bodies := []core.Expr{e.Body}
 	for i := len(e.Binds) - 1; i >= 0; i-- {
 		bind := e.Binds[i]
-		if bind.Set == nil || l.b.p.factsOf(bind.Set, nil, nil).level != core.ConstantLevel {
+		if bind.Set == nil || l.b.p.Facts(bind.Set).Level != core.ConstantLevel {
 			return nil, unsupported(e, "a formula about behaviours may be quantified over constant sets only")
 		}
 		elems, err := l.elements(bind.Set)
@@ -272,7 +273,7 @@ func (l *liveBuilder) quantifier(e *core.Quant, depth int) (*live.Formula, error
 			var next []core.Expr
 			for _, body := range bodies {
 				for _, x := range elems {
-					next = append(next, core.Substitute(body, map[*core.Local]core.Expr{v: &literal{At: e.At, val: x}}))
+					next = append(next, core.Substitute(body, map[*core.Local]core.Expr{v: &program.Literal{At: e.At, Val: x}}))
 				}
 			}
 			bodies = next
@@ -346,7 +347,7 @@ type asking struct {
 
 func (q *asking) prepare(m *Model) {
 	if q.ends == nil {
-		n := len(m.program.spec.Variables)
+		n := len(m.program.Spec.Variables)
 		q.cur, q.nxt, q.ends = vector.New(n), vector.New(n), make([]int32, n)
 	}
 }

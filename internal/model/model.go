@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/symmetry"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
@@ -17,13 +18,13 @@ import (
 // Model is a specification with its configuration, ready to be checked. It is
 // immutable and safe for concurrent use.
 type Model struct {
-	program *program
+	program *program.Program
 	common  *tlcget.Shared
 	info    check.Info
 	codec   *vector.Codec
 
 	init, next *formula
-	actions    *splitter
+	actions    *program.Actions
 	direct     *direct // the algorithm that next is the translation of, or nil
 
 	invariants        []*formula
@@ -73,7 +74,7 @@ var _ check.Model = (*Model)(nil)
 // way in which the configuration uses it.
 func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 	var diags source.List
-	p := newProgram(spec, cfg, o, &diags)
+	p := program.New(spec, cfg, o.program(), &diags)
 	if err := diags.Err(); err != nil {
 		return nil, err
 	}
@@ -81,14 +82,14 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 	m.common = tlcget.NewShared(o.settings(m))
 	m.info.Name = spec.Name
 	m.info.Deadlock = cfg.Deadlock
-	b := &builder{m: m, p: p, cfg: cfg, diags: &diags}
+	b := &builder{m: m, p: p, o: o, cfg: cfg, diags: &diags}
 	b.build()
 	if err := diags.Err(); err != nil {
 		return nil, err
 	}
 	b.reduce()
 	if !o.Reference {
-		m.compiled = m.compile()
+		m.compiled = m.compile(o)
 	}
 	b.symmetry()
 	if err := diags.Err(); err != nil {
@@ -102,14 +103,15 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 // constants and definitions. It evaluates nothing.
 func Constants(spec *core.Spec, cfg *config.Config) *source.List {
 	var diags source.List
-	newProgram(spec, cfg, Options{}, &diags)
+	program.New(spec, cfg, program.Options{}, &diags)
 	return &diags
 }
 
 // builder fills in a Model from a configuration.
 type builder struct {
 	m     *Model
-	p     *program
+	p     *program.Program
+	o     Options
 	cfg   *config.Config
 	diags *source.List
 
@@ -118,7 +120,7 @@ type builder struct {
 
 func (b *builder) build() {
 	b.unsupported()
-	for _, a := range b.p.spec.Assumes {
+	for _, a := range b.p.Spec.Assumes {
 		name := a.Name
 		if name == "" {
 			name = a.Body.Span().String()
@@ -182,21 +184,21 @@ func (b *builder) formula(name string, e core.Expr) *formula {
 // lookup finds the definition without parameters that a configuration names,
 // overrides considered.
 func (b *builder) lookup(n config.Name) *core.Def {
-	d := b.p.spec.Names[n.Text]
+	d := b.p.Spec.Names[n.Text]
 	if d == nil {
-		if c := b.p.constant(n.Text); c != nil {
+		if c := b.p.Constant(n.Text); c != nil {
 			return &core.Def{Name: c.Name, Module: c.Module, Span: c.Span, Body: &core.ConstRef{At: core.At{Place: n.Span}, Const: c}}
 		}
-		b.p.unknown(n, b.diags)
+		b.p.Unknown(n, b.diags)
 		return nil
 	}
-	if r, repl := b.p.resolve(d); r != nil {
+	if r, repl := b.p.Resolve(d); r != nil {
 		d = r
 	} else {
-		d = &core.Def{Name: n.Text, Span: d.Span, Body: &literal{At: core.At{Place: d.Span}, val: repl.val}}
+		d = &core.Def{Name: n.Text, Span: d.Span, Body: &program.Literal{At: core.At{Place: d.Span}, Val: repl.Val}}
 	}
 	if len(d.Params) > 0 {
-		b.diags.Errorf(n.Span, WrongArity, "%s takes %d arguments; what a configuration names must take none", n.Text, len(d.Params))
+		b.diags.Errorf(n.Span, program.WrongArity, "%s takes %d arguments; what a configuration names must take none", n.Text, len(d.Params))
 		return nil
 	}
 	return d
@@ -211,7 +213,7 @@ func (b *builder) named(n config.Name, most core.Level, what string) *formula {
 		return nil
 	}
 	e := &core.Call{At: core.At{Place: d.Span}, Def: d}
-	if l := b.p.defFacts(d).level; l > most {
+	if l := b.p.DefFacts(d).Level; l > most {
 		b.wrongLevel(n, d, l, most, what)
 		return nil
 	}
@@ -226,7 +228,7 @@ func (b *builder) behaviour() {
 		if d == nil {
 			return
 		}
-		found := b.p.behaviourOf(d, b.cfg.Specification.Span, b.diags)
+		found := behaviourOf(b.p, d, b.cfg.Specification.Span, b.diags)
 		if found.next == nil {
 			return
 		}
@@ -243,10 +245,10 @@ func (b *builder) behaviour() {
 		if f := b.named(b.cfg.Next, core.ActionLevel, "a next-state relation"); f != nil {
 			b.m.next = f
 			b.primeless(f)
-			b.m.actions = b.p.splitActions(f.expr, f.name)
+			b.m.actions = b.p.SplitActions(f.expr, f.name)
 			b.setDirect()
 		}
-	case len(b.p.spec.Variables) > 0 && len(b.cfg.Invariants)+len(b.cfg.Properties) > 0:
+	case len(b.p.Spec.Variables) > 0 && len(b.cfg.Invariants)+len(b.cfg.Properties) > 0:
 		asked := append(slices.Clone(b.cfg.Invariants), b.cfg.Properties...)
 		b.diags.Add(source.Diagnostic{Code: MissingBehaviour, Span: asked[0].Span,
 			Message: "the configuration asks for invariants or properties, but does not say which formula is the behaviour",
@@ -255,8 +257,8 @@ func (b *builder) behaviour() {
 	if b.m.direct != nil {
 		b.m.info.Actions = b.m.direct.actions
 	} else if b.m.actions != nil {
-		for _, a := range b.m.actions.actions {
-			b.m.info.Actions = append(b.m.info.Actions, check.Action{Name: a.name, Place: a.expr.Span().String()})
+		for _, a := range b.m.actions.List {
+			b.m.info.Actions = append(b.m.info.Actions, check.Action{Name: a.Name, Place: a.Expr.Span().String()})
 		}
 	}
 }
@@ -264,17 +266,17 @@ func (b *builder) behaviour() {
 func (b *builder) setNext(name string, e core.Expr) {
 	b.m.next = b.formula(name, e)
 	b.primeless(b.m.next)
-	b.m.actions = b.p.splitActions(e, name)
+	b.m.actions = b.p.SplitActions(e, name)
 }
 
 // setDirect puts the algorithm in the place of its own translation.
 func (b *builder) setDirect() {
-	d := b.p.options.direct
+	d := b.o.direct
 	call, ok := b.m.next.expr.(*core.Call)
-	if d == nil || !ok || b.p.options.Reference || !d.suits(b.p) {
+	if d == nil || !ok || b.o.Reference || !d.suits(b.p) {
 		return
 	}
-	if def, _ := b.p.resolve(call.Def); def == d.next {
+	if def, _ := b.p.Resolve(call.Def); def == d.next {
 		b.m.direct = d
 	}
 }
@@ -287,7 +289,7 @@ func (b *builder) property(n config.Name) {
 		return
 	}
 	call := &core.Call{At: core.At{Place: n.Span}, Def: d}
-	ps := b.p.partsOf(call)
+	ps := partsOf(b.p, call)
 	for _, e := range ps.inv {
 		b.m.invariants = append(b.m.invariants, b.formula(n.Text, e))
 		b.m.info.Invariants = append(b.m.info.Invariants, n.Text)
@@ -327,8 +329,8 @@ func (m *Model) Fairness() []core.Expr { return slices.Clone(m.fairness) }
 
 // Variables are the names of the state variables, in the order of states.
 func (m *Model) Variables() []string {
-	names := make([]string, len(m.program.spec.Variables))
-	for i, v := range m.program.spec.Variables {
+	names := make([]string, len(m.program.Spec.Variables))
+	for i, v := range m.program.Spec.Variables {
 		names[i] = v.Name
 	}
 	return names
@@ -340,7 +342,7 @@ func (m *Model) Decode(s check.State) []value.Value {
 	if m.packed != nil {
 		return m.decodePacked(s)
 	}
-	v := vector.New(len(m.program.spec.Variables))
+	v := vector.New(len(m.program.Spec.Variables))
 	m.codec.Decode(s, v, make([]int32, len(v.Vals)))
 	return v.Vals
 }
@@ -377,7 +379,7 @@ func (m *Model) ShowAt(at check.Shown) []check.Binding {
 	}
 	out := make([]check.Binding, len(vals))
 	for i, v := range vals {
-		out[i] = show(m.program.spec.Variables[i].Name, v)
+		out[i] = show(m.program.Spec.Variables[i].Name, v)
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -236,8 +237,8 @@ ApplyNext == Apply(LAMBDA A : A, Next)`)
 		{cfg: "SPECIFICATION Indirect", actions: 1},
 		{cfg: "SPECIFICATION Two", err: BadSpecification},
 		{cfg: "SPECIFICATION None", err: BadSpecification},
-		{cfg: "SPECIFICATION Nowhere", err: UnknownName},
-		{cfg: "SPECIFICATION Behave", err: WrongArity},
+		{cfg: "SPECIFICATION Nowhere", err: program.UnknownName},
+		{cfg: "SPECIFICATION Behave", err: program.WrongArity},
 		{cfg: "SPECIFICATION Spec PROPERTY Eventually", fairness: 2, actions: 1, live: []string{"Eventually"}, invariants: []string{"Eventually"}},
 		{cfg: "SPECIFICATION Spec PROPERTY Refines", fairness: 2, actions: 1, live: []string{"Refines", "Refines"}, steps: []string{"Refines"}},
 		{cfg: "SPECIFICATION Spec PROPERTY Mixed", fairness: 2, actions: 1, live: []string{"Mixed"}, steps: []string{"Mixed"}},
@@ -248,8 +249,8 @@ ApplyNext == Apply(LAMBDA A : A, Next)`)
 		{cfg: "INIT Init NEXT Spec", err: WrongLevel},
 		{cfg: "INVARIANT Init", err: MissingBehaviour},
 		{cfg: "SPECIFICATION Spec CONSTANT N = 1", fairness: 2, actions: 1}, // ignored, and warned of: see the command's scripts
-		{cfg: "SPECIFICATION Spec CONSTANT Init <- Nowhere", err: UnknownName},
-		{cfg: "SPECIFICATION Spec CONSTANT Init <- Behave", err: WrongArity},
+		{cfg: "SPECIFICATION Spec CONSTANT Init <- Nowhere", err: program.UnknownName},
+		{cfg: "SPECIFICATION Spec CONSTANT Init <- Behave", err: program.WrongArity},
 		{cfg: "SPECIFICATION Spec SYMMETRY Init", err: BadSymmetry},
 		{cfg: "SPECIFICATION Spec _POSSIBLE Init", err: Unsupported},
 	}

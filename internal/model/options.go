@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/native"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -54,8 +55,6 @@ type Options struct {
 
 // The limits of evaluation.
 const (
-	// CallDepthMax bounds recursive operators and functions.
-	CallDepthMax = 20_000
 	// UnrollMax is how many elements a constant set of an action-level \E may
 	// have for the compiler to make a copy of the action for each.
 	UnrollMax = 32
@@ -71,4 +70,9 @@ func (o Options) settings(m *Model) tlcget.Settings {
 		Progress: o.Progress, Configuration: o.Configuration, Exit: o.Exit,
 		Actions: func() []check.Action { return m.info.Actions }, Spec: m.parts,
 	}
+}
+
+// program is what of them binds the specification.
+func (o Options) program() program.Options {
+	return program.Options{Constants: o.Constants, Pure: o.pure}
 }

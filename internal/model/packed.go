@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/model/pack"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/native"
@@ -80,7 +81,7 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 		return false, "an algorithm is executed itself"
 	}
 	for _, f := range m.formulas {
-		if m.program.unsteady(f.expr) {
+		if m.program.Unsteady(f.expr) {
 			return false, "the model prints, reads or is random"
 		}
 	}
@@ -107,7 +108,7 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 		}
 		return false, "much of the model is not packed: " + why
 	}
-	for i := range m.program.spec.Variables {
+	for i := range m.program.Spec.Variables {
 		v := packedVar{}
 		v.low, v.masks = p.layout.Masks(i)
 		p.vars = append(p.vars, v)
@@ -253,11 +254,11 @@ func (m *Model) samples() pack.Sample {
 			out.Sets = append(out.Sets, v)
 		}
 	}
-	for _, c := range m.program.spec.Constants {
-		addSet(m.program.constants[c].val)
+	for _, c := range m.program.Spec.Constants {
+		addSet(m.program.Constants[c].Val)
 	}
-	for _, d := range m.program.spec.Defs {
-		addSet(m.program.overrides[d].val)
+	for _, d := range m.program.Spec.Defs {
+		addSet(m.program.Overrides[d].Val)
 		if d.Body == nil || d.Native {
 			continue
 		}
@@ -287,7 +288,7 @@ func isAssume(m *Model, f *formula) bool {
 }
 
 func (m *Model) toLower() pack.Model {
-	out := pack.Model{Program: packProgram{m.program}, Next: m.next.expr, Actions: m.actions.index}
+	out := pack.Model{Program: packProgram{m.program}, Next: m.next.expr, Actions: m.actions.Index}
 	for _, f := range m.invariants {
 		out.Invariants = append(out.Invariants, f.expr)
 	}
@@ -302,43 +303,26 @@ func (m *Model) toLower() pack.Model {
 	return out
 }
 
-// unsteady reports whether e may have another value when it is evaluated again, or
-// an effect. A constant that is computed once has neither after the sample.
-func (p *program) unsteady(e core.Expr) bool {
-	if !p.factsOf(e, nil, nil).volatile {
-		return false
-	}
-	found := false
-	p.reach(e, map[*core.Def]bool{}, func(d *core.Def) bool {
-		if p.constDefs[d] != nil {
-			return false
-		}
-		found = found || hasEffects(d)
-		return !found
-	})
-	return found
-}
-
 // packProgram is what package pack asks of a program.
-type packProgram struct{ p *program }
+type packProgram struct{ p *program.Program }
 
 var _ pack.Program = packProgram{}
 
 func (p packProgram) Definition(d *core.Def) (*core.Def, value.Value) {
-	to, r := p.p.resolve(d)
-	return to, r.val
+	to, r := p.p.Resolve(d)
+	return to, r.Val
 }
 
 func (p packProgram) Constant(c *core.Constant) (value.Value, *core.Def) {
-	r := p.p.constants[c]
-	return r.val, r.def
+	r := p.p.Constants[c]
+	return r.Val, r.Def
 }
 
 func (p packProgram) Native(d *core.Def) (func([]value.Value) value.Value, bool, bool) {
-	if !p.p.isNative(d) {
+	if !p.p.IsNative(d) {
 		return nil, false, false
 	}
-	op := nativeOp(d)
+	op := program.Native(d)
 	if op == nil {
 		return nil, true, false
 	}
@@ -365,7 +349,7 @@ func computeNative(op *native.Op, args []value.Value) value.Value {
 }
 
 func (p packProgram) Once(d *core.Def) (v value.Value, once bool) {
-	c := p.p.constDefs[d]
+	c := p.p.ConstDefs[d]
 	if c == nil {
 		return value.Value{}, false
 	}
@@ -374,22 +358,22 @@ func (p packProgram) Once(d *core.Def) (v value.Value, once bool) {
 }
 
 func (p packProgram) Literal(e core.Expr) (value.Value, bool) {
-	l, ok := e.(*literal)
+	l, ok := e.(*program.Literal)
 	if !ok {
 		return value.Value{}, false
 	}
-	return l.val, true
+	return l.Val, true
 }
 
 // decodePacked returns the values of a state that a packed model made.
 func (m *Model) decodePacked(s check.State) []value.Value {
 	words := make([]uint64, m.packed.layout.Words())
 	if !m.packed.layout.LoadBytes(words, s) {
-		v := vector.New(len(m.program.spec.Variables))
+		v := vector.New(len(m.program.Spec.Variables))
 		m.codec.Decode(s[1:], v, make([]int32, len(v.Vals)))
 		return v.Vals
 	}
-	vals := make([]value.Value, len(m.program.spec.Variables))
+	vals := make([]value.Value, len(m.program.Spec.Variables))
 	for i := range vals {
 		vals[i] = m.packed.layout.Value(words, i)
 	}

@@ -32,7 +32,7 @@ func (w *worker) trace(path func() ([]check.State, error)) value.Value {
 func (m *Model) recordOf(vals []value.Value) value.Value {
 	fields := make([]value.Field, len(vals))
 	for i, v := range vals {
-		fields[i] = value.Field{Name: m.program.spec.Variables[i].Name, Val: v}
+		fields[i] = value.Field{Name: m.program.Spec.Variables[i].Name, Val: v}
 	}
 	return value.Record(fields)
 }

@@ -194,22 +194,6 @@ func (m *Model) Sample() {
 	}
 }
 
-// computed reports whether an expression is within a definition that is a constant and
-// has a value, which was computed once and outside what is counted.
-func (p *program) computed(at source.Span) bool {
-	for d, c := range p.constDefs {
-		if d.Body == nil {
-			continue // computed by Go, with no text
-		}
-		if in := d.Body.Span(); in.File == at.File && in.Start <= at.Start && at.End <= in.End {
-			if _, ok := c.Peek(); ok {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Profile lists the expressions by their places, and how many samples found no
 // expression being evaluated. Constants that were computed before the search are not
 // among them: nothing is known of them. It is nil without Options.Profile, and must not
@@ -238,7 +222,7 @@ func (m *Model) Profile() (costs []Cost, outside int64) {
 		if p.samples != nil {
 			c.Samples = p.samples[i+1]
 		}
-		if c.Evaluated == 0 && m.program.computed(s.span) {
+		if c.Evaluated == 0 && m.program.Computed(s.span) {
 			continue
 		}
 		costs = append(costs, c)

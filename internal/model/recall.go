@@ -18,7 +18,7 @@ func (c *compiler) recall(d *core.Def, args []core.Expr, x site, inner compiled)
 	}
 	var given []expr
 	for i, a := range args {
-		if d.Params[i].Arity > 0 || c.facts(a, x).volatile {
+		if d.Params[i].Arity > 0 || c.facts(a, x).Volatile {
 			return inner
 		}
 		given = append(given, c.expr(a, x).run)
@@ -56,8 +56,8 @@ func (c *compiler) recall(d *core.Def, args []core.Expr, x site, inner compiled)
 // laborious reports whether the value of an operator takes long and depends on its
 // arguments only.
 func (c *compiler) laborious(d *core.Def) bool {
-	f := c.p.defFacts(d)
-	if d.Body == nil || d.Recursive || f.level != core.ConstantLevel || f.volatile || f.locals {
+	f := c.p.DefFacts(d)
+	if d.Body == nil || d.Recursive || f.Level != core.ConstantLevel || f.Volatile || f.Locals {
 		return false
 	}
 	many := func(e core.Expr) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
@@ -66,7 +67,7 @@ func (m *Model) Reduction() Reduction {
 // reduce decides what may be taken alone. It comes before the algorithm is
 // compiled.
 func (b *builder) reduce() {
-	if !b.p.options.Reduce {
+	if !b.o.Reduce {
 		return
 	}
 	r := &reduction{labels: map[*pcal.Block]bool{}}
@@ -111,11 +112,11 @@ func (b *builder) irreducible() string {
 		return "there is a CONSTRAINT"
 	case len(m.steps) > 0:
 		return "the property " + m.info.Steps[0] + " is one of steps, and steps are left out"
-	case m.live != nil && !b.p.options.SafetyOnly:
+	case m.live != nil && !b.o.SafetyOnly:
 		return "a property is one of behaviours, and steps are left out; --safety-only leaves the property out instead"
 	}
 	for _, f := range m.formulas {
-		if name := b.p.effect(f.expr, map[*core.Def]bool{}); name != "" {
+		if name := effect(b.p, f.expr, map[*core.Def]bool{}); name != "" {
 			return "the specification uses " + name
 		}
 	}
@@ -124,17 +125,17 @@ func (b *builder) irreducible() string {
 
 // effect is the name of an operator that e uses and that can see how the search
 // goes, or is empty.
-func (p *program) effect(e core.Expr, seen map[*core.Def]bool) (name string) {
+func effect(p *program.Program, e core.Expr, seen map[*core.Def]bool) (name string) {
 	def := func(d *core.Def) {
-		if d, _ = p.resolve(d); d == nil || seen[d] || name != "" {
+		if d, _ = p.Resolve(d); d == nil || seen[d] || name != "" {
 			return
 		}
 		seen[d] = true
 		switch {
-		case hasEffects(d) && d.Name != "Print" && d.Name != "PrintT":
+		case program.HasEffects(d) && d.Name != "Print" && d.Name != "PrintT":
 			name = d.Name
-		case d.Body != nil && !p.isNative(d):
-			name = p.effect(d.Body, seen)
+		case d.Body != nil && !p.IsNative(d):
+			name = effect(p, d.Body, seen)
 		}
 	}
 	core.Walk(e, func(x core.Expr) bool {
@@ -144,8 +145,8 @@ func (p *program) effect(e core.Expr, seen map[*core.Def]bool) (name string) {
 		case *core.OpRef:
 			def(x.Def)
 		case *core.ConstRef:
-			if r, ok := p.constants[x.Const]; ok && r.def != nil {
-				def(r.def)
+			if r, ok := p.Constants[x.Const]; ok && r.Def != nil {
+				def(r.Def)
 			}
 		}
 		return name == ""
@@ -168,14 +169,14 @@ type reducer struct {
 // see collects what invariants see, or says why that cannot be told.
 func (a *reducer) see() string {
 	a.labels = map[string]bool{}
-	pc := varBit(a.d.alg.PC.Index)
+	pc := program.VarBit(a.d.alg.PC.Index)
 	for _, f := range a.b.m.invariants {
-		facts := a.b.p.factsOf(f.expr, nil, nil)
-		a.seen |= facts.vars &^ pc
-		if facts.vars&pc == 0 {
+		facts := a.b.p.Facts(f.expr)
+		a.seen |= facts.Vars &^ pc
+		if facts.Vars&pc == 0 {
 			continue
 		}
-		if a.d.alg.PC.Index >= varBits || !a.seePC(f.expr, map[*core.Def]bool{}) {
+		if a.d.alg.PC.Index >= program.VarBits || !a.seePC(f.expr, map[*core.Def]bool{}) {
 			return "the invariant " + f.name + " uses pc in another way than to compare that of a process with labels"
 		}
 	}
@@ -199,8 +200,8 @@ func (a *reducer) seePC(e core.Expr, open map[*core.Def]bool) bool {
 		case *core.OpRef:
 			whole = whole && a.seeDef(x.Def, open)
 		case *core.ConstRef:
-			if r, ok := a.b.p.constants[x.Const]; ok && r.def != nil {
-				whole = whole && a.seeDef(r.def, open)
+			if r, ok := a.b.p.Constants[x.Const]; ok && r.Def != nil {
+				whole = whole && a.seeDef(r.Def, open)
 			}
 		}
 		return whole
@@ -209,8 +210,8 @@ func (a *reducer) seePC(e core.Expr, open map[*core.Def]bool) bool {
 }
 
 func (a *reducer) seeDef(d *core.Def, open map[*core.Def]bool) bool {
-	d, _ = a.b.p.resolve(d)
-	if d == nil || open[d] || d.Body == nil || a.b.p.isNative(d) {
+	d, _ = a.b.p.Resolve(d)
+	if d == nil || open[d] || d.Body == nil || a.b.p.IsNative(d) {
 		return true
 	}
 	open[d] = true
@@ -314,17 +315,17 @@ func (a *reducer) findOwn() {
 
 // given is the definition that the configuration replaces a constant by, which
 // may mention variables, or nil.
-func (a *reducer) given(c *core.Constant) *core.Def { return a.b.p.constants[c].def }
+func (a *reducer) given(c *core.Constant) *core.Def { return a.b.p.Constants[c].Def }
 
 // share takes the variables that a definition mentions from their processes.
 func (a *reducer) share(d *core.Def) {
-	d, _ = a.b.p.resolve(d)
-	if d == nil || d.Body == nil || a.b.p.isNative(d) {
+	d, _ = a.b.p.Resolve(d)
+	if d == nil || d.Body == nil || a.b.p.IsNative(d) {
 		return
 	}
-	vars := a.b.p.defFacts(d).vars
+	vars := a.b.p.DefFacts(d).Vars
 	for v := range a.own {
-		if vars&varBit(v.Index) != 0 {
+		if vars&program.VarBit(v.Index) != 0 {
 			delete(a.own, v)
 		}
 	}
@@ -394,7 +395,7 @@ func (a *reducer) unseen(p *pcal.Process, b *pcal.Block) bool {
 			ok = ok && !a.labels[s.Label]
 		case *pcal.Assign:
 			for _, pair := range s.Pairs {
-				ok = ok && a.own[pair.Target] == p && a.seen&varBit(pair.Target.Index) == 0
+				ok = ok && a.own[pair.Target] == p && a.seen&program.VarBit(pair.Target.Index) == 0
 			}
 		default:
 			ok = false
@@ -420,12 +421,12 @@ func (a *reducer) unseen(p *pcal.Process, b *pcal.Block) bool {
 
 // constant reports whether a definition mentions no variable, and has no effect.
 func (a *reducer) constant(d *core.Def) bool {
-	d, _ = a.b.p.resolve(d)
+	d, _ = a.b.p.Resolve(d)
 	if d == nil {
 		return true
 	}
-	f := a.b.p.defFacts(d)
-	return f.vars == 0 && !f.volatile
+	f := a.b.p.DefFacts(d)
+	return f.Vars == 0 && !f.Volatile
 }
 
 // alone compiles the steps that are taken alone: those of the first process

@@ -5,6 +5,8 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/native"
@@ -40,21 +42,12 @@ func (s state) prime() state {
 // read is the value of a variable in s.
 func (s state) read(v *core.Variable) value.Value {
 	if s.primed {
-		return nextValue(s.nxt, v)
+		return rule.NextValue(s.nxt, v)
 	}
 	if s.cur == nil {
 		value.Fail("the variable %s has no value here: there is no state", v.Name)
 	}
 	return s.cur[v.Index]
-}
-
-// nextValue is the value that a variable has in the next state so far.
-func nextValue(nxt []value.Value, v *core.Variable) value.Value {
-	x := nxt[v.Index]
-	if x.IsUndefined() {
-		value.Fail("the variable %s is used before it has a value in the state being built", v.Name)
-	}
-	return x
 }
 
 // binding is what a name means: a value, or an expression in its environment.
@@ -132,7 +125,7 @@ func (n *env) lookupDef(d *core.Def) *binding {
 
 // reference is one evaluator, for one goroutine.
 type reference struct {
-	p     *program
+	p     *program.Program
 	run   *tlcget.Run
 	asker *tlcget.Run // see cell
 	depth int
@@ -152,7 +145,7 @@ type reference struct {
 	shared bool
 }
 
-func newReference(p *program, r *tlcget.Run) *reference {
+func newReference(p *program.Program, r *tlcget.Run) *reference {
 	return &reference{p: p, run: r, asker: r, levels: make(map[core.Expr]core.Level)}
 }
 
@@ -166,8 +159,8 @@ type place struct {
 
 func (r *reference) enter() {
 	r.depth++
-	if r.depth > CallDepthMax {
-		value.Fail("operators call each other more than %d deep: is a recursion without end?", CallDepthMax)
+	if r.depth > rule.CallDepthMax {
+		value.Fail("operators call each other more than %d deep: is a recursion without end?", rule.CallDepthMax)
 	}
 }
 
@@ -239,13 +232,13 @@ func (r *reference) eval1(e core.Expr, n *env, s state) value.Value {
 	case *core.Int:
 		return intLiteral(e)
 	case *core.Decimal:
-		return decimalLiteral(e)
+		return rule.DecimalLiteral(e)
 	case *core.Str:
 		return value.String(e.Val)
 	case *core.Bool:
 		return value.Bool(e.Val)
-	case *literal:
-		return e.val
+	case *program.Literal:
+		return e.Val
 	case *core.VarRef:
 		return s.read(e.Var)
 	case *core.ConstRef:
@@ -346,31 +339,17 @@ func (r *reference) term(e core.Expr, n *env, s state) value.Value {
 	return value.Value{}
 }
 
-func failTemporal() { value.Fail("a temporal formula cannot be evaluated in a state") }
-
-func intLiteral(e *core.Int) value.Value {
-	if e.Val != int64(int32(e.Val)) {
-		value.Fail("the number %d does not fit 32 bits", e.Val)
-	}
-	return value.Int(int32(e.Val))
-}
-
-func decimalLiteral(e *core.Decimal) value.Value {
-	value.Fail("the number %s is not an integer: real numbers cannot be computed with", e.Text)
-	return value.Value{}
-}
-
 // constRef evaluates a constant, or applies a constant operator.
 func (r *reference) constRef(e *core.ConstRef, n *env, s state) value.Value {
-	c, ok := r.p.constants[e.Const]
+	c, ok := r.p.Constants[e.Const]
 	invariant.Check(ok, "constant %s has no value", e.Const.Name)
 	switch {
-	case c.def != nil:
-		return r.callGlobal(c.def, e.Args, n, s)
-	case c.table != nil:
-		return c.apply(e.Const.Name, r.all(e.Args, n, s))
+	case c.Def != nil:
+		return r.callGlobal(c.Def, e.Args, n, s)
+	case c.Table != nil:
+		return c.Apply(e.Const.Name, r.all(e.Args, n, s))
 	}
-	return c.val
+	return c.Val
 }
 
 // localRef evaluates a bound name, or applies an operator parameter.
@@ -406,9 +385,7 @@ func (r *reference) byName(b *binding, s state) value.Value {
 func (r *reference) level(e core.Expr) core.Level {
 	l, ok := r.levels[e]
 	if !ok {
-		r.p.factsMu.Lock()
-		l = r.p.factsOf(e, nil, nil).level
-		r.p.factsMu.Unlock()
+		l = r.p.Level(e)
 		r.levels[e] = l
 	}
 	return l
@@ -492,18 +469,18 @@ func (r *reference) call(e *core.Call, n *env, s state) value.Value {
 
 // callGlobal applies a definition of the specification, overrides considered.
 func (r *reference) callGlobal(d *core.Def, args []core.Expr, n *env, s state) value.Value {
-	d, repl := r.p.resolve(d)
+	d, repl := r.p.Resolve(d)
 	switch {
-	case d == nil && repl.table != nil:
-		return repl.apply("operator", r.all(args, n, s))
+	case d == nil && repl.Table != nil:
+		return repl.Apply("operator", r.all(args, n, s))
 	case d == nil:
-		return repl.val
+		return repl.Val
 	}
-	if c := r.p.constDefs[d]; c != nil {
+	if c := r.p.ConstDefs[d]; c != nil {
 		at, depth := r.at, r.depth
 		v, ok := c.Try(r.asker, func() value.Value {
 			r := sharedReference(r)
-			if r.p.isNative(d) {
+			if r.p.IsNative(d) {
 				return r.native(d, args, n, s)
 			}
 			return r.body(d, nil, nil, nil, state{})
@@ -513,7 +490,7 @@ func (r *reference) callGlobal(d *core.Def, args []core.Expr, n *env, s state) v
 		}
 		r.at, r.depth = at, depth // again, to meet the error at its place
 	}
-	if r.p.isNative(d) {
+	if r.p.IsNative(d) {
 		return r.native(d, args, n, s)
 	}
 	return r.body(d, args, n, nil, s)
@@ -554,7 +531,7 @@ func (r *reference) body(d *core.Def, args []core.Expr, n, outer *env, s state) 
 
 // native calls the Go form of a definition of a standard module.
 func (r *reference) native(d *core.Def, args []core.Expr, n *env, s state) value.Value {
-	op := nativeOp(d)
+	op := program.Native(d)
 	if op == nil {
 		value.Fail("the operator %s of module %s cannot be evaluated", d.Name, d.Module)
 	}
@@ -572,7 +549,7 @@ func (r *reference) native(d *core.Def, args []core.Expr, n *env, s state) value
 		in[i].Op = func(vs []value.Value) value.Value {
 			es := make([]core.Expr, len(vs))
 			for j, v := range vs {
-				es[j] = &literal{val: v}
+				es[j] = &program.Literal{Val: v}
 			}
 			return r.applyOperator(b, es, nil, s)
 		}
@@ -624,19 +601,10 @@ func bindElement(n *env, b core.Bind, x value.Value) *env {
 	if !b.Tuple {
 		return n.bind(b.Vars[0], x)
 	}
-	for i, v := range tupleElems(b, x) {
+	for i, v := range rule.TupleElems(b, x) {
 		n = n.bind(b.Vars[i], v)
 	}
 	return n
-}
-
-// tupleElems takes apart what a tuple pattern is matched with.
-func tupleElems(b core.Bind, x value.Value) []value.Value {
-	es := x.Elements()
-	if len(es) != len(b.Vars) {
-		value.Fail("the pattern has %d names, but the element %s has length %d", len(b.Vars), value.Brief(x), len(es))
-	}
-	return es
 }
 
 // each calls f for every way to bind binds, the last name varying fastest,
@@ -681,7 +649,7 @@ func (r *reference) quant(e *core.Quant, n *env, s state) bool {
 
 func (r *reference) choose(e *core.Choose, n *env, s state) value.Value {
 	if e.Bind.Set == nil {
-		failUnboundedChoose()
+		rule.FailUnboundedChoose()
 	}
 	set := r.eval(e.Bind.Set, n, s)
 	for x := range set.Each {
@@ -690,16 +658,8 @@ func (r *reference) choose(e *core.Choose, n *env, s state) value.Value {
 			return x
 		}
 	}
-	failChoose(set)
+	rule.FailChoose(set)
 	return value.Value{}
-}
-
-func failUnboundedChoose() {
-	value.Fail("an unbounded CHOOSE cannot be evaluated; the configuration can put a model value in the place of the definition it stands in")
-}
-
-func failChoose(set value.Value) {
-	value.Fail("no element of %s satisfies the condition of the CHOOSE", value.Brief(set))
 }
 
 // changed reports whether e differs between the two states.
@@ -767,7 +727,7 @@ func (r *reference) except(e *core.Except, n *env, s state) value.Value {
 				path[i] = r.eval(ix.X, n, s)
 			}
 		}
-		old, ok := follow(f, path)
+		old, ok := rule.Follow(f, path)
 		if !ok {
 			continue
 		}
@@ -780,13 +740,11 @@ func (r *reference) except(e *core.Except, n *env, s state) value.Value {
 	return f
 }
 
-// follow applies f to each index of path in turn.
-func follow(f value.Value, path []value.Value) (value.Value, bool) {
-	ok := true
-	for _, x := range path {
-		if f, ok = f.Lookup(x); !ok {
-			return value.Value{}, false
-		}
+func intLiteral(e *core.Int) value.Value {
+	if e.Val != int64(int32(e.Val)) {
+		value.Fail("the number %d does not fit 32 bits", e.Val)
 	}
-	return f, true
+	return value.Int(int32(e.Val))
 }
+
+func failTemporal() { value.Fail("a temporal formula cannot be evaluated in a state") }

@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -77,8 +78,8 @@ func (r *reference) next1(e core.Expr, n *env, s state, k func() bool) bool {
 	case *core.Call:
 		return r.nextCall(e, n, s, k)
 	case *core.ConstRef:
-		if c := r.p.constants[e.Const]; c.def != nil {
-			return r.nextGlobal(c.def, e.Args, n, s, k)
+		if c := r.p.Constants[e.Const]; c.Def != nil {
+			return r.nextGlobal(c.Def, e.Args, n, s, k)
 		}
 	}
 	return r.test(e, n, s, k)
@@ -132,9 +133,9 @@ func (r *reference) nextOp(e *core.Op, n *env, s state, k func() bool) bool {
 	case core.OpUnchanged:
 		return r.unchanged(e.Args[0], n, s, k)
 	case core.OpCompose:
-		mid := make([]value.Value, len(r.p.spec.Variables))
+		mid := make([]value.Value, len(r.p.Spec.Variables))
 		return r.next(e.Args[0], n, state{cur: s.cur, nxt: mid}, func() bool {
-			complete(mid, r.p.spec.Variables)
+			rule.Complete(mid, r.p.Spec.Variables)
 			return r.next(e.Args[1], n, state{cur: slices.Clone(mid), nxt: s.nxt}, k)
 		})
 	}
@@ -176,7 +177,7 @@ func (r *reference) assignable(e core.Expr, n *env, s state) *core.Variable {
 		if b := n.lookupDef(e.Def); b != nil {
 			return r.assignable(b.expr, b.env, s)
 		}
-		if d, _ := r.p.resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !r.p.isNative(d) {
+		if d, _ := r.p.Resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !r.p.IsNative(d) {
 			return r.assignable(d.Body, nil, s)
 		}
 	}
@@ -205,7 +206,7 @@ func (r *reference) unchanged(e core.Expr, n *env, s state, k func() bool) bool 
 		if b := n.lookupDef(e.Def); b != nil {
 			return r.unchanged(b.expr, b.env, s, k)
 		}
-		if d, _ := r.p.resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !r.p.isNative(d) {
+		if d, _ := r.p.Resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !r.p.IsNative(d) {
 			return r.unchanged(d.Body, nil, s, k)
 		}
 	}
@@ -254,8 +255,8 @@ func (r *reference) nextCall(e *core.Call, n *env, s state, k func() bool) bool 
 }
 
 func (r *reference) nextGlobal(d *core.Def, args []core.Expr, n *env, s state, k func() bool) bool {
-	to, _ := r.p.resolve(d)
-	if to == nil || to.Body == nil || r.p.isNative(to) || r.p.constDefs[to] != nil {
+	to, _ := r.p.Resolve(d)
+	if to == nil || to.Body == nil || r.p.IsNative(to) || r.p.ConstDefs[to] != nil {
 		return !r.callGlobal(d, args, n, s).IsTrue() || k()
 	}
 	return r.nextBody(to, args, n, nil, s, k)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -76,12 +77,12 @@ func (r *reference) asked(e core.Expr, n *env, s state) value.Value {
 		}
 		return value.LazyFilter(base, func(x value.Value) bool { return pred(r, x) })
 	case *core.Op:
-		if f := setOperation(e.Op); f != nil {
+		if f := rule.SetOperation(e.Op); f != nil {
 			a := r.asked(e.Args[0], n, s)
 			return f(a, r.asked(e.Args[1], n, s))
 		}
 	case *core.Call:
-		if d, _ := r.p.resolve(e.Def); len(e.Args) == 0 && n.lookupDef(e.Def) == nil && d != nil && d.Body != nil && !r.p.isNative(d) && r.p.constDefs[d] == nil {
+		if d, _ := r.p.Resolve(e.Def); len(e.Args) == 0 && n.lookupDef(e.Def) == nil && d != nil && d.Body != nil && !r.p.IsNative(d) && r.p.ConstDefs[d] == nil {
 			switch d.Body.(type) {
 			case *core.Op, *core.SetFilter, *core.Call:
 				r.enter()
@@ -99,9 +100,9 @@ func (r *reference) asked(e core.Expr, n *env, s state) value.Value {
 
 // enabled reports whether some next state satisfies the action.
 func (r *reference) enabled(e core.Expr, n *env, s state) bool {
-	inner := state{cur: s.cur, nxt: make([]value.Value, len(r.p.spec.Variables)+len(r.p.spec.Shadows))}
+	inner := state{cur: s.cur, nxt: make([]value.Value, len(r.p.Spec.Variables)+len(r.p.Spec.Shadows))}
 	if s.primed {
-		complete(s.nxt, r.p.spec.Variables)
+		rule.Complete(s.nxt, r.p.Spec.Variables)
 		inner.cur = slices.Clone(s.nxt) // s.nxt may change; a current state does not: see byName
 	}
 	found := false
@@ -112,23 +113,16 @@ func (r *reference) enabled(e core.Expr, n *env, s state) bool {
 	return found
 }
 
-// complete is an error where a variable has no value.
-func complete(nxt []value.Value, vars []*core.Variable) {
-	for _, v := range vars {
-		nextValue(nxt, v)
-	}
-}
-
 // composed reports whether A \cdot B holds of the two states: whether some state
 // between them is reached by A and left by B.
 func (r *reference) composed(e *core.Op, n *env, s state) bool {
 	if s.primed {
 		value.Fail("a primed expression cannot be primed again")
 	}
-	mid := make([]value.Value, len(r.p.spec.Variables))
+	mid := make([]value.Value, len(r.p.Spec.Variables))
 	found := false
 	r.next(e.Args[0], n, state{cur: s.cur, nxt: mid}, func() bool {
-		complete(mid, r.p.spec.Variables)
+		rule.Complete(mid, r.p.Spec.Variables)
 		found = r.boolean(e.Args[1], n, state{cur: slices.Clone(mid), nxt: s.nxt})
 		return !found
 	})

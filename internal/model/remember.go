@@ -3,6 +3,7 @@ package model
 import (
 	"math/bits"
 
+	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -23,11 +24,11 @@ func (c *compiler) onlyVariable(e core.Expr, x site) int {
 		return -1
 	}
 	f := c.facts(e, x)
-	if f.level != core.StateLevel || f.volatile || f.locals || f.nodes < memoNodesMin || bits.OnesCount64(f.vars) != 1 {
+	if f.Level != core.StateLevel || f.Volatile || f.Locals || f.Nodes < memoNodesMin || bits.OnesCount64(f.Vars) != 1 {
 		return -1
 	}
-	i := bits.TrailingZeros64(f.vars)
-	if i >= varBits {
+	i := bits.TrailingZeros64(f.Vars)
+	if i >= program.VarBits {
 		return -1
 	}
 	return i
@@ -73,7 +74,7 @@ const (
 // assignOne compiles v' = e where e depends on one variable; nil where it does
 // not.
 func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
-	if v.Index >= len(c.p.spec.Variables) {
+	if v.Index >= len(c.p.Spec.Variables) {
 		return nil // a shadow: no state has it, and it has no table
 	}
 	j := c.onlyVariable(e, x)

@@ -36,7 +36,7 @@ func (b *builder) symmetry() {
 		return
 	}
 	b.m.symmetry = group
-	if b.m.view == nil && !b.p.options.permute {
+	if b.m.view == nil && !b.o.permute {
 		b.m.orbits = symmetry.NewOrbits(group)
 	}
 	if len(b.m.info.Unchecked) > 0 {

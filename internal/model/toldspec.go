@@ -28,12 +28,12 @@ func (m *Model) parts() value.Value {
 			actions = append(actions, tlcget.Record("name", value.String(a.Name)))
 		}
 	} else if m.actions != nil {
-		for _, a := range m.actions.actions {
-			actions = append(actions, m.part(a.name, a.expr))
+		for _, a := range m.actions.List {
+			actions = append(actions, m.part(a.Name, a.Expr))
 		}
 	}
-	for _, v := range m.program.spec.Variables {
-		variables = append(variables, tlcget.Record("location", location(v.Span, m.program.spec.Name), "name", value.String(v.Name)))
+	for _, v := range m.program.Spec.Variables {
+		variables = append(variables, tlcget.Record("location", location(v.Span, m.program.Spec.Name), "name", value.String(v.Name)))
 	}
 	for _, e := range m.fairness {
 		fairness = append(fairness, m.part(e.Span().Text(), e))
@@ -56,13 +56,13 @@ func (m *Model) parts() value.Value {
 // part is a formula as a record of its name and its location. The location of a name
 // is that of what it stands for.
 func (m *Model) part(name string, e core.Expr) value.Value {
-	module := m.program.spec.Name
+	module := m.program.Spec.Name
 	for range splitDepthMax {
 		call, ok := e.(*core.Call)
 		if !ok {
 			break
 		}
-		d, _ := m.program.resolve(call.Def)
+		d, _ := m.program.Resolve(call.Def)
 		if d == nil || d.Body == nil {
 			break
 		}

@@ -65,7 +65,7 @@ func (m *Model) NewWorker() check.Worker {
 }
 
 func (m *Model) newWorker() *worker {
-	n := len(m.program.spec.Variables)
+	n := len(m.program.Spec.Variables)
 	w := &worker{
 		m: m, run: tlcget.New(m.common, m.workers.Add(1)),
 		cur: vector.New(n), nxt: vector.New(n), ends: make([]int32, n),
@@ -213,7 +213,7 @@ func (w *worker) incomplete(action int) error {
 			if missing != "" {
 				missing += ", "
 			}
-			missing += w.m.program.spec.Variables[i].Name
+			missing += w.m.program.Spec.Variables[i].Name
 		}
 	}
 	if w.initial {

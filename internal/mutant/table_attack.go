@@ -19,7 +19,7 @@ func aloneMutants() []Mutant {
 			"ok = ok && (d == nil || a.constant(d))", "ok = ok && (d == nil || d != nil)"),
 		mutant("definitions-see-nothing", Unsound, "TestReduction$",
 			"A step that uses a definition with variables is taken alone.",
-			"return f.vars == 0 && !f.volatile", "return !f.volatile"),
+			"return f.Vars == 0 && !f.Volatile", "return !f.Volatile"),
 		mutant("procedures-mention-nothing", Unsound, "TestReduction$",
 			"A variable of a process that a procedure assigns counts as its own.",
 			"pcal.InspectStmts(b.Body, assigned(nil), drop(nil))", "_ = b"),

@@ -62,7 +62,7 @@ func formulaMutants() []Mutant {
 	tests := []string{"internal/model"}
 	return []Mutant{
 		{
-			Name: "internal/model/unassigned-variable-is-read", Kind: Unsound, In: "internal/model", Packages: tests, Run: evalTests,
+			Name: "internal/model/unassigned-variable-is-read", Kind: Unsound, In: "internal/model/rule", Packages: tests, Run: evalTests,
 			Breaks: "To read a primed variable that has no next value yet is no error.",
 			Old:    "\t\tvalue.Fail(\"the variable %s is used before it has a value in the state being built\", v.Name)\n",
 			New:    "",
@@ -88,8 +88,8 @@ func formulaMutants() []Mutant {
 		{
 			Name: "internal/model/kept-value-is-stale", Kind: WrongAnswer, In: "internal/model", Packages: tests, Run: evalTests,
 			Breaks: "A predicate of two variables is remembered by the value of one of them.",
-			Old:    "bits.OnesCount64(f.vars) != 1",
-			New:    "bits.OnesCount64(f.vars) < 1",
+			Old:    "bits.OnesCount64(f.Vars) != 1",
+			New:    "bits.OnesCount64(f.Vars) < 1",
 		},
 		{
 			Name: "internal/model/primed-value-is-remembered-as-unprimed", Kind: Unsound, In: "internal/model", Packages: tests, Run: evalTests,
@@ -100,7 +100,7 @@ func formulaMutants() []Mutant {
 		{
 			Name: "internal/model/function-of-a-variable-is-kept", Kind: Unsound, In: "internal/model", Packages: tests, Run: evalTests,
 			Breaks: "What was computed of a recursive function that depends on a variable is kept for other states.",
-			Old:    "case f.level > core.ConstantLevel:\n\tcase fn.Self",
+			Old:    "case f.Level > core.ConstantLevel:\n\tcase fn.Self",
 			New:    "case fn.Self",
 		},
 	}

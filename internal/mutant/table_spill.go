@@ -132,7 +132,7 @@ func reductionMutants() []Mutant {
 		{
 			Name: "eval/reduce/seen-variables-are-taken-alone", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Reduc",
 			Breaks: "A step that assigns what an invariant mentions is taken alone.",
-			Old:    "ok = ok && a.own[pair.Target] == p && a.seen&varBit(pair.Target.Index) == 0",
+			Old:    "ok = ok && a.own[pair.Target] == p && a.seen&program.VarBit(pair.Target.Index) == 0",
 			New:    "ok = ok && a.own[pair.Target] == p",
 		},
 		{
@@ -168,8 +168,8 @@ func reductionMutants() []Mutant {
 		{
 			Name: "eval/keep/left-behind-is-kept", Kind: Unsound, In: "internal/model", Packages: tests, Run: "NotKept",
 			Breaks: "A search of a model that draws random numbers, or writes registers, is resumed.",
-			Old:    "if hasEffects(d) && !harmless[d.Name] {",
-			New:    "if hasEffects(d) && !harmless[d.Name] && d.Name == \"\" {",
+			Old:    "if program.HasEffects(d) && !harmless[d.Name] {",
+			New:    "if program.HasEffects(d) && !harmless[d.Name] && d.Name == \"\" {",
 		},
 	}
 }

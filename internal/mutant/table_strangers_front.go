@@ -43,10 +43,10 @@ func strangersFrontMutants() []Mutant {
 			New:    "case len(defs) >= 0:\n\t\treturn e",
 		},
 		{
-			Name: "internal/model/shadows-are-remembered", Kind: WrongAnswer, In: "internal/model", Packages: models, Run: oracle, Short: true,
+			Name: "internal/model/shadows-are-remembered", Kind: WrongAnswer, In: "internal/model/program", Packages: models, Run: oracle, Short: true,
 			Breaks: "A predicate with ENABLED is remembered by the value of a variable that no state has.",
-			Old:    "f.vars = varBit(varBits)",
-			New:    "f.vars = varBit(e.Var.Index)",
+			Old:    "f.Vars = VarBit(VarBits)",
+			New:    "f.Vars = VarBit(e.Var.Index)",
 		},
 		{
 			Name: "internal/model/arguments-are-not-kept", Kind: Stuck, In: "internal/model", Packages: models, Run: "TestArguments|TestRecursionTakes", Short: true,

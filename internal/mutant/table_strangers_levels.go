@@ -54,7 +54,7 @@ func strangersLevelMutants() []Mutant {
 			New:    "_ = n\n\t\t}\n\t}\n\tfor u := range l.asks.uses {",
 		},
 		{
-			Name: "internal/model/operators-passed-on-have-every-level", Kind: WrongAnswer, In: "internal/model", Packages: models, Run: "TestSearches", Short: true,
+			Name: "internal/model/operators-passed-on-have-every-level", Kind: WrongAnswer, In: "internal/model/program", Packages: models, Run: "TestSearches", Short: true,
 			Breaks: "An invariant that passes ENABLED on as an operator is refused as an action.",
 			Old:    "given[l] = p.operatorPasses(a, ops)",
 			New:    "_ = a\n\t\t\tgiven[l] = nil",
@@ -128,8 +128,8 @@ func strangersLevelMutants() []Mutant {
 		{
 			Name: "internal/model/constants-are-never-evaluated", Kind: WrongAnswer, In: "internal/model", Packages: models, Run: "TestProfile", Short: true,
 			Breaks: "A profile lists a constant that was computed before the search as never evaluated.",
-			Old:    "c.Evaluated == 0 && m.program.computed(s.span)",
-			New:    "c.Evaluated > 0 && m.program.computed(s.span)",
+			Old:    "c.Evaluated == 0 && m.program.Computed(s.span)",
+			New:    "c.Evaluated > 0 && m.program.Computed(s.span)",
 		},
 		{
 			Name: "tla/value/strings-are-no-numbers-is-false", Kind: WrongAnswer, In: "tla/value", Packages: []string{"tla/value"}, Run: "TestKindsOfInfiniteSets", Short: true,

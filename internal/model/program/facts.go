@@ -1,4 +1,4 @@
-package model
+package program
 
 import (
 	"fmt"
@@ -6,54 +6,70 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// facts is what the compiler and the analysis of formulas want to know about
+// Facts is what the compiler and the analysis of formulas want to know about
 // an expression before it is evaluated.
-type facts struct {
-	level core.Level
-	// volatile reports that two evaluations may differ or that evaluating has an
+type Facts struct {
+	Level core.Level
+	// Volatile reports that two evaluations may differ or that evaluating has an
 	// effect: TLCGet, TLCSet, RandomElement, Print.
-	volatile bool
-	// locals reports that a name bound outside is used.
-	locals bool
-	// nodes is the size with calls expanded, saturating.
-	nodes int
-	// vars are the variables it mentions: bit i stands for variable i, the last
+	Volatile bool
+	// Locals reports that a name bound outside is used.
+	Locals bool
+	// Nodes is the size with calls expanded, saturating.
+	Nodes int
+	// Vars are the variables it mentions: bit i stands for variable i, the last
 	// bit for all that have none of their own.
-	vars uint64
+	Vars uint64
 }
 
-// varBits is how many variables have a bit of their own.
-const varBits = 63
+// VarBits is how many variables have a bit of their own.
+const VarBits = 63
 
-func varBit(index int) uint64 { return 1 << min(index, varBits) }
+func VarBit(index int) uint64 { return 1 << min(index, VarBits) }
 
 const nodesMax = 1 << 20
 
-func (f *facts) join(g facts) {
-	f.level = max(f.level, g.level)
-	f.volatile = f.volatile || g.volatile
-	f.locals = f.locals || g.locals
-	f.nodes = min(f.nodes+g.nodes, nodesMax)
-	f.vars |= g.vars
+func (f *Facts) join(g Facts) {
+	f.Level = max(f.Level, g.Level)
+	f.Volatile = f.Volatile || g.Volatile
+	f.Locals = f.Locals || g.Locals
+	f.Nodes = min(f.Nodes+g.Nodes, nodesMax)
+	f.Vars |= g.Vars
 }
 
 // names are names and LET definitions, keyed by pointer, and how often they are
 // bound where the walk is.
 type names map[any]int
 
-// factsOf computes the facts of e, inside which the names bound are bound.
-// resolve says what another name stands for; it is false for a value.
-func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef) (facts, bool)) facts {
-	f := facts{nodes: 1}
+// Facts computes the facts of an expression that has no free names but variables.
+func (p *Program) Facts(e core.Expr) Facts { return p.factsWithin(e, nil, nil) }
+
+// FactsIn computes the facts of an expression with free names; resolve says what one
+// stands for, and is false for a value.
+func (p *Program) FactsIn(e core.Expr, resolve func(*core.LocalRef) (Facts, bool)) Facts {
+	return p.factsWithin(e, nil, resolve)
+}
+
+// Level is the level of e, names bound outside not considered. It may be called by
+// several goroutines, while none computes facts.
+func (p *Program) Level(e core.Expr) core.Level {
+	p.factsMu.Lock()
+	defer p.factsMu.Unlock()
+	return p.Facts(e).Level
+}
+
+// factsWithin is factsIn where the names bound are bound as well.
+func (p *Program) factsWithin(e core.Expr, bound names, resolve func(*core.LocalRef) (Facts, bool)) Facts {
+	f := Facts{Nodes: 1}
 	var most core.Level
-	f.level, most = core.OwnLevel(e)
+	f.Level, most = core.OwnLevel(e)
 	switch e := e.(type) {
 	case *core.VarRef:
 		switch {
-		case e.Var.Index >= len(p.spec.Variables): // a shadow: nothing is kept by its value
-			f.vars = varBit(varBits)
+		case e.Var.Index >= len(p.Spec.Variables): // a shadow: nothing is kept by its value
+			f.Vars = VarBit(VarBits)
 		case e.Var.Index >= 0: // not one that a \EE hides
-			f.vars = varBit(e.Var.Index)
+			f.Vars = VarBit(e.Var.Index)
 		}
 	case *core.LocalRef:
 		if bound[e.Local] > 0 {
@@ -65,10 +81,10 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 				break
 			}
 		}
-		f.locals = true
+		f.Locals = true
 	case *core.ConstRef:
-		if r, ok := p.constants[e.Const]; ok && r.def != nil {
-			f.join(p.defFacts(r.def))
+		if r, ok := p.Constants[e.Const]; ok && r.Def != nil {
+			f.join(p.DefFacts(r.Def))
 		}
 	case *core.Call:
 		f.join(p.callFacts(e.Def, bound))
@@ -93,17 +109,17 @@ func (p *program) factsOf(e core.Expr, bound names, resolve func(*core.LocalRef)
 		for _, l := range part.Names {
 			bound[l]++
 		}
-		g := p.factsOf(part.Expr, bound, resolve)
+		g := p.factsWithin(part.Expr, bound, resolve)
 		for _, l := range part.Names {
 			bound[l]--
 		}
 		switch {
 		case n < len(passes) && !passes[n]:
-			g.level = min(g.level, core.StateLevel)
-		case let != nil && g.level > core.StateLevel && part.Expr != let.Body && !usedOutsideEnabled(let)[part.Expr]:
-			g.level = core.StateLevel
+			g.Level = min(g.Level, core.StateLevel)
+		case let != nil && g.Level > core.StateLevel && part.Expr != let.Body && !usedOutsideEnabled(let)[part.Expr]:
+			g.Level = core.StateLevel
 		}
-		g.level = min(g.level, most)
+		g.Level = min(g.Level, most)
 		n++
 		f.join(g)
 	}
@@ -126,9 +142,9 @@ type passesKey struct {
 // of the call: not where the definition, or an operator that it is given, has it
 // below ENABLED only, or does not use it. Of a recursive definition all are.
 // Ops says the same of operator parameters around; nil stands for all.
-func (p *program) passes(call *core.Call, ops map[*core.Local][]bool) []bool {
-	to, _ := p.resolve(call.Def)
-	if to == nil || to.Body == nil || p.isNative(to) || len(call.Args) > len(to.Params) {
+func (p *Program) passes(call *core.Call, ops map[*core.Local][]bool) []bool {
+	to, _ := p.Resolve(call.Def)
+	if to == nil || to.Body == nil || p.IsNative(to) || len(call.Args) > len(to.Params) {
 		return nil
 	}
 	key := passesKey{def: to}
@@ -149,7 +165,7 @@ func (p *program) passes(call *core.Call, ops map[*core.Local][]bool) []bool {
 }
 
 // operatorPasses is passes for the arguments of an operator that is passed on.
-func (p *program) operatorPasses(a core.Expr, ops map[*core.Local][]bool) []bool {
+func (p *Program) operatorPasses(a core.Expr, ops map[*core.Local][]bool) []bool {
 	switch a := a.(type) {
 	case *core.OpRef:
 		return p.passes(&core.Call{Def: a.Def}, nil)
@@ -162,7 +178,7 @@ func (p *program) operatorPasses(a core.Expr, ops map[*core.Local][]bool) []bool
 }
 
 // passesIn says of each parameter whether its level is part of that of a body.
-func (p *program) passesIn(params []*core.Local, body core.Expr, ops map[*core.Local][]bool) []bool {
+func (p *Program) passesIn(params []*core.Local, body core.Expr, ops map[*core.Local][]bool) []bool {
 	used := map[*core.Local]bool{}
 	var walk func(core.Expr)
 	walk = func(e core.Expr) {
@@ -236,44 +252,44 @@ func usedOutsideEnabled(let *core.Let) map[core.Expr]bool {
 }
 
 // callFacts are the facts of the body of a definition that is applied.
-func (p *program) callFacts(d *core.Def, bound names) facts {
+func (p *Program) callFacts(d *core.Def, bound names) Facts {
 	if bound[d] > 0 {
-		return facts{} // the body is looked at where the LET is
+		return Facts{} // the body is looked at where the LET is
 	}
-	to, _ := p.resolve(d)
+	to, _ := p.Resolve(d)
 	if to == nil {
-		return facts{}
+		return Facts{}
 	}
-	f := p.defFacts(to)
+	f := p.DefFacts(to)
 	if !p.globals[to] {
 		// Recursive definitions and functions of a LET live where the LET is.
 		if _, isFn := to.Body.(*core.Fn); isFn || to.Recursive {
-			f.locals = true
+			f.Locals = true
 		}
 	}
 	return f
 }
 
-// defFacts computes the facts of a definition's body, parameters bound. A
+// DefFacts computes the facts of a definition's body, parameters bound. A
 // recursive use counts as nothing but very large.
-func (p *program) defFacts(d *core.Def) facts {
+func (p *Program) DefFacts(d *core.Def) Facts {
 	if f, ok := p.factsByDef[d]; ok {
 		return f
 	}
-	p.factsByDef[d] = facts{nodes: nodesMax} // while in progress: recursion
-	var f facts
-	if hasEffects(d) {
-		f.volatile = true
+	p.factsByDef[d] = Facts{Nodes: nodesMax} // while in progress: recursion
+	var f Facts
+	if HasEffects(d) {
+		f.Volatile = true
 	}
-	if d.Body != nil && !p.isNative(d) {
+	if d.Body != nil && !p.IsNative(d) {
 		bound := make(names, len(d.Params))
 		for _, l := range d.Params {
 			bound[l] = 1
 		}
-		f.join(p.factsOf(d.Body, bound, nil))
+		f.join(p.factsWithin(d.Body, bound, nil))
 	}
 	if d.Recursive {
-		f.nodes = nodesMax
+		f.Nodes = nodesMax
 	}
 	p.factsByDef[d] = f
 	return f

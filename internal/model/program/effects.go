@@ -1,0 +1,77 @@
+package program
+
+import (
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/tla/native"
+)
+
+// Native is the Go form of a definition of a standard module, or nil.
+func Native(d *core.Def) *native.Op {
+	if !d.Native {
+		return nil
+	}
+	return native.Lookup(d.Module, d.Name)
+}
+
+// HasEffects reports whether d is an operator whose result may differ from one
+// evaluation to the next, or that acts.
+func HasEffects(d *core.Def) bool {
+	op := Native(d)
+	return op != nil && op.Effects
+}
+
+// Reach calls visit for the definitions that e leads to, each once and none that seen
+// has; what a definition is made of is looked into as long as visit says so.
+func (p *Program) Reach(e core.Expr, seen map[*core.Def]bool, visit func(*core.Def) (further bool)) {
+	var walk func(core.Expr)
+	def := func(d *core.Def) {
+		d, _ = p.Resolve(d)
+		if d == nil || seen[d] {
+			return
+		}
+		seen[d] = true
+		if visit(d) && d.Body != nil && !p.IsNative(d) {
+			walk(d.Body)
+		}
+	}
+	walk = func(e core.Expr) {
+		switch e := e.(type) {
+		case *core.Call:
+			def(e.Def)
+		case *core.OpRef:
+			def(e.Def)
+		case *core.ConstRef:
+			if r := p.Constants[e.Const]; r.Def != nil {
+				def(r.Def)
+			}
+		}
+		for x := range core.Children(e, core.EvaluationOrder) {
+			walk(x)
+		}
+	}
+	walk(e)
+}
+
+// Unsteady reports whether e may have another value when it is evaluated again, or
+// an effect. A constant that is computed once has neither after the sample.
+func (p *Program) Unsteady(e core.Expr) bool {
+	if !p.Facts(e).Volatile {
+		return false
+	}
+	found := false
+	p.Reach(e, map[*core.Def]bool{}, func(d *core.Def) bool {
+		if p.ConstDefs[d] != nil {
+			return false
+		}
+		found = found || HasEffects(d)
+		return !found
+	})
+	return found
+}
+
+// nativePrimitive reports whether the body of a native definition is no more than
+// a place for one.
+func nativePrimitive(d *core.Def) bool {
+	op := Native(d)
+	return op != nil && (op.Primitive || op.Effects)
+}
