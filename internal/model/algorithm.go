@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
+	"github.com/ashlar-dev/ashlar/internal/model/tree"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -14,7 +15,7 @@ import (
 // such, which it no longer is in a successor. It is for one goroutine.
 type Algorithm struct {
 	m         *Model
-	r         *reference
+	r         *tree.Evaluator
 	processes []*Process
 	blocks    map[string]*block // by label
 }
@@ -46,7 +47,7 @@ func (m *Model) Algorithm() (*Algorithm, error) {
 	if d == nil {
 		return nil, errors.New("the specification's behaviour is not that of its algorithm: its Next, pc or processes are others")
 	}
-	a := &Algorithm{m: m, blocks: map[string]*block{}, r: newReference(m.program, tlcget.New(m.common, m.workers.Add(1)))}
+	a := &Algorithm{m: m, blocks: map[string]*block{}, r: tree.New(m.program, tlcget.New(m.common, m.workers.Add(1)))}
 	for _, q := range d.alg.Procedures {
 		var written []*pcal.Block
 		if q.From != nil {

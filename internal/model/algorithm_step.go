@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/tree"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -36,7 +37,7 @@ type Access struct {
 // path is a way of executing a step, so far. Vals is never changed in place.
 type path struct {
 	vals     []value.Value
-	env      *env
+	env      *tree.Env
 	accesses int
 }
 
@@ -62,9 +63,9 @@ func (a *Algorithm) Step(p *Process, vals []value.Value, obs Observer, done func
 	}
 	x := &stepper{a: a, p: p, text: b.text, obs: obs}
 	x.done = func(vals []value.Value) error { return done(vals, x.accesses) }
-	var n *env
+	var n *tree.Env
 	if self := b.text.view.Name; self != nil && !p.Self.IsUndefined() {
-		n = n.bind(self, p.Self)
+		n = n.Bind(self, p.Self)
 	}
 	return a.guard(func() error { return x.stmts(b.Body, path{vals: vals, env: n}, x.end, nil) })
 }
@@ -96,7 +97,7 @@ func (x *stepper) stmts(list []pcal.Stmt, p path, k after, y yielded) error {
 }
 
 func (x *stepper) eval(e core.Expr, p path) value.Value {
-	return x.a.r.eval(x.text.x(e), p.env, state{cur: p.vals}).Normal()
+	return x.a.r.Eval(x.text.x(e), p.env, tree.State{Cur: p.vals}).Normal()
 }
 
 func (x *stepper) stmt(s pcal.Stmt, p path, k after, y yielded) error {
@@ -156,7 +157,7 @@ func (x *stepper) with(s *pcal.With, p path, k after, y yielded) error {
 	v := x.eval(s.X, p)
 	if !s.In {
 		q := p
-		q.env = p.env.bind(s.Var, v)
+		q.env = p.env.Bind(s.Var, v)
 		return x.stmts(s.Body, q, k, y)
 	}
 	elems := v.Elems()
@@ -165,7 +166,7 @@ func (x *stepper) with(s *pcal.With, p path, k after, y yielded) error {
 	}
 	for _, e := range elems {
 		q := p
-		q.env = p.env.bind(s.Var, e)
+		q.env = p.env.Bind(s.Var, e)
 		if err := x.stmts(s.Body, q, k, y); err != nil {
 			return err
 		}
@@ -212,7 +213,7 @@ func (x *stepper) read(s *pcal.Read, p path, k after, y yielded) error {
 		if !x.access(s, s.Access, false, index, v, &q) {
 			return nil
 		}
-		q.env = p.env.bind(s.Dst, v)
+		q.env = p.env.Bind(s.Dst, v)
 		return x.stmts(s.Rest, q, k, y)
 	})
 }
@@ -224,7 +225,7 @@ func (x *stepper) write(s *pcal.Write, p path, k after) error {
 	if !x.access(s, s.Access, true, index, v, &q) {
 		return nil
 	}
-	q.env = p.env.bind(s.Value, v)
+	q.env = p.env.Bind(s.Value, v)
 	return x.stmts(s.Body, q, k, nil)
 }
 
@@ -237,7 +238,7 @@ func (x *stepper) assign(s *pcal.Assign, p path) path {
 	}
 	vals := slices.Clone(p.vals)
 	for _, u := range updates {
-		vals[u.Var.Index] = x.a.r.eval(u.Value, p.env, state{cur: p.vals}).Normal()
+		vals[u.Var.Index] = x.a.r.Eval(u.Value, p.env, tree.State{Cur: p.vals}).Normal()
 	}
 	p.vals = vals
 	return p
@@ -260,7 +261,7 @@ func (x *stepper) update(updates []pcal.Update, before []value.Value, p path, k 
 		return k(p)
 	}
 	u := updates[0]
-	v := x.a.r.eval(u.Value, p.env, state{cur: before, nxt: p.vals}).Normal()
+	v := x.a.r.Eval(u.Value, p.env, tree.State{Cur: before, Nxt: p.vals}).Normal()
 	choices := []value.Value{v}
 	if u.In {
 		choices = v.Elems()
@@ -280,8 +281,8 @@ func (x *stepper) update(updates []pcal.Update, before []value.Value, p path, k 
 func (a *Algorithm) guard(f func() error) error {
 	var out error
 	if err := value.Catch(func() { out = f() }); err != nil {
-		places := a.r.places()
-		a.r.at, a.r.depth = nil, 0
+		places := a.r.Places()
+		a.r.Forget()
 		return &check.EvalError{Message: err.Error(), Places: places}
 	}
 	return out

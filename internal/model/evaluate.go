@@ -3,6 +3,7 @@ package model
 import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
+	"github.com/ashlar-dev/ashlar/internal/model/tree"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -27,17 +28,18 @@ func (m *Model) EvaluateStep(e core.Expr, s, next []value.Value) (value.Value, e
 // EvaluateUntil is EvaluateStep with an end: when stop answers true the
 // evaluation ends with an error soon. Without stop it is not asked.
 func (m *Model) EvaluateUntil(stop func() bool, e core.Expr, s, next []value.Value) (value.Value, error) {
-	r := newReference(m.program, tlcget.New(m.common, m.workers.Add(1)))
-	r.run.Stop = stop
+	run := tlcget.New(m.common, m.workers.Add(1))
+	run.Stop = stop
+	r := tree.New(m.program, run)
 	var v value.Value
 	err := value.Catch(func() {
-		v = r.eval(e, nil, state{cur: s, nxt: next}).Normal()
+		v = r.Eval(e, nil, tree.State{Cur: s, Nxt: next}).Normal()
 		if v.Kind() == value.KindSet && value.IsFinite(v) {
 			v = value.Enumerate(v)
 		}
 	})
 	if err != nil {
-		return value.Value{}, &check.EvalError{Message: err.Error(), Places: r.places()}
+		return value.Value{}, &check.EvalError{Message: err.Error(), Places: r.Places()}
 	}
 	return v, nil
 }

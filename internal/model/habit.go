@@ -1,8 +1,6 @@
 package model
 
 import (
-	"strings"
-
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/config"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
@@ -38,49 +36,4 @@ func (b *builder) primeless(f *formula) {
 		b.m.info.Warnings = append(b.m.info.Warnings,
 			"the next-state relation "+f.name+" mentions no primed variable, so it determines no next state: write x' = ... for the next value of x")
 	}
-}
-
-// partAssigned is what to add to the message of an error where the evaluator is at f[i]' = e or
-// f'[i] = e while f has no next value: a part of a variable cannot be given one.
-// It is "" elsewhere.
-func (r *reference) partAssigned(message string) string {
-	for p, n := r.at, 0; p != nil && p.def == nil && n < partAssignedDepth; p, n = p.up, n+1 {
-		eq, ok := p.expr.(*core.Op)
-		if !ok || eq.Op != core.OpEq {
-			continue
-		}
-		v := partOf(eq.Args[0], false, 0)
-		if v == nil || !strings.HasPrefix(message, "the variable "+v.Name+" is used before it has a value") {
-			return ""
-		}
-		return "; a step gives a value to a whole variable: write " + v.Name + "' = [" + v.Name + " EXCEPT ![...] = ...]"
-	}
-	return ""
-}
-
-// partAssignedDepth is how far above the innermost expression an equality is
-// looked for, and how deep in it the variable.
-const partAssignedDepth = 8
-
-// partOf is the variable of which e is a part in the next state, nil where it is
-// something else.
-func partOf(e core.Expr, primed bool, depth int) *core.Variable {
-	if depth > partAssignedDepth {
-		return nil
-	}
-	switch e := e.(type) {
-	case *core.Op:
-		if e.Op == core.OpPrime && !primed {
-			return partOf(e.Args[0], true, depth)
-		}
-	case *core.Apply:
-		return partOf(e.Fn, primed, depth+1)
-	case *core.Select:
-		return partOf(e.X, primed, depth+1)
-	case *core.VarRef:
-		if primed && depth > 0 {
-			return e.Var
-		}
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
+	"github.com/ashlar-dev/ashlar/internal/model/tree"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -80,7 +81,7 @@ func (m *Model) newWorker() *worker {
 	if m.compiled != nil {
 		w.ev = newMachine(m, w.run)
 	} else {
-		w.ev = &referenceEvaluator{m: m, r: newReference(m.program, w.run)}
+		w.ev = &referenceEvaluator{m: m, r: tree.New(m.program, w.run)}
 	}
 	return w
 }

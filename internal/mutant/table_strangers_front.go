@@ -49,13 +49,13 @@ func strangersFrontMutants() []Mutant {
 			New:    "f.Vars = VarBit(e.Var.Index)",
 		},
 		{
-			Name: "internal/model/arguments-are-not-kept", Kind: Stuck, In: "internal/model", Packages: models, Run: "TestArguments|TestRecursionTakes", Short: true,
+			Name: "internal/model/arguments-are-not-kept", Kind: Stuck, In: "internal/model/tree", Packages: models, Run: "TestArguments|TestRecursionTakes", Short: true,
 			Breaks: "An argument is evaluated anew at each use, in a recursion as often as that is deep.",
 			Old:    "if k := b.kept.Load(); k != nil && k.when == when {",
 			New:    "if k := b.kept.Load(); k != nil && k.when == when && false {",
 		},
 		{
-			Name: "internal/model/primed-arguments-outlive-their-state", Kind: WrongAnswer, In: "internal/model", Packages: models, Run: "TestArguments", Short: true,
+			Name: "internal/model/primed-arguments-outlive-their-state", Kind: WrongAnswer, In: "internal/model/tree", Packages: models, Run: "TestArguments", Short: true,
 			Breaks: "An argument about the next state keeps the value it had in another branch of the action.",
 			Old:    "r.retracted++",
 			New:    "r.retracted += 0",

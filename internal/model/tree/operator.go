@@ -1,4 +1,4 @@
-package model
+package tree
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 )
 
 // op evaluates an operator of the language.
-func (r *reference) op(e *core.Op, n *env, s state) value.Value {
-	arg := func(i int) value.Value { return r.eval(e.Args[i], n, s) }
+func (r *Evaluator) op(e *core.Op, n *Env, s State) value.Value {
+	arg := func(i int) value.Value { return r.Eval(e.Args[i], n, s) }
 	switch e.Op {
 	case core.OpNot:
 		return value.Bool(!arg(0).IsTrue())
@@ -46,7 +46,7 @@ func (r *reference) op(e *core.Op, n *env, s state) value.Value {
 	case core.OpString:
 		return value.Strings()
 	case core.OpPrime:
-		return r.eval(e.Args[0], n, s.prime())
+		return r.Eval(e.Args[0], n, s.prime())
 	case core.OpUnchanged:
 		return value.Bool(!r.changed(e.Args[0], n, s))
 	case core.OpEnabled:
@@ -61,16 +61,16 @@ func (r *reference) op(e *core.Op, n *env, s state) value.Value {
 }
 
 // member reports whether x is in the set e, all of which is evaluated.
-func (r *reference) member(x value.Value, e core.Expr, n *env, s state) bool {
+func (r *Evaluator) member(x value.Value, e core.Expr, n *Env, s State) bool {
 	return value.Contains(r.asked(e, n, s), x)
 }
 
 // asked is a set that is asked for a member, and so need not be listed: of
 // {x \in S : p}, where S is neither listed nor an interval, p is asked when it is.
-func (r *reference) asked(e core.Expr, n *env, s state) value.Value {
+func (r *Evaluator) asked(e core.Expr, n *Env, s State) value.Value {
 	switch e := e.(type) {
 	case *core.SetFilter:
-		pred := func(r *reference, x value.Value) bool { return r.boolean(e.Pred, bindElement(n, e.Bind, x), s) }
+		pred := func(r *Evaluator, x value.Value) bool { return r.boolean(e.Pred, bindElement(n, e.Bind, x), s) }
 		base := r.asked(e.Bind.Set, n, s)
 		if value.Listed(base) {
 			return r.filter(base, pred)
@@ -95,15 +95,15 @@ func (r *reference) asked(e core.Expr, n *env, s state) value.Value {
 			}
 		}
 	}
-	return r.eval(e, n, s)
+	return r.Eval(e, n, s)
 }
 
 // enabled reports whether some next state satisfies the action.
-func (r *reference) enabled(e core.Expr, n *env, s state) bool {
-	inner := state{cur: s.cur, nxt: make([]value.Value, len(r.p.Spec.Variables)+len(r.p.Spec.Shadows))}
+func (r *Evaluator) enabled(e core.Expr, n *Env, s State) bool {
+	inner := State{Cur: s.Cur, Nxt: make([]value.Value, len(r.p.Spec.Variables)+len(r.p.Spec.Shadows))}
 	if s.primed {
-		rule.Complete(s.nxt, r.p.Spec.Variables)
-		inner.cur = slices.Clone(s.nxt) // s.nxt may change; a current state does not: see byName
+		rule.Complete(s.Nxt, r.p.Spec.Variables)
+		inner.Cur = slices.Clone(s.Nxt) // s.nxt may change; a current state does not: see byName
 	}
 	found := false
 	r.next(e, n, inner, func() bool {
@@ -115,15 +115,15 @@ func (r *reference) enabled(e core.Expr, n *env, s state) bool {
 
 // composed reports whether A \cdot B holds of the two states: whether some state
 // between them is reached by A and left by B.
-func (r *reference) composed(e *core.Op, n *env, s state) bool {
+func (r *Evaluator) composed(e *core.Op, n *Env, s State) bool {
 	if s.primed {
 		value.Fail("a primed expression cannot be primed again")
 	}
 	mid := make([]value.Value, len(r.p.Spec.Variables))
 	found := false
-	r.next(e.Args[0], n, state{cur: s.cur, nxt: mid}, func() bool {
+	r.next(e.Args[0], n, State{Cur: s.Cur, Nxt: mid}, func() bool {
 		rule.Complete(mid, r.p.Spec.Variables)
-		found = r.boolean(e.Args[1], n, state{cur: slices.Clone(mid), nxt: s.nxt})
+		found = r.boolean(e.Args[1], n, State{Cur: slices.Clone(mid), Nxt: s.Nxt})
 		return !found
 	})
 	return found

@@ -1,4 +1,4 @@
-package model
+package tree
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 // next executes e as an action: it gives values to variables of s.nxt that
 // have none, in every way in which e can be true, and calls k for each. What
 // it assigned is undone when k returns. It is false where k was.
-func (r *reference) next(e core.Expr, n *env, s state, k func() bool) bool {
+func (r *Evaluator) next(e core.Expr, n *Env, s State, k func() bool) bool {
 	saved := r.at
 	r.at = &place{up: saved, expr: e}
 	if i, ok := r.actions[e]; ok && r.action < 0 {
@@ -29,7 +29,7 @@ func (r *reference) next(e core.Expr, n *env, s state, k func() bool) bool {
 	return ok
 }
 
-func (r *reference) next1(e core.Expr, n *env, s state, k func() bool) bool {
+func (r *Evaluator) next1(e core.Expr, n *Env, s State, k func() bool) bool {
 	switch e := e.(type) {
 	case *core.And:
 		return r.conjuncts(e.List, n, s, k)
@@ -51,10 +51,10 @@ func (r *reference) next1(e core.Expr, n *env, s state, k func() bool) bool {
 		return r.next(e.Body, r.let(e, n), s, k)
 	case *core.Quant:
 		if e.Exists {
-			return r.each(e.Binds, n, s, func(n *env) bool { return r.next(e.Body, n, s, k) })
+			return r.each(e.Binds, n, s, func(n *Env) bool { return r.next(e.Body, n, s, k) })
 		}
-		var envs []*env
-		r.each(e.Binds, n, s, func(n *env) bool {
+		var envs []*Env
+		r.each(e.Binds, n, s, func(n *Env) bool {
 			envs = append(envs, n)
 			return true
 		})
@@ -86,39 +86,39 @@ func (r *reference) next1(e core.Expr, n *env, s state, k func() bool) bool {
 }
 
 // test goes on where e, which assigns nothing, is true.
-func (r *reference) test(e core.Expr, n *env, s state, k func() bool) bool {
+func (r *Evaluator) test(e core.Expr, n *Env, s State, k func() bool) bool {
 	return !r.boolean(e, n, s) || k()
 }
 
-func (r *reference) conjuncts(es []core.Expr, n *env, s state, k func() bool) bool {
+func (r *Evaluator) conjuncts(es []core.Expr, n *Env, s State, k func() bool) bool {
 	if len(es) == 0 {
 		return k()
 	}
 	return r.next(es[0], n, s, func() bool { return r.conjuncts(es[1:], n, s, k) })
 }
 
-func (r *reference) forAll(body core.Expr, envs []*env, s state, k func() bool) bool {
+func (r *Evaluator) forAll(body core.Expr, envs []*Env, s State, k func() bool) bool {
 	if len(envs) == 0 {
 		return k()
 	}
 	return r.next(body, envs[0], s, func() bool { return r.forAll(body, envs[1:], s, k) })
 }
 
-func (r *reference) nextOp(e *core.Op, n *env, s state, k func() bool) bool {
+func (r *Evaluator) nextOp(e *core.Op, n *Env, s State, k func() bool) bool {
 	switch e.Op {
 	case core.OpEq:
 		if v := r.assignable(e.Args[0], n, s); v != nil {
-			return r.assign(v, r.eval(e.Args[1], n, s), s, k)
+			return r.assign(v, r.Eval(e.Args[1], n, s), s, k)
 		}
 	case core.OpIn:
 		v := r.assignable(e.Args[0], n, s)
 		if v == nil {
 			break
 		}
-		if !s.nxt[v.Index].IsUndefined() {
-			return !r.member(s.nxt[v.Index], e.Args[1], n, s) || k()
+		if !s.Nxt[v.Index].IsUndefined() {
+			return !r.member(s.Nxt[v.Index], e.Args[1], n, s) || k()
 		}
-		for x := range r.eval(e.Args[1], n, s).Each {
+		for x := range r.Eval(e.Args[1], n, s).Each {
 			r.poll()
 			if !r.assign(v, x, s, k) {
 				return false
@@ -134,9 +134,9 @@ func (r *reference) nextOp(e *core.Op, n *env, s state, k func() bool) bool {
 		return r.unchanged(e.Args[0], n, s, k)
 	case core.OpCompose:
 		mid := make([]value.Value, len(r.p.Spec.Variables))
-		return r.next(e.Args[0], n, state{cur: s.cur, nxt: mid}, func() bool {
+		return r.next(e.Args[0], n, State{Cur: s.Cur, Nxt: mid}, func() bool {
 			rule.Complete(mid, r.p.Spec.Variables)
-			return r.next(e.Args[1], n, state{cur: slices.Clone(mid), nxt: s.nxt}, k)
+			return r.next(e.Args[1], n, State{Cur: slices.Clone(mid), Nxt: s.Nxt}, k)
 		})
 	}
 	return r.test(e, n, s, k)
@@ -144,19 +144,19 @@ func (r *reference) nextOp(e *core.Op, n *env, s state, k func() bool) bool {
 
 // assign gives v the value x and goes on, or, where v has a value already,
 // goes on if it is x.
-func (r *reference) assign(v *core.Variable, x value.Value, s state, k func() bool) bool {
-	if old := s.nxt[v.Index]; !old.IsUndefined() {
+func (r *Evaluator) assign(v *core.Variable, x value.Value, s State, k func() bool) bool {
+	if old := s.Nxt[v.Index]; !old.IsUndefined() {
 		return !value.Equal(old, x) || k()
 	}
-	s.nxt[v.Index] = x.Normal()
+	s.Nxt[v.Index] = x.Normal()
 	ok := k()
-	s.nxt[v.Index] = value.Value{}
+	s.Nxt[v.Index] = value.Value{}
 	r.retracted++
 	return ok
 }
 
 // assignable is the variable whose next value e stands for, or nil.
-func (r *reference) assignable(e core.Expr, n *env, s state) *core.Variable {
+func (r *Evaluator) assignable(e core.Expr, n *Env, s State) *core.Variable {
 	switch e := e.(type) {
 	case *core.VarRef:
 		if s.primed {
@@ -186,13 +186,13 @@ func (r *reference) assignable(e core.Expr, n *env, s state) *core.Variable {
 
 // unchanged is UNCHANGED e as an action: tuples and definitions are taken
 // apart down to the variables.
-func (r *reference) unchanged(e core.Expr, n *env, s state, k func() bool) bool {
+func (r *Evaluator) unchanged(e core.Expr, n *Env, s State, k func() bool) bool {
 	switch e := e.(type) {
 	case *core.VarRef:
-		if s.cur == nil {
+		if s.Cur == nil {
 			break
 		}
-		return r.assign(e.Var, s.cur[e.Var.Index], s, k)
+		return r.assign(e.Var, s.Cur[e.Var.Index], s, k)
 	case *core.Tuple:
 		return r.unchangedAll(e.Elems, n, s, k)
 	case *core.LocalRef:
@@ -213,7 +213,7 @@ func (r *reference) unchanged(e core.Expr, n *env, s state, k func() bool) bool 
 	return r.changed(e, n, s) || k()
 }
 
-func (r *reference) unchangedAll(es []core.Expr, n *env, s state, k func() bool) bool {
+func (r *Evaluator) unchangedAll(es []core.Expr, n *Env, s State, k func() bool) bool {
 	if len(es) == 0 {
 		return k()
 	}
@@ -221,7 +221,7 @@ func (r *reference) unchangedAll(es []core.Expr, n *env, s state, k func() bool)
 }
 
 // nextLocal executes an action that was passed as an argument.
-func (r *reference) nextLocal(e *core.LocalRef, n *env, s state, k func() bool) bool {
+func (r *Evaluator) nextLocal(e *core.LocalRef, n *Env, s State, k func() bool) bool {
 	b := n.lookup(e.Local)
 	if e.Local.Arity > 0 {
 		return r.nextOperator(b, e.Args, n, s, k)
@@ -232,7 +232,7 @@ func (r *reference) nextLocal(e *core.LocalRef, n *env, s state, k func() bool) 
 	return r.next(b.expr, b.env, s, k)
 }
 
-func (r *reference) nextOperator(b *binding, args []core.Expr, n *env, s state, k func() bool) bool {
+func (r *Evaluator) nextOperator(b *binding, args []core.Expr, n *Env, s State, k func() bool) bool {
 	switch op := b.expr.(type) {
 	case *core.OpRef:
 		if let := b.env.lookupDef(op.Def); let != nil {
@@ -247,14 +247,14 @@ func (r *reference) nextOperator(b *binding, args []core.Expr, n *env, s state, 
 	return !r.applyOperator(b, args, n, s).IsTrue() || k()
 }
 
-func (r *reference) nextCall(e *core.Call, n *env, s state, k func() bool) bool {
+func (r *Evaluator) nextCall(e *core.Call, n *Env, s State, k func() bool) bool {
 	if b := n.lookupDef(e.Def); b != nil {
 		return r.nextBody(e.Def, e.Args, n, b.env, s, k)
 	}
 	return r.nextGlobal(e.Def, e.Args, n, s, k)
 }
 
-func (r *reference) nextGlobal(d *core.Def, args []core.Expr, n *env, s state, k func() bool) bool {
+func (r *Evaluator) nextGlobal(d *core.Def, args []core.Expr, n *Env, s State, k func() bool) bool {
 	to, _ := r.p.Resolve(d)
 	if to == nil || to.Body == nil || r.p.IsNative(to) || r.p.ConstDefs[to] != nil {
 		return !r.callGlobal(d, args, n, s).IsTrue() || k()
@@ -263,7 +263,7 @@ func (r *reference) nextGlobal(d *core.Def, args []core.Expr, n *env, s state, k
 }
 
 // nextBody executes the body of d.
-func (r *reference) nextBody(d *core.Def, args []core.Expr, n, outer *env, s state, k func() bool) bool {
+func (r *Evaluator) nextBody(d *core.Def, args []core.Expr, n, outer *Env, s State, k func() bool) bool {
 	r.enter()
 	saved := r.at
 	r.at = &place{up: saved, def: d}
