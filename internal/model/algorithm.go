@@ -48,19 +48,19 @@ func (m *Model) Algorithm() (*Algorithm, error) {
 		return nil, errors.New("the specification's behaviour is not that of its algorithm: its Next, pc or processes are others")
 	}
 	a := &Algorithm{m: m, blocks: map[string]*block{}, r: tree.New(m.program, tlcget.New(m.common, m.workers.Add(1)))}
-	for _, q := range d.alg.Procedures {
+	for _, q := range d.Alg.Procedures {
 		var written []*pcal.Block
 		if q.From != nil {
 			written = q.From.Blocks
 		}
-		a.place(q.Blocks, written, d.alg.ProcedureView(q, d.calls, d.value))
+		a.place(q.Blocks, written, d.Procedure(q))
 	}
-	for _, p := range d.alg.Processes {
+	for _, p := range d.Alg.Processes {
 		var written []*pcal.Block
 		if p.From != nil {
 			written = p.From.Archetype.Blocks
 		}
-		a.place(p.Blocks, written, d.alg.ProcessView(p, d.calls, d.value))
+		a.place(p.Blocks, written, d.Process(p))
 		if err := a.spawn(p); err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (t *text) x(e core.Expr) core.Expr {
 // Label is where a process stands in a state, as the user wrote the label, and
 // as it is in the state.
 func (a *Algorithm) Label(p *Process, vals []value.Value) (written, unique string) {
-	alg := a.m.direct.alg
+	alg := a.m.direct.Alg
 	if !alg.NeedsPC() {
 		unique = p.Decl.Blocks[0].Label
 	} else {

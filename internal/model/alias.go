@@ -19,7 +19,7 @@ func (m *Model) showAlias(at check.Shown, vals, next []value.Value) []check.Bind
 		w.run.Action = at.Action + 2
 	}
 	err := value.Catch(func() {
-		v := w.ev.value(m.alias, vector.Bare(vals), vector.Bare(next)).Normal()
+		v := w.ev.Value(m.alias.id, vector.Bare(vals), vector.Bare(next)).Normal()
 		if v.Kind() != value.KindRecord {
 			return
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/model/closure"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/tree"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
@@ -14,20 +15,20 @@ type referenceEvaluator struct {
 	r *tree.Evaluator
 }
 
-func (e *referenceEvaluator) init(nxt vector.Vector, found func(int) bool) {
+func (e *referenceEvaluator) Init(nxt vector.Vector, found func(int) bool) {
 	e.r.Initial(e.m.init.expr, nxt.Vals, func() bool { return found(-1) })
 }
 
-func (e *referenceEvaluator) next(cur, nxt vector.Vector, found func(int) bool) {
+func (e *referenceEvaluator) Next(cur, nxt vector.Vector, found func(int) bool) {
 	e.r.Steps(e.m.next.expr, e.m.actions.Index, cur.Vals, nxt.Vals, found)
 }
 
-func (e *referenceEvaluator) holds(f *formula, cur, nxt vector.Vector) bool {
-	return e.value(f, cur, nxt).IsTrue()
+func (e *referenceEvaluator) Holds(formula int, cur, nxt vector.Vector) bool {
+	return e.Value(formula, cur, nxt).IsTrue()
 }
 
-func (e *referenceEvaluator) value(f *formula, cur, nxt vector.Vector) value.Value {
-	return e.r.Value(f.expr, tree.State{Cur: cur.Vals, Nxt: nxt.Vals})
+func (e *referenceEvaluator) Value(formula int, cur, nxt vector.Vector) value.Value {
+	return e.r.Value(e.m.formulas[formula].expr, tree.State{Cur: cur.Vals, Nxt: nxt.Vals})
 }
 
 // guard runs what evaluates f (nil: an enumeration) and makes an EvalError of
@@ -56,19 +57,19 @@ func (w *worker) explain(f *formula, cur, nxt vector.Vector, err error) error {
 			Places:  []string{w.place(w.encoding.action)},
 		}
 	}
-	if m, ok := w.ev.(*machine); ok && w.m.direct != nil && f == nil && !w.initial {
-		return &check.EvalError{Message: err.Error(), Places: []string{m.place.String()}}
+	if m, ok := w.ev.(*closure.Machine); ok && w.m.direct != nil && f == nil && !w.initial {
+		return &check.EvalError{Message: err.Error(), Places: []string{m.Place().String()}}
 	}
 	r := tree.New(w.m.program, w.run.Mute())
 	e := &referenceEvaluator{m: w.m, r: r}
 	again := value.Catch(func() {
 		switch {
 		case f != nil:
-			e.value(f, cur, nxt)
+			e.Value(f.id, cur, nxt)
 		case w.initial:
-			e.init(vector.New(len(w.nxt.Vals)), func(int) bool { return true })
+			e.Init(vector.New(len(w.nxt.Vals)), func(int) bool { return true })
 		default:
-			e.next(w.cur, vector.New(len(w.nxt.Vals)), func(int) bool { return true })
+			e.Next(w.cur, vector.New(len(w.nxt.Vals)), func(int) bool { return true })
 		}
 	})
 	if again == error(tlcget.ErrStopped) {

@@ -73,7 +73,7 @@ func (e exprModels) value(t testing.TB, name string, reference bool, vals []valu
 	w := m.newWorker()
 	s := m.Encode(vals)
 	m.codec.Decode(s, w.cur, w.ends)
-	err = w.guard(m.view, w.cur, vector.Vector{}, func() { v = w.ev.value(m.view, w.cur, vector.Vector{}).Normal() })
+	err = w.guard(m.view, w.cur, vector.Vector{}, func() { v = w.ev.Value(m.view.id, w.cur, vector.Vector{}).Normal() })
 	if err == nil && v.Kind() == value.KindSet && value.IsFinite(v) {
 		v = value.Enumerate(v)
 	}

@@ -158,7 +158,7 @@ func (w *worker) meet() {
 	left := w.unmet[:0]
 	for _, i := range w.unmet {
 		f, holds := w.m.antecedents[i].f, false
-		if err := value.Catch(func() { holds = w.ev.holds(f, w.seen, vector.Vector{}) }); err == nil && !holds {
+		if err := value.Catch(func() { holds = w.ev.Holds(f.id, w.seen, vector.Vector{}) }); err == nil && !holds {
 			left = append(left, i)
 		}
 	}

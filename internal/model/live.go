@@ -365,7 +365,7 @@ func (w *worker) Atom(i int, s, t check.State) (bool, error) {
 }
 
 func (w *worker) atom(a atom, cur, nxt vector.Vector) (holds bool, err error) {
-	err = w.guard(a.f, cur, nxt, func() { holds = w.ev.holds(a.f, cur, nxt) })
+	err = w.guard(a.f, cur, nxt, func() { holds = w.ev.Holds(a.f.id, cur, nxt) })
 	var wrong *check.EvalError
 	if errors.As(err, &wrong) {
 		err = &check.AtomError{Atom: a.number, Err: wrong}

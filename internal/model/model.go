@@ -5,13 +5,18 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/model/closure"
+	"github.com/ashlar-dev/ashlar/internal/model/direct"
+	"github.com/ashlar-dev/ashlar/internal/model/profile"
 	"github.com/ashlar-dev/ashlar/internal/model/program"
+	"github.com/ashlar-dev/ashlar/internal/model/reduce"
 	"github.com/ashlar-dev/ashlar/internal/model/symmetry"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/config"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -25,7 +30,7 @@ type Model struct {
 
 	init, next *formula
 	actions    *program.Actions
-	direct     *direct // the algorithm that next is the translation of, or nil
+	direct     *direct.Algorithm // the algorithm that next is the translation of, or nil
 
 	invariants        []*formula
 	antecedents       []antecedent // of the invariants
@@ -43,12 +48,12 @@ type Model struct {
 	live     *liveness  // nil where no property of behaviours can be checked
 
 	formulas []*formula
-	compiled *closures // nil: the reference evaluator is used
-	packed   *packing  // nil: states are not packed
-	unpacked string    // why, once that was tried
-	profile  *profile  // nil: nothing is counted
+	compiled *closure.Code    // nil: the reference evaluator is used
+	packed   *packing         // nil: states are not packed
+	unpacked string           // why, once that was tried
+	profile  *profile.Profile // nil: nothing is counted
 	// reduction is what is taken alone, where that was asked for.
-	reduction *reduction
+	reduction *reduce.Plan
 	workers   atomic.Uint64
 	warnings  *source.List
 }
@@ -89,7 +94,10 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 	}
 	b.reduce()
 	if !o.Reference {
-		m.compiled = m.compile(o)
+		if o.Profile {
+			m.profile = profile.New()
+		}
+		m.compiled = m.compile()
 	}
 	b.symmetry()
 	if err := diags.Err(); err != nil {
@@ -97,6 +105,18 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 	}
 	m.warnings = &diags
 	return m, nil
+}
+
+// NewDirect is New for a specification that was loaded with what an algorithm
+// declares: steps are those of the algorithm, which is plain, has unique names,
+// and is over the variables and definitions of spec. Where the configuration's
+// behaviour has another next-state relation than the algorithm's, or the
+// identities of processes depend on variables, it is the same as New.
+func NewDirect(spec *core.Spec, alg *pcal.Algorithm, cfg *config.Config, o Options) (*Model, error) {
+	if alg != nil {
+		o.direct, spec = direct.New(spec, alg)
+	}
+	return New(spec, cfg, o)
 }
 
 // Constants returns what is wrong, or in vain, in what a configuration says of
@@ -255,7 +275,7 @@ func (b *builder) behaviour() {
 			Repair:  "SPECIFICATION Spec, or INIT Init NEXT Next"})
 	}
 	if b.m.direct != nil {
-		b.m.info.Actions = b.m.direct.actions
+		b.m.info.Actions = b.m.direct.Actions
 	} else if b.m.actions != nil {
 		for _, a := range b.m.actions.List {
 			b.m.info.Actions = append(b.m.info.Actions, check.Action{Name: a.Name, Place: a.Expr.Span().String()})
@@ -273,10 +293,10 @@ func (b *builder) setNext(name string, e core.Expr) {
 func (b *builder) setDirect() {
 	d := b.o.direct
 	call, ok := b.m.next.expr.(*core.Call)
-	if d == nil || !ok || b.o.Reference || !d.suits(b.p) {
+	if d == nil || !ok || b.o.Reference || !d.Suits(b.p) {
 		return
 	}
-	if def, _ := b.p.Resolve(call.Def); def == d.next {
+	if def, _ := b.p.Resolve(call.Def); def == d.Next {
 		b.m.direct = d
 	}
 }
@@ -396,6 +416,6 @@ func (m *Model) Postcondition() (name string, holds, asked bool, err error) {
 	}
 	w := m.newWorker()
 	m.common.Last(w.run)
-	err = w.guard(m.post, vector.Vector{}, vector.Vector{}, func() { holds = w.ev.holds(m.post, vector.Vector{}, vector.Vector{}) })
+	err = w.guard(m.post, vector.Vector{}, vector.Vector{}, func() { holds = w.ev.Holds(m.post.id, vector.Vector{}, vector.Vector{}) })
 	return m.post.name, holds, true, err
 }

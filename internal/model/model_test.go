@@ -368,7 +368,7 @@ Result == <<N, Ids, F(1, 2), F(2, N), Op(N), NoId \in Ids, I!Range, I!Top, Bound
 		m := newModel(t, spec, parseConfig(t, "test.cfg", cfg+"VIEW Result\n"), Options{Reference: reference})
 		w := m.newWorker()
 		var got value.Value
-		if err := w.guard(m.view, vector.Vector{}, vector.Vector{}, func() { got = w.ev.value(m.view, vector.Vector{}, vector.Vector{}) }); err != nil {
+		if err := w.guard(m.view, vector.Vector{}, vector.Vector{}, func() { got = w.ev.Value(m.view.id, vector.Vector{}, vector.Vector{}) }); err != nil {
 			t.Fatal(err)
 		}
 		if got.String() != want {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/check"
+	"github.com/ashlar-dev/ashlar/internal/model/direct"
 	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/tla/native"
@@ -44,7 +45,7 @@ type Options struct {
 	SafetyOnly bool
 
 	// direct is what NewDirect puts in the place of a next-state relation.
-	direct *direct
+	direct *direct.Algorithm
 	// permute finds orbits by permutations where sorting would do. Tests compare
 	// the two.
 	permute bool
@@ -52,16 +53,6 @@ type Options struct {
 	// one. Tests compare the two.
 	pure bool
 }
-
-// The limits of evaluation.
-const (
-	// UnrollMax is how many elements a constant set of an action-level \E may
-	// have for the compiler to make a copy of the action for each.
-	UnrollMax = 32
-	// InlineNodesMax is the size in tree nodes, calls expanded, up to which an
-	// operator is compiled into each of its callers.
-	InlineNodesMax = 400
-)
 
 // settings is what a run of m is connected to.
 func (o Options) settings(m *Model) tlcget.Settings {

@@ -265,7 +265,7 @@ func (w *packedWorker) holds(f *formula, step bool) (bool, error) {
 		cur, nxt = w.cur, w.seen
 	}
 	holds := false
-	err := w.guard(f, cur, nxt, func() { holds = w.ev.holds(f, cur, nxt) })
+	err := w.guard(f, cur, nxt, func() { holds = w.ev.Holds(f.id, cur, nxt) })
 	return holds, err
 }
 

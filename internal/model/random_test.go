@@ -333,7 +333,7 @@ func (e exprModels) step(t testing.TB, name string, reference bool) string {
 	copy(w.nxt.Vals, next)
 	f := m.actionConstraints[0]
 	holds := false
-	err := w.guard(f, w.cur, w.seen, func() { holds = w.ev.holds(f, w.cur, w.seen) })
+	err := w.guard(f, w.cur, w.seen, func() { holds = w.ev.Holds(f.id, w.cur, w.seen) })
 	return outcome(value.Bool(holds), err)
 }
 

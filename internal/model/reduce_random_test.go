@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/internal/check"
-	"github.com/ashlar-dev/ashlar/internal/model"
+	"github.com/ashlar-dev/ashlar/internal/model/reduce"
 )
 
 // longRounds is how many random models a test looks at, and from which seed:
@@ -397,7 +397,7 @@ func TestReductionOnRandomSystems(t *testing.T) {
 	for round := range rounds {
 		g := &systems{r: rand.New(rand.NewPCG(seed, uint64(round)))}
 		files, cfg := g.algorithm()
-		var what model.Reduction
+		var what reduce.Report
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			defer func() {
 				if t.Failed() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/model"
+	"github.com/ashlar-dev/ashlar/internal/model/reduce"
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/config"
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
@@ -39,7 +40,7 @@ func algorithmText(algorithm, after string) texts {
 }
 
 // bothWays searches an algorithm whole and reduced.
-func bothWays(t interface{ Fatalf(string, ...any) }, files texts, cfg string) (whole, reduced *check.Result, what model.Reduction) {
+func bothWays(t interface{ Fatalf(string, ...any) }, files texts, cfg string) (whole, reduced *check.Result, what reduce.Report) {
 	run := func(reduce bool, workers int) *check.Result {
 		m := reducible(t, files, "T.tla", cfg, reduce)
 		r, err := check.Run(context.Background(), m, check.Options{Workers: workers, StatesMax: 200_000})
@@ -140,7 +141,7 @@ func TestReducedSpecifications(t *testing.T) {
 		{"tour/tour.tla", "tour/different.cfg"}, {"lockservice/lockservice.tla", "lockservice/lockservice.cfg"},
 		{"lockservice/bug/lockservice.tla", "lockservice/bug/lockservice.cfg"}, {"loadbalancer/loadbalancer.tla", "loadbalancer/crowded.cfg"},
 		{"workqueue/workqueue.tla", "workqueue/overfull.cfg"}, {"primarybackup/primarybackup.tla", "primarybackup/alone.cfg"}} {
-		verdict := func(reduce bool) (string, model.Reduction) {
+		verdict := func(reduce bool) (string, reduce.Report) {
 			text := readSpec(t, files[1])
 			m := reducible(t, texts{}, "../../specs/"+files[0], text, reduce)
 			r, err := check.Run(context.Background(), m, check.Options{Workers: 2, SafetyOnly: true})

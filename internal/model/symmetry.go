@@ -79,6 +79,6 @@ func (w *worker) key(keys *symmetry.Keys) (check.State, error) {
 
 // viewOf is the value of the view in a state.
 func (w *worker) viewOf(state vector.Vector) (v value.Value, err error) {
-	err = w.guard(w.m.view, state, vector.Vector{}, func() { v = w.ev.value(w.m.view, state, vector.Vector{}).Normal() })
+	err = w.guard(w.m.view, state, vector.Vector{}, func() { v = w.ev.Value(w.m.view.id, state, vector.Vector{}).Normal() })
 	return v, err
 }

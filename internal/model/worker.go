@@ -15,13 +15,13 @@ import (
 type evaluator interface {
 	// init calls found for every way to give nxt values that satisfy the
 	// initial predicate, and stops where found is false.
-	init(nxt vector.Vector, found func(action int) bool)
+	Init(nxt vector.Vector, found func(action int) bool)
 	// next does so for the next-state relation, from cur.
-	next(cur, nxt vector.Vector, found func(action int) bool)
+	Next(cur, nxt vector.Vector, found func(action int) bool)
 	// holds evaluates a formula of the model; nxt is nil for a predicate of
 	// one state, cur too for a constant.
-	holds(f *formula, cur, nxt vector.Vector) bool
-	value(f *formula, cur, nxt vector.Vector) value.Value
+	Holds(formula int, cur, nxt vector.Vector) bool
+	Value(formula int, cur, nxt vector.Vector) value.Value
 }
 
 // worker enumerates states for one goroutine.
@@ -79,7 +79,7 @@ func (m *Model) newWorker() *worker {
 		}
 	}
 	if m.compiled != nil {
-		w.ev = newMachine(m, w.run)
+		w.ev = m.compiled.NewMachine(w.run)
 	} else {
 		w.ev = &referenceEvaluator{m: m, r: tree.New(m.program, w.run)}
 	}
@@ -102,7 +102,7 @@ func (w *worker) Assumptions() ([]string, error) {
 	defer func() { w.run.Setup = false }()
 	for _, f := range w.m.assumes {
 		holds := false
-		if err := w.guard(f, vector.Vector{}, vector.Vector{}, func() { holds = w.ev.holds(f, vector.Vector{}, vector.Vector{}) }); err != nil {
+		if err := w.guard(f, vector.Vector{}, vector.Vector{}, func() { holds = w.ev.Holds(f.id, vector.Vector{}, vector.Vector{}) }); err != nil {
 			return broken, err
 		}
 		if !holds {
@@ -123,7 +123,7 @@ func (w *worker) Init(visit check.Visit) error {
 	defer func() { w.run.Setup = false }()
 	clear(w.nxt.Vals)
 	clear(w.nxt.IDs)
-	return w.enumerate(visit, func() { w.ev.init(w.nxt, w.found) })
+	return w.enumerate(visit, func() { w.ev.Init(w.nxt, w.found) })
 }
 
 // Next calls visit for every successor of s.
@@ -139,7 +139,7 @@ func (w *worker) Next(s check.State, visit check.Visit) error {
 	w.m.codec.Decode(s, w.cur, w.ends)
 	clear(w.nxt.Vals)
 	clear(w.nxt.IDs)
-	return w.enumerate(visit, func() { w.ev.next(w.cur, w.nxt, w.found) })
+	return w.enumerate(visit, func() { w.ev.Next(w.cur, w.nxt, w.found) })
 }
 
 func (w *worker) enumerate(visit check.Visit, run func()) error {
@@ -233,7 +233,7 @@ func (w *worker) incomplete(action int) error {
 func (w *worker) InModel() (inside bool, err error) {
 	inside = true
 	for _, f := range w.m.constraints {
-		if err := w.guard(f, w.seen, vector.Vector{}, func() { inside = w.ev.holds(f, w.seen, vector.Vector{}) }); err != nil || !inside {
+		if err := w.guard(f, w.seen, vector.Vector{}, func() { inside = w.ev.Holds(f.id, w.seen, vector.Vector{}) }); err != nil || !inside {
 			return false, err
 		}
 	}
@@ -241,7 +241,7 @@ func (w *worker) InModel() (inside bool, err error) {
 		return true, nil
 	}
 	for _, f := range w.m.actionConstraints {
-		if err := w.guard(f, w.cur, w.seen, func() { inside = w.ev.holds(f, w.cur, w.seen) }); err != nil || !inside {
+		if err := w.guard(f, w.cur, w.seen, func() { inside = w.ev.Holds(f.id, w.cur, w.seen) }); err != nil || !inside {
 			return false, err
 		}
 	}
@@ -262,7 +262,7 @@ func (w *worker) BrokenInvariantAfter(last int) (int, error) {
 	for i := last + 1; i < len(w.m.invariants); i++ {
 		f := w.m.invariants[i]
 		holds := false
-		if err := w.guard(f, w.seen, vector.Vector{}, func() { holds = w.ev.holds(f, w.seen, vector.Vector{}) }); err != nil {
+		if err := w.guard(f, w.seen, vector.Vector{}, func() { holds = w.ev.Holds(f.id, w.seen, vector.Vector{}) }); err != nil {
 			return i, err
 		}
 		if !holds {
@@ -288,7 +288,7 @@ func (w *worker) BrokenStepAfter(last int) (int, error) {
 			continue
 		}
 		holds := false
-		if err := w.guard(f, cur, nxt, func() { holds = w.ev.holds(f, cur, nxt) }); err != nil {
+		if err := w.guard(f, cur, nxt, func() { holds = w.ev.Holds(f.id, cur, nxt) }); err != nil {
 			return i, err
 		}
 		if !holds {

@@ -10,41 +10,42 @@ func attackMutants() []Mutant {
 }
 
 func aloneMutants() []Mutant {
-	mutant := func(name string, kind Kind, run, breaks, old, text string) Mutant {
-		return Mutant{Name: "eval/alone/" + name, Kind: kind, In: "internal/model", Packages: []string{"internal/model"}, Run: run, Breaks: breaks, Old: old, New: text}
+	mutant := func(name string, kind Kind, in, breaks, old, text string) Mutant {
+		return Mutant{Name: "eval/alone/" + name, Kind: kind, In: in, Packages: []string{"internal/model"}, Run: "TestReduction$", Breaks: breaks, Old: old, New: text}
 	}
+	const model, reduce, closure = "internal/model", "internal/model/reduce", "internal/model/closure"
 	return []Mutant{
-		mutant("constants-see-nothing", Unsound, "TestReduction$",
+		mutant("constants-see-nothing", Unsound, reduce,
 			"A step that mentions a constant for which the configuration gives a definition with variables is taken alone.",
 			"ok = ok && (d == nil || a.constant(d))", "ok = ok && (d == nil || d != nil)"),
-		mutant("definitions-see-nothing", Unsound, "TestReduction$",
+		mutant("definitions-see-nothing", Unsound, reduce,
 			"A step that uses a definition with variables is taken alone.",
 			"return f.Vars == 0 && !f.Volatile", "return !f.Volatile"),
-		mutant("procedures-mention-nothing", Unsound, "TestReduction$",
+		mutant("procedures-mention-nothing", Unsound, reduce,
 			"A variable of a process that a procedure assigns counts as its own.",
 			"pcal.InspectStmts(b.Body, assigned(nil), drop(nil))", "_ = b"),
-		mutant("others-mention-nothing", Unsound, "TestReduction$",
+		mutant("others-mention-nothing", Unsound, reduce,
 			"A variable that another process reads counts as its process's own.",
 			"if a.own[x.Var] != p {\n\t\t\t\t\tdelete(a.own, x.Var)", "if a.own[x.Var] != p && p == nil {\n\t\t\t\t\tdelete(a.own, x.Var)"),
-		mutant("others-assign-nothing", Unsound, "TestReduction$",
+		mutant("others-assign-nothing", Unsound, reduce,
 			"A variable that another process assigns counts as its process's own.",
 			"if a.own[pair.Target] != p {\n\t\t\t\t\t\tdelete(a.own, pair.Target)", "if a.own[pair.Target] != p && p == nil {\n\t\t\t\t\t\tdelete(a.own, pair.Target)"),
-		mutant("own-label-is-not-seen", Unsound, "TestReduction$",
+		mutant("own-label-is-not-seen", Unsound, reduce,
 			"A step from a label that an invariant compares pc with is taken alone.",
 			"ok := !a.labels[b.Label]", "ok := b.Label != \"\""),
-		mutant("sets-of-labels-are-not-seen", Unsound, "TestReduction$",
+		mutant("sets-of-labels-are-not-seen", Unsound, reduce,
 			"Labels that an invariant has in a set count as not mentioned.",
 			"texts = set.Elems", "texts = set.Elems[:0]"),
-		mutant("definitions-of-invariants-are-not-seen", Unsound, "TestReduction$",
+		mutant("definitions-of-invariants-are-not-seen", Unsound, reduce,
 			"Labels that a definition compares pc with, which an invariant uses, count as not mentioned.",
 			"return a.seePC(d.Body, open)\n}", "return d.Body != nil\n}"),
-		mutant("constraints-are-no-reason", Unsound, "TestReduction$",
+		mutant("constraints-are-no-reason", Unsound, model,
 			"Steps are taken alone although a constraint cuts the search off.",
 			"case len(m.constraints)+len(m.actionConstraints) > 0:", "case len(m.constraints) > 1000:"),
-		mutant("steps-are-no-reason", Unsound, "TestReduction$",
+		mutant("steps-are-no-reason", Unsound, model,
 			"Steps are taken alone although a property of steps is asked for.",
 			"case len(m.steps) > 0:", "case len(m.steps) > 1000:"),
-		mutant("what-cannot-go-on-is-alone", Unsound, "TestReduction$",
+		mutant("what-cannot-go-on-is-alone", Unsound, closure,
 			"A process that waits at a local label keeps the others from going on.",
 			"if alone(m); m.alone == 0 {", "if !alone(m) {"),
 	}

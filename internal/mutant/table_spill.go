@@ -124,25 +124,25 @@ func reductionMutants() []Mutant {
 	tests := []string{"internal/model"}
 	return []Mutant{
 		{
-			Name: "eval/reduce/cycles-are-taken-alone", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/cycles-are-taken-alone", Kind: Unsound, In: "internal/model/reduce", Packages: tests, Run: "Reduc",
 			Breaks: "A process that loops over own variables is taken alone for ever, and what the others do is never seen.",
 			Old:    "closes[b] = true",
 			New:    "closes[b] = false",
 		},
 		{
-			Name: "eval/reduce/seen-variables-are-taken-alone", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/seen-variables-are-taken-alone", Kind: Unsound, In: "internal/model/reduce", Packages: tests, Run: "Reduc",
 			Breaks: "A step that assigns what an invariant mentions is taken alone.",
 			Old:    "ok = ok && a.own[pair.Target] == p && a.seen&program.VarBit(pair.Target.Index) == 0",
 			New:    "ok = ok && a.own[pair.Target] == p",
 		},
 		{
-			Name: "eval/reduce/shared-variables-are-read-alone", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/shared-variables-are-read-alone", Kind: Unsound, In: "internal/model/reduce", Packages: tests, Run: "Reduc",
 			Breaks: "A step that reads what other processes assign is taken alone.",
 			Old:    "case *core.VarRef:\n\t\t\tok = ok && a.own[x.Var] == p",
 			New:    "case *core.VarRef:\n\t\t\tok = ok && x.Var != nil",
 		},
 		{
-			Name: "eval/reduce/labels-of-invariants-are-passed", Kind: Unsound, In: "internal/model", Packages: tests, Run: "Reduc",
+			Name: "eval/reduce/labels-of-invariants-are-passed", Kind: Unsound, In: "internal/model/reduce", Packages: tests, Run: "Reduc",
 			Breaks: "A step to a label that an invariant compares pc with is taken alone.",
 			Old:    "ok = ok && !a.labels[s.Label]",
 			New:    "ok = ok && s.Label != \"\"",

@@ -126,10 +126,10 @@ func strangersLevelMutants() []Mutant {
 			New:    "_ = unwritten{}",
 		},
 		{
-			Name: "internal/model/constants-are-never-evaluated", Kind: WrongAnswer, In: "internal/model", Packages: models, Run: "TestProfile", Short: true,
+			Name: "internal/model/constants-are-never-evaluated", Kind: WrongAnswer, In: "internal/model/profile", Packages: models, Run: "TestProfile", Short: true,
 			Breaks: "A profile lists a constant that was computed before the search as never evaluated.",
-			Old:    "c.Evaluated == 0 && m.program.Computed(s.span)",
-			New:    "c.Evaluated > 0 && m.program.Computed(s.span)",
+			Old:    "c.Evaluated == 0 && computed(s.span)",
+			New:    "c.Evaluated > 0 && computed(s.span)",
 		},
 		{
 			Name: "tla/value/strings-are-no-numbers-is-false", Kind: WrongAnswer, In: "tla/value", Packages: []string{"tla/value"}, Run: "TestKindsOfInfiniteSets", Short: true,

@@ -29,7 +29,7 @@ func evaluators() []evaluator {
 		{"the table of forms", language, []string{"form"}, nil},
 		{"the printer", language, []string{"printer.expr", "printer.binder"}, nil},
 		{"the reference evaluator", "internal/model/tree", []string{"Evaluator.eval1", "Evaluator.term"}, nil},
-		{"the compiling evaluator", "internal/model", []string{"compiler.expr", "compiler.compound"}, nil},
+		{"the compiling evaluator", "internal/model/closure", []string{"compiler.expr", "compiler.compound"}, nil},
 		{"the packed evaluator", "internal/model/pack", []string{"lowerer.expr"}, map[string]string{
 			"Decimal": "has no value", "Bad": "has no value", "Lambda": "is no value", "OpRef": "is no value",
 			"TemporalQuant": "has no value in a state", "Fair": "has no value in a state"}},

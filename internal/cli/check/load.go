@@ -9,6 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/library"
 	"github.com/ashlar-dev/ashlar/internal/cli/report"
 	"github.com/ashlar-dev/ashlar/internal/model"
+	"github.com/ashlar-dev/ashlar/internal/model/profile"
+	"github.com/ashlar-dev/ashlar/internal/model/reduce"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/specification"
@@ -28,9 +30,9 @@ type subject struct {
 	// files are the modules' files, and span what begins at a place.
 	files []string
 	// reduction states what --por came to.
-	reduction func() model.Reduction
+	reduction func() reduce.Report
 	// profile is what expressions have cost.
-	profile func() ([]model.Cost, int64)
+	profile func() ([]profile.Cost, int64)
 	// identity is what a search of it depends on.
 	identity []check.IdentityPart
 	span     func(place string) source.Span

@@ -1,4 +1,4 @@
-package model
+package closure
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
@@ -95,7 +95,7 @@ func (c *compiler) fnBody(b *meaning, md mode) *function {
 	}
 	inner, set := c.bindArgument(b.fn.Binds, x)
 	body := c.expr(b.fn.Body, inner).run
-	fn.body = func(m *machine) value.Value {
+	fn.body = func(m *Machine) value.Value {
 		set(m, m.slots[0])
 		return body(m)
 	}
@@ -104,22 +104,22 @@ func (c *compiler) fnBody(b *meaning, md mode) *function {
 
 // bindArgument binds the names of a function to its argument, which is in slot
 // 0 of x.fn; the code it returns takes the argument apart.
-func (c *compiler) bindArgument(binds []core.Bind, x site) (site, func(*machine, value.Value)) {
+func (c *compiler) bindArgument(binds []core.Bind, x site) (site, func(*Machine, value.Value)) {
 	arg := x.fn.slot()
 	if len(binds) == 1 {
 		b := binds[0]
 		if !b.Tuple {
 			x.sc = x.sc.slotFor(b.Vars[0], x.fn, arg)
-			return x, func(*machine, value.Value) {}
+			return x, func(*Machine, value.Value) {}
 		}
 		inner, set := c.bindElement(b, x)
 		return inner, set
 	}
-	sets := make([]func(*machine, value.Value), len(binds))
+	sets := make([]func(*Machine, value.Value), len(binds))
 	for i, b := range binds {
 		x, sets[i] = c.bindElement(b, x)
 	}
-	return x, func(m *machine, v value.Value) {
+	return x, func(m *Machine, v value.Value) {
 		es := v.Elements()
 		for i, set := range sets {
 			set(m, es[i])
@@ -129,15 +129,15 @@ func (c *compiler) bindArgument(binds []core.Bind, x site) (site, func(*machine,
 
 // bindElement gives the names of b slots; the code it returns fills them from
 // an element of the set.
-func (c *compiler) bindElement(b core.Bind, x site) (site, func(*machine, value.Value)) {
+func (c *compiler) bindElement(b core.Bind, x site) (site, func(*Machine, value.Value)) {
 	first := x.fn.slots
 	for _, l := range b.Vars {
 		x.sc = x.sc.slotFor(l, x.fn, x.fn.slot())
 	}
 	if !b.Tuple {
-		return x, func(m *machine, v value.Value) { m.slots[first] = v }
+		return x, func(m *Machine, v value.Value) { m.slots[first] = v }
 	}
-	return x, func(m *machine, v value.Value) {
+	return x, func(m *Machine, v value.Value) {
 		copy(m.slots[first:first+len(b.Vars)], rule.TupleElems(b, v))
 	}
 }
@@ -163,7 +163,7 @@ func (c *compiler) fnDomain(b *meaning, x site) compiled {
 		if inner.known {
 			return inner
 		}
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			before := m.push(fn, nil)
 			v := inner.run(m)
 			m.pop(before)
@@ -176,7 +176,7 @@ func (c *compiler) fnDomain(b *meaning, x site) compiled {
 	}
 	run := inner.run
 	if slot := b.domain; slot >= 0 && x.mode == b.mode {
-		run = func(m *machine) value.Value {
+		run = func(m *Machine) value.Value {
 			if v := m.slots[slot]; !v.IsUndefined() {
 				return v
 			}
@@ -196,7 +196,7 @@ func (c *compiler) applyNamed(b *meaning, arg expr, x site) compiled {
 		n = x.hops(b.owner)
 	}
 	global, remembered := b.owner == nil, b.memo
-	point := func(m *machine, v value.Value) value.Value {
+	point := func(m *Machine, v value.Value) value.Value {
 		if d := domain(m); !value.Contains(d, v) {
 			value.Fail("cannot apply the function to %s, which is not in its domain %s", value.Brief(v), value.Brief(d))
 		}
@@ -212,7 +212,7 @@ func (c *compiler) applyNamed(b *meaning, arg expr, x site) compiled {
 	}
 	switch {
 	case remembered != nil:
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			v := arg(m)
 			if y, ok := remembered.Get(v); ok {
 				return y
@@ -223,7 +223,7 @@ func (c *compiler) applyNamed(b *meaning, arg expr, x site) compiled {
 		})
 	case b.whole != nil:
 		whole := c.writeOut(b, x)
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			v := arg(m)
 			if w, ok := b.whole.Try(m.asker, func() value.Value { return whole(m.apart()) }); ok {
 				return w.Apply(v)
@@ -231,7 +231,7 @@ func (c *compiler) applyNamed(b *meaning, arg expr, x site) compiled {
 			return point(m, v)
 		})
 	}
-	return code(func(m *machine) value.Value { return point(m, arg(m)) })
+	return code(func(m *Machine) value.Value { return point(m, arg(m)) })
 }
 
 // writeOut computes the whole of a named function, used in x, whose domain is
@@ -243,7 +243,7 @@ func (c *compiler) writeOut(b *meaning, x site) expr {
 		n = x.hops(b.owner)
 	}
 	global := b.owner == nil
-	return func(m *machine) value.Value {
+	return func(m *Machine) value.Value {
 		d := domain(m)
 		var up *activation
 		if !global {
@@ -267,11 +267,11 @@ func (c *compiler) writeOut(b *meaning, x site) expr {
 }
 
 // lazy is a function as a value that computes its values when it is applied.
-func (m *machine) lazy(domain value.Value, body *function, up *activation) value.Value {
+func (m *Machine) lazy(domain value.Value, body *function, up *activation) value.Value {
 	d := m.detach(body, up)
 	return value.LazyFn(domain, func(x value.Value) value.Value {
 		var y value.Value
-		d.with(func(m *machine) {
+		d.with(func(m *Machine) {
 			m.slots[0] = x
 			y = body.body(m)
 		})
@@ -292,7 +292,7 @@ func (c *compiler) lazyArg(a core.Expr, x site) (compiled, bool) {
 		n = x.hops(b.owner)
 	}
 	global := b.owner == nil
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		d := domain(m)
 		var up *activation
 		if !global {
@@ -307,13 +307,13 @@ func (c *compiler) functionValue(b *meaning, x site) compiled {
 	whole := c.writeOut(b, x)
 	switch {
 	case b.whole != nil:
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			return b.whole.Get(m.asker, func() value.Value { return whole(m.apart()) })
 		})
 	case b.slot >= 0 && x.mode == b.mode:
 		slot := b.slot
 		n := x.hops(b.owner)
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			home := m.outer(n)
 			if v := home.slots[slot]; !v.IsUndefined() {
 				return v
@@ -336,7 +336,7 @@ func (c *compiler) fnValue(e *core.Fn, x site) compiled {
 	domain := c.expr(fnDomainExpr(e), x)
 	b := fnMeaning(e, x.fn, x.sc, x.mode)
 	b.open = x.open
-	infinite := func(m *machine, d value.Value) value.Value {
+	infinite := func(m *Machine, d value.Value) value.Value {
 		return m.lazy(d, c.fnBody(b, x.mode), m.frame)
 	}
 	if domain.known && value.IsFinite(domain.val) {
@@ -349,7 +349,7 @@ func (c *compiler) fnValue(e *core.Fn, x site) compiled {
 	run := domain.run
 	single := len(e.Binds) == 1 && !e.Binds[0].Tuple
 	place := c.argumentSlot(e, inner)
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		d := run(m)
 		if infinite != nil && !value.IsFinite(d) {
 			return infinite(m, d)
@@ -389,18 +389,18 @@ func (c *compiler) apply(e *core.Apply, x site) compiled {
 		switch {
 		case arg.known:
 			key := arg.val
-			return code(func(m *machine) value.Value { return m.cur[i].Apply(key) })
+			return code(func(m *Machine) value.Value { return m.cur[i].Apply(key) })
 		case arg.slot >= 0:
 			slot := arg.slot
-			return code(func(m *machine) value.Value { return m.cur[i].Apply(m.slots[slot]) })
+			return code(func(m *Machine) value.Value { return m.cur[i].Apply(m.slots[slot]) })
 		}
 	}
 	fr, ar := f.run, arg.run
 	if arg.known {
 		key := arg.val
-		return code(func(m *machine) value.Value { return fr(m).Apply(key) })
+		return code(func(m *Machine) value.Value { return fr(m).Apply(key) })
 	}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		v := fr(m)
 		return v.Apply(ar(m))
 	})
@@ -412,7 +412,7 @@ type pathStep struct {
 	code expr        // nil where key is known
 }
 
-func (s pathStep) value(m *machine) value.Value {
+func (s pathStep) value(m *Machine) value.Value {
 	if s.code == nil {
 		return s.key
 	}
@@ -455,9 +455,9 @@ func (c *compiler) except(e *core.Except, x site) compiled {
 	fr := f.run
 	if len(updates) == 1 && len(updates[0].path) == 1 {
 		u := updates[0]
-		return code(func(m *machine) value.Value { return u.one(m, fr(m)) })
+		return code(func(m *Machine) value.Value { return u.one(m, fr(m)) })
 	}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		v := fr(m)
 		for i := range updates {
 			if u := &updates[i]; len(u.path) == 1 {
@@ -472,7 +472,7 @@ func (c *compiler) except(e *core.Except, x site) compiled {
 
 // one updates f at a path of one step. Where the path leaves the domain nothing
 // changes, and the new value is not evaluated.
-func (u *update) one(m *machine, f value.Value) value.Value {
+func (u *update) one(m *Machine, f value.Value) value.Value {
 	key := u.path[0].value(m)
 	old, ok := f.Lookup(key)
 	if !ok {
@@ -487,7 +487,7 @@ func (u *update) one(m *machine, f value.Value) value.Value {
 // pathMax is the length of the paths that are kept on the stack.
 const pathMax = 6
 
-func (u *update) deep(m *machine, f value.Value) value.Value {
+func (u *update) deep(m *Machine, f value.Value) value.Value {
 	var space [pathMax]value.Value
 	path := space[:0]
 	for i := range u.path {

@@ -1,4 +1,4 @@
-package model
+package closure
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
@@ -13,7 +13,7 @@ import (
 // recall compiles the application of an operator whose results are remembered;
 // inner is that application. It is inner where that would not pay.
 func (c *compiler) recall(d *core.Def, args []core.Expr, x site, inner compiled) compiled {
-	if inner.known || len(args) == 0 || c.m.profile != nil || !c.laborious(d) {
+	if inner.known || len(args) == 0 || c.in.Profile != nil || !c.laborious(d) {
 		return inner
 	}
 	var given []expr
@@ -25,7 +25,7 @@ func (c *compiler) recall(d *core.Def, args []core.Expr, x site, inner compiled)
 	}
 	at := c.memoSites
 	c.memoSites++
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		if !m.memos.Has(at) {
 			return inner.run(m)
 		}

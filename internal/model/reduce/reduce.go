@@ -1,18 +1,14 @@
-package model
-
-import (
-	"fmt"
-	"slices"
-	"strings"
-	"sync/atomic"
-
-	"github.com/ashlar-dev/ashlar/internal/model/program"
-	"github.com/ashlar-dev/ashlar/internal/tla/core"
-	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
-)
-
-// Partial-order reduction of algorithms.
+// Package reduce decides which steps of an algorithm a search may take alone, and leave
+// out those of the other processes: partial-order reduction.
 //
+// In: an algorithm, the program that it belongs to, and the invariants that are to be
+// checked. Out: a Plan with the blocks whose steps are taken alone, or with the reason
+// why there are none. Promised: every deadlock, failed assertion, expression without
+// value and violated invariant is found by the reduced search too, for any number of
+// workers. Refused: properties of steps and of behaviours, views, symmetries and
+// constraints; these the model excludes (Refuse).
+//
+
 // A step at a label that reads and writes nothing but its process's own
 // variables commutes with every step of every other process. Where a process
 // stands at such a label and can take the step, the search takes the steps of
@@ -35,9 +31,22 @@ import (
 // before, so that the reduced search too is the same for any number of
 // workers. Where something of the model could tell the difference in another
 // way, nothing is reduced.
+package reduce
 
-// Reduction states what of an algorithm was reduced.
-type Reduction struct {
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/internal/model/direct"
+	"github.com/ashlar-dev/ashlar/internal/model/program"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
+)
+
+// Report states what of an algorithm was reduced.
+type Report struct {
 	// Labels are the names of the labels whose steps are taken alone.
 	Labels []string
 	// States is in how many states the steps of one process only were taken, by
@@ -47,40 +56,24 @@ type Reduction struct {
 	Refused string
 }
 
-// reduction is what a model takes alone.
-type reduction struct {
+// Plan is what a model takes alone.
+type Plan struct {
 	labels  map[*pcal.Block]bool
 	names   []string
 	refused string
 	states  atomic.Int64
 }
 
-// Reduction says what Options.Reduce has come to.
-func (m *Model) Reduction() Reduction {
-	if m.reduction == nil {
-		return Reduction{}
-	}
-	r := m.reduction
-	return Reduction{Labels: slices.Clone(r.names), States: r.states.Load(), Refused: r.refused}
-}
-
-// reduce decides what may be taken alone. It comes before the algorithm is
-// compiled.
-func (b *builder) reduce() {
-	if !b.o.Reduce {
-		return
-	}
-	r := &reduction{labels: map[*pcal.Block]bool{}}
-	b.m.reduction = r
-	if r.refused = b.irreducible(); r.refused != "" {
-		return
-	}
-	a := &reducer{b: b, d: b.m.direct}
-	if r.refused = a.see(); r.refused != "" {
-		return
+// Decide decides what may be taken alone: invariants are those whose violations are to
+// be found.
+func Decide(p *program.Program, d *direct.Algorithm, invariants []Invariant) *Plan {
+	r := &Plan{labels: map[*pcal.Block]bool{}}
+	a := &reducer{p: p, d: d}
+	if r.refused = a.see(invariants); r.refused != "" {
+		return r
 	}
 	a.findOwn()
-	for _, p := range a.d.alg.Processes {
+	for _, p := range a.d.Alg.Processes {
 		for _, block := range a.safe(p) {
 			r.labels[block] = true
 			r.names = append(r.names, block.Label)
@@ -89,75 +82,33 @@ func (b *builder) reduce() {
 	if len(r.names) == 0 {
 		r.refused = "no label is safe: every step mentions a variable that is shared, or that an invariant sees, or closes a cycle of such steps"
 	}
+	return r
 }
 
-// irreducible says what of the model could tell a reduced search from a whole
-// one, or is empty.
-func (b *builder) irreducible() string {
-	m := b.m
-	switch {
-	case m.direct == nil:
-		return "the behaviour is not that of an algorithm whose translation is made in memory"
-	case m.direct.alg.Uniprocess():
-		return "the algorithm has one process"
-	case !m.direct.alg.NeedsPC():
-		return "the processes have no labels to stand at"
-	case m.direct.alg.NamesPC:
-		return "the algorithm mentions pc"
-	case b.cfg.Symmetry.IsSet():
-		return "there is a SYMMETRY"
-	case m.view != nil:
-		return "there is a VIEW"
-	case len(m.constraints)+len(m.actionConstraints) > 0:
-		return "there is a CONSTRAINT"
-	case len(m.steps) > 0:
-		return "the property " + m.info.Steps[0] + " is one of steps, and steps are left out"
-	case m.live != nil && !b.o.SafetyOnly:
-		return "a property is one of behaviours, and steps are left out; --safety-only leaves the property out instead"
-	}
-	for _, f := range m.formulas {
-		if name := effect(b.p, f.expr, map[*core.Def]bool{}); name != "" {
-			return "the specification uses " + name
-		}
-	}
-	return ""
+// Refuse is what reduces nothing, and why.
+func Refuse(why string) *Plan { return &Plan{refused: why} }
+
+// Report says what has come of it so far.
+func (r *Plan) Report() Report {
+	return Report{Labels: slices.Clone(r.names), States: r.states.Load(), Refused: r.refused}
 }
 
-// effect is the name of an operator that e uses and that can see how the search
-// goes, or is empty.
-func effect(p *program.Program, e core.Expr, seen map[*core.Def]bool) (name string) {
-	def := func(d *core.Def) {
-		if d, _ = p.Resolve(d); d == nil || seen[d] || name != "" {
-			return
-		}
-		seen[d] = true
-		switch {
-		case program.HasEffects(d) && d.Name != "Print" && d.Name != "PrintT":
-			name = d.Name
-		case d.Body != nil && !p.IsNative(d):
-			name = effect(p, d.Body, seen)
-		}
-	}
-	core.Walk(e, func(x core.Expr) bool {
-		switch x := x.(type) {
-		case *core.Call:
-			def(x.Def)
-		case *core.OpRef:
-			def(x.Def)
-		case *core.ConstRef:
-			if r, ok := p.Constants[x.Const]; ok && r.Def != nil {
-				def(r.Def)
-			}
-		}
-		return name == ""
-	})
-	return name
+// Alone are the blocks whose steps are taken alone.
+func (r *Plan) Alone() map[*pcal.Block]bool { return r.labels }
+
+// Take counts a state in which the steps of one process only were taken.
+func (r *Plan) Take() { r.states.Add(1) }
+
+// Invariant is a formula with its name.
+type Invariant struct {
+	Name string
+	Expr core.Expr
 }
 
 // reducer finds what may be taken alone in an algorithm.
 type reducer struct {
-	b *builder
-	d *direct
+	p *program.Program
+	d *direct.Algorithm
 	// seen are the variables that invariants mention, but for pc, and labels
 	// the strings that they compare pc with.
 	seen   uint64
@@ -167,17 +118,17 @@ type reducer struct {
 }
 
 // see collects what invariants see, or says why that cannot be told.
-func (a *reducer) see() string {
+func (a *reducer) see(invariants []Invariant) string {
 	a.labels = map[string]bool{}
-	pc := program.VarBit(a.d.alg.PC.Index)
-	for _, f := range a.b.m.invariants {
-		facts := a.b.p.Facts(f.expr)
+	pc := program.VarBit(a.d.Alg.PC.Index)
+	for _, f := range invariants {
+		facts := a.p.Facts(f.Expr)
 		a.seen |= facts.Vars &^ pc
 		if facts.Vars&pc == 0 {
 			continue
 		}
-		if a.d.alg.PC.Index >= program.VarBits || !a.seePC(f.expr, map[*core.Def]bool{}) {
-			return "the invariant " + f.name + " uses pc in another way than to compare that of a process with labels"
+		if a.d.Alg.PC.Index >= program.VarBits || !a.seePC(f.Expr, map[*core.Def]bool{}) {
+			return "the invariant " + f.Name + " uses pc in another way than to compare that of a process with labels"
 		}
 	}
 	return ""
@@ -190,7 +141,7 @@ func (a *reducer) seePC(e core.Expr, open map[*core.Def]bool) bool {
 	core.Walk(e, func(x core.Expr) bool {
 		switch x := x.(type) {
 		case *core.VarRef:
-			whole = whole && x.Var != a.d.alg.PC
+			whole = whole && x.Var != a.d.Alg.PC
 		case *core.Op:
 			if a.comparison(x, open) {
 				return false
@@ -200,7 +151,7 @@ func (a *reducer) seePC(e core.Expr, open map[*core.Def]bool) bool {
 		case *core.OpRef:
 			whole = whole && a.seeDef(x.Def, open)
 		case *core.ConstRef:
-			if r, ok := a.b.p.Constants[x.Const]; ok && r.Def != nil {
+			if r, ok := a.p.Constants[x.Const]; ok && r.Def != nil {
 				whole = whole && a.seeDef(r.Def, open)
 			}
 		}
@@ -210,8 +161,8 @@ func (a *reducer) seePC(e core.Expr, open map[*core.Def]bool) bool {
 }
 
 func (a *reducer) seeDef(d *core.Def, open map[*core.Def]bool) bool {
-	d, _ = a.b.p.Resolve(d)
-	if d == nil || open[d] || d.Body == nil || a.b.p.IsNative(d) {
+	d, _ = a.p.Resolve(d)
+	if d == nil || open[d] || d.Body == nil || a.p.IsNative(d) {
 		return true
 	}
 	open[d] = true
@@ -245,7 +196,7 @@ func (a *reducer) comparison(x *core.Op, open map[*core.Def]bool) bool {
 		return false
 	}
 	pc, ok := of.Fn.(*core.VarRef)
-	if !ok || pc.Var != a.d.alg.PC || !a.seePC(of.Arg, open) {
+	if !ok || pc.Var != a.d.Alg.PC || !a.seePC(of.Arg, open) {
 		return false
 	}
 	var found []string
@@ -265,7 +216,7 @@ func (a *reducer) comparison(x *core.Op, open map[*core.Def]bool) bool {
 // findOwn finds the variables that only their process's blocks mention.
 func (a *reducer) findOwn() {
 	a.own = map[*core.Variable]*pcal.Process{}
-	for _, p := range a.d.alg.Processes {
+	for _, p := range a.d.Alg.Processes {
 		for _, v := range p.Locals {
 			a.own[v.Var] = p
 		}
@@ -301,12 +252,12 @@ func (a *reducer) findOwn() {
 			}
 		}
 	}
-	for _, p := range a.d.alg.Processes {
+	for _, p := range a.d.Alg.Processes {
 		for _, b := range p.Blocks {
 			pcal.InspectStmts(b.Body, assigned(p), drop(p))
 		}
 	}
-	for _, p := range a.d.alg.Procedures {
+	for _, p := range a.d.Alg.Procedures {
 		for _, b := range p.Blocks {
 			pcal.InspectStmts(b.Body, assigned(nil), drop(nil))
 		}
@@ -315,15 +266,15 @@ func (a *reducer) findOwn() {
 
 // given is the definition that the configuration replaces a constant by, which
 // may mention variables, or nil.
-func (a *reducer) given(c *core.Constant) *core.Def { return a.b.p.Constants[c].Def }
+func (a *reducer) given(c *core.Constant) *core.Def { return a.p.Constants[c].Def }
 
 // share takes the variables that a definition mentions from their processes.
 func (a *reducer) share(d *core.Def) {
-	d, _ = a.b.p.Resolve(d)
-	if d == nil || d.Body == nil || a.b.p.IsNative(d) {
+	d, _ = a.p.Resolve(d)
+	if d == nil || d.Body == nil || a.p.IsNative(d) {
 		return
 	}
-	vars := a.b.p.DefFacts(d).Vars
+	vars := a.p.DefFacts(d).Vars
 	for v := range a.own {
 		if vars&program.VarBit(v.Index) != 0 {
 			delete(a.own, v)
@@ -421,52 +372,16 @@ func (a *reducer) unseen(p *pcal.Process, b *pcal.Block) bool {
 
 // constant reports whether a definition mentions no variable, and has no effect.
 func (a *reducer) constant(d *core.Def) bool {
-	d, _ = a.b.p.Resolve(d)
+	d, _ = a.p.Resolve(d)
 	if d == nil {
 		return true
 	}
-	f := a.b.p.DefFacts(d)
+	f := a.p.DefFacts(d)
 	return f.Vars == 0 && !f.Volatile
 }
 
-// alone compiles the steps that are taken alone: those of the first process
-// that stands at a safe label and can take its step. It stops the enumeration
-// after them.
-func (c *compiler) alone(d *direct, r *reduction, x site) act {
-	var acts []act
-	for _, p := range d.alg.Processes {
-		s := &steps{c: c, d: d, view: d.alg.ProcessView(p, d.calls, d.value), alone: r.labels}
-		if p.Set {
-			acts = append(acts, s.each(p.Self, p.Id, p.Blocks, d.first[p], x))
-		} else {
-			acts = append(acts, s.dispatch(p.Blocks, d.first[p], x))
-		}
-	}
-	return sequence(acts)
-}
-
-// reduced is all, unless some process's steps are taken alone.
-func (r *reduction) reduced(alone, all act) act {
-	return func(m *machine) bool {
-		m.alone = 0
-		if alone(m); m.alone == 0 {
-			return all(m)
-		}
-		r.states.Add(1)
-		return true
-	}
-}
-
-// only is a step that stops the enumeration when it has found a successor.
-func only(run act) act {
-	return func(m *machine) bool {
-		before := m.alone
-		return run(m) && m.alone == before
-	}
-}
-
 // String is what a person reads of it.
-func (r Reduction) String() string {
+func (r Report) String() string {
 	if r.Refused != "" {
 		return "not reduced: " + r.Refused
 	}

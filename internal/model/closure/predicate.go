@@ -1,4 +1,4 @@
-package model
+package closure
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/model/rule"
@@ -14,7 +14,7 @@ func (c *compiler) pred(e core.Expr, x site) pred {
 	if r := c.rememberPred(e, x); r != nil {
 		return r
 	}
-	if c.m.profile != nil {
+	if c.in.Profile != nil {
 		return c.countPred(e, x)
 	}
 	return c.predicate(e, x)
@@ -29,7 +29,7 @@ func (c *compiler) predicate(e core.Expr, x site) pred {
 		return some(c.preds(e.List, x))
 	case *core.If:
 		cond, then, els := c.pred(e.Cond, x), c.pred(e.Then, x), c.pred(e.Else, x)
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			if cond(m) {
 				return then(m)
 			}
@@ -44,10 +44,10 @@ func (c *compiler) predicate(e core.Expr, x site) pred {
 		// The cheap part first: most steps that a refinement is asked about
 		// leave its variables alone.
 		same, action := c.unchangedPred(e.Sub, x), c.pred(e.Action, x)
-		return func(m *machine) bool { return same(m) || action(m) }
+		return func(m *Machine) bool { return same(m) || action(m) }
 	case *core.Angle:
 		action, same := c.pred(e.Action, x), c.unchangedPred(e.Sub, x)
-		return func(m *machine) bool { return action(m) && !same(m) }
+		return func(m *Machine) bool { return action(m) && !same(m) }
 	case *core.Op:
 		if p := c.opPred(e, x); p != nil {
 			return p
@@ -62,7 +62,7 @@ func (c *compiler) predicate(e core.Expr, x site) pred {
 		}
 	}
 	run := c.expr(e, x).run
-	return func(m *machine) bool { return run(m).IsTrue() }
+	return func(m *Machine) bool { return run(m).IsTrue() }
 }
 
 // constantPred is the code of a predicate that is folded, or nil.
@@ -78,10 +78,10 @@ func (c *compiler) constantPred(e core.Expr, x site) pred {
 	}
 	if folded.known && folded.val.Kind() == value.KindBool {
 		b := folded.val.IsTrue()
-		return func(*machine) bool { return b }
+		return func(*Machine) bool { return b }
 	}
 	run := folded.run
-	return func(m *machine) bool { return run(m).IsTrue() }
+	return func(m *Machine) bool { return run(m).IsTrue() }
 }
 
 func (c *compiler) preds(es []core.Expr, x site) []pred {
@@ -95,9 +95,9 @@ func (c *compiler) preds(es []core.Expr, x site) []pred {
 func all(ps []pred) pred {
 	if len(ps) == 2 {
 		a, b := ps[0], ps[1]
-		return func(m *machine) bool { return a(m) && b(m) }
+		return func(m *Machine) bool { return a(m) && b(m) }
 	}
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		for _, p := range ps {
 			if !p(m) {
 				return false
@@ -110,9 +110,9 @@ func all(ps []pred) pred {
 func some(ps []pred) pred {
 	if len(ps) == 2 {
 		a, b := ps[0], ps[1]
-		return func(m *machine) bool { return a(m) || b(m) }
+		return func(m *Machine) bool { return a(m) || b(m) }
 	}
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		for _, p := range ps {
 			if p(m) {
 				return true
@@ -177,23 +177,23 @@ func (c *compiler) opPred(e *core.Op, x site) pred {
 	switch e.Op {
 	case core.OpNot:
 		p := c.pred(e.Args[0], x)
-		return func(m *machine) bool { return !p(m) }
+		return func(m *Machine) bool { return !p(m) }
 	case core.OpImplies:
 		a, b := c.pred(e.Args[0], x), c.pred(e.Args[1], x)
-		return func(m *machine) bool { return !a(m) || b(m) }
+		return func(m *Machine) bool { return !a(m) || b(m) }
 	case core.OpEquiv:
 		a, b := c.pred(e.Args[0], x), c.pred(e.Args[1], x)
-		return func(m *machine) bool { return a(m) == b(m) }
+		return func(m *Machine) bool { return a(m) == b(m) }
 	case core.OpEq:
 		return c.equal(e.Args[0], e.Args[1], x)
 	case core.OpNe:
 		p := c.equal(e.Args[0], e.Args[1], x)
-		return func(m *machine) bool { return !p(m) }
+		return func(m *Machine) bool { return !p(m) }
 	case core.OpIn:
 		return c.member(c.expr(e.Args[0], x), e.Args[1], x)
 	case core.OpNotIn:
 		p := c.member(c.expr(e.Args[0], x), e.Args[1], x)
-		return func(m *machine) bool { return !p(m) }
+		return func(m *Machine) bool { return !p(m) }
 	case core.OpSubseteq:
 		return c.subseteq(e.Args[0], e.Args[1], x)
 	case core.OpUnchanged:
@@ -224,21 +224,21 @@ func (c *compiler) equal(a, b core.Expr, x site) pred {
 	switch {
 	case cb.known && ca.variable >= 0:
 		i, k := ca.variable, cb.val
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			v := m.cur[i]
 			return value.Same(v, k) || value.Equal(v, k)
 		}
 	case cb.known:
 		k := cb.val
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			v := ra(m)
 			return value.Same(v, k) || value.Equal(v, k)
 		}
 	case ca.variable >= 0 && cb.slot >= 0:
 		i, slot := ca.variable, cb.slot
-		return func(m *machine) bool { return value.Equal(m.cur[i], m.slots[slot]) }
+		return func(m *Machine) bool { return value.Equal(m.cur[i], m.slots[slot]) }
 	}
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		v := ra(m)
 		return value.Equal(v, rb(m))
 	}
@@ -267,13 +267,13 @@ func (c *compiler) emptiness(a, b core.Expr, x site) pred {
 	}
 	// Every element is asked, so that an error is not missed.
 	p, found := c.pred(filter.Pred, inner), x.fn.slot()
-	run := loop(func(m *machine) bool {
+	run := loop(func(m *Machine) bool {
 		if p(m) {
 			m.slots[found] = value.Bool(true)
 		}
 		return true
 	})
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		m.slots[found] = value.Bool(false)
 		run(m)
 		return !m.slots[found].IsTrue()
@@ -283,7 +283,7 @@ func (c *compiler) emptiness(a, b core.Expr, x site) pred {
 // subseteq compiles a \subseteq b.
 func (c *compiler) subseteq(a, b core.Expr, x site) pred {
 	ra, rb := c.expr(a, x).run, c.expr(b, x).run
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		v := ra(m)
 		return value.Subseteq(v, rb(m))
 	}
@@ -292,13 +292,13 @@ func (c *compiler) subseteq(a, b core.Expr, x site) pred {
 // unchangedPred compiles UNCHANGED e as a test.
 func (c *compiler) unchangedPred(e core.Expr, x site) pred {
 	if x.mode.primed {
-		return func(*machine) bool {
+		return func(*Machine) bool {
 			value.Fail("a primed expression cannot be primed again")
 			return false
 		}
 	}
 	if vars := c.variables(e, x, nil); vars != nil {
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			for _, v := range vars {
 				if !value.Equal(m.cur[v.Index], rule.NextValue(m.nxt, v)) {
 					return false
@@ -310,7 +310,7 @@ func (c *compiler) unchangedPred(e core.Expr, x site) pred {
 	y := x
 	y.mode.primed = true
 	before, after := c.expr(e, x).run, c.expr(e, y).run
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		v := before(m)
 		return value.Equal(v, after(m))
 	}
@@ -354,22 +354,22 @@ func (c *compiler) variables(e core.Expr, x site, vars []*core.Variable) []*core
 func (c *compiler) quant(e *core.Quant, x site) pred {
 	loop, inner, bad := c.loops(e.Binds, x)
 	if bad {
-		return func(*machine) bool {
+		return func(*Machine) bool {
 			value.Fail("an unbounded quantifier cannot be evaluated")
 			return false
 		}
 	}
 	body := c.pred(e.Body, inner)
 	if e.Exists {
-		run := loop(func(m *machine) bool { return !body(m) })
-		return func(m *machine) bool { return !run(m) }
+		run := loop(func(m *Machine) bool { return !body(m) })
+		return func(m *Machine) bool { return !run(m) }
 	}
 	return loop(body)
 }
 
 // loops compiles the iteration over binds: loop makes code that runs a body
 // for every way to bind them until it is false, and is false then.
-func (c *compiler) loops(binds []core.Bind, x site) (loop func(func(*machine) bool) func(*machine) bool, inner site, unbounded bool) {
+func (c *compiler) loops(binds []core.Bind, x site) (loop func(func(*Machine) bool) func(*Machine) bool, inner site, unbounded bool) {
 	sets := make([]compiled, len(binds))
 	for i, b := range binds {
 		if b.Set == nil {
@@ -382,13 +382,13 @@ func (c *compiler) loops(binds []core.Bind, x site) (loop func(func(*machine) bo
 		}
 	}
 	inner = x
-	setters := make([]func(*machine, value.Value), len(binds))
+	setters := make([]func(*Machine, value.Value), len(binds))
 	firsts := make([]int, len(binds))
 	for i, b := range binds {
 		inner, setters[i] = c.bindElement(b, inner)
 		firsts[i] = inner.sc.lookup(b.Vars[0]).slot
 	}
-	return func(body func(*machine) bool) func(*machine) bool {
+	return func(body func(*Machine) bool) func(*Machine) bool {
 		run := body
 		for i := len(binds) - 1; i >= 0; i-- {
 			run = c.loopOver(sets[i], binds[i], firsts[i], setters[i], run, bounds(sets[i+1:]))
@@ -400,7 +400,7 @@ func (c *compiler) loops(binds []core.Bind, x site) (loop func(func(*machine) bo
 // bounds evaluates the sets of the bounds that follow one, for where that one is
 // empty: all sets are evaluated before anything is bound. It is nil where none of them
 // can fail.
-func bounds(sets []compiled) func(*machine) {
+func bounds(sets []compiled) func(*Machine) {
 	var may []expr
 	for _, s := range sets {
 		if !s.known || value.Catch(func() { value.CheckBound(s.val) }) != nil {
@@ -410,7 +410,7 @@ func bounds(sets []compiled) func(*machine) {
 	if len(may) == 0 {
 		return nil
 	}
-	return func(m *machine) {
+	return func(m *Machine) {
 		for _, s := range may {
 			value.CheckBound(s(m))
 		}
@@ -418,7 +418,7 @@ func bounds(sets []compiled) func(*machine) {
 }
 
 // furtherBounds is bounds of those behind the first of binds.
-func (c *compiler) furtherBounds(binds []core.Bind, x site) func(*machine) {
+func (c *compiler) furtherBounds(binds []core.Bind, x site) func(*Machine) {
 	var sets []compiled
 	for i, b := range binds[1:] {
 		if b.Set != nil && b.Set != binds[i].Set {
@@ -430,10 +430,10 @@ func (c *compiler) furtherBounds(binds []core.Bind, x site) func(*machine) {
 
 // loopOver is one loop; where there is nothing to go through, it runs further,
 // which may be nil.
-func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*machine, value.Value), body func(*machine) bool, further func(*machine)) func(*machine) bool {
+func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*Machine, value.Value), body func(*Machine) bool, further func(*Machine)) func(*Machine) bool {
 	if set.known && !b.Tuple {
 		if elems := elementsOf(set.val, knownElementsMax); elems != nil {
-			return func(m *machine) bool {
+			return func(m *Machine) bool {
 				for i := range elems {
 					m.poll()
 					m.slots[slot] = elems[i]
@@ -452,7 +452,7 @@ func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*ma
 		assign = nil // its only name is in the slot
 	}
 	sr := set.run
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		s := sr(m)
 		if lo, hi, ok := s.AsInterval(); ok && assign == nil {
 			for i := int64(lo); i <= int64(hi); i++ {

@@ -1,7 +1,8 @@
-package model
+package closure
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/model/direct"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -18,7 +19,7 @@ import (
 // steps compiles the steps of one process or procedure.
 type steps struct {
 	c    *compiler
-	d    *direct
+	d    *direct.Algorithm
 	view *pcal.View
 	// yield is where the value of the Read that is being compiled goes.
 	yield *yielding
@@ -43,9 +44,9 @@ type goOn func(set pcal.Assigned) act
 // their values, and m.found is told.
 func (s *steps) block(b *pcal.Block, x site) act {
 	return s.stmts(b.Body, x, nil, func(set pcal.Assigned) act {
-		found := act(func(m *machine) bool { return m.found(m.action) })
+		found := act(func(m *Machine) bool { return m.found(m.action) })
 		if s.alone != nil {
-			found = func(m *machine) bool {
+			found = func(m *Machine) bool {
 				m.alone++
 				return m.found(m.action)
 			}
@@ -93,7 +94,7 @@ func (s *steps) after(list []pcal.Stmt, set pcal.Assigned) pcal.Assigned {
 // at notes where the step is, for errors.
 func at(st pcal.Stmt, run act) act {
 	place := st.Span()
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		m.place = place
 		return run(m)
 	}
@@ -109,9 +110,9 @@ func (s *steps) stmt(st pcal.Stmt, x site, set, after pcal.Assigned, next act) a
 		return at(st, s.c.act(s.view.X(st.Cond, set), x, next))
 	case *pcal.Assert:
 		args := []core.Expr{s.view.X(st.Cond, set), &core.Str{At: core.At{Place: st.Span()}, Val: pcal.AssertMessage(st)}}
-		return at(st, s.c.guard(&core.Call{At: core.At{Place: st.Span()}, Def: s.d.check, Args: args}, x, next))
+		return at(st, s.c.guard(&core.Call{At: core.At{Place: st.Span()}, Def: s.d.Check, Args: args}, x, next))
 	case *pcal.Print:
-		return at(st, s.c.guard(&core.Call{At: core.At{Place: st.Span()}, Def: s.d.print, Args: []core.Expr{s.view.X(st.X, set)}}, x, next))
+		return at(st, s.c.guard(&core.Call{At: core.At{Place: st.Span()}, Def: s.d.Print, Args: []core.Expr{s.view.X(st.X, set)}}, x, next))
 	case *pcal.Assign:
 		updates, _ := s.view.Assign(st, set)
 		return at(st, s.updates(updates, x, set, next, true))
@@ -121,7 +122,7 @@ func (s *steps) stmt(st pcal.Stmt, x site, set, after pcal.Assigned, next act) a
 	case *pcal.If:
 		cond := s.c.pred(s.view.X(st.Cond, set), x)
 		then, other := s.path(st.Then, x, set, after, next), s.path(st.Else, x, set, after, next)
-		return at(st, func(m *machine) bool {
+		return at(st, func(m *Machine) bool {
 			if cond(m) {
 				return then(m)
 			}
@@ -144,7 +145,7 @@ func (s *steps) stmt(st pcal.Stmt, x site, set, after pcal.Assigned, next act) a
 		y := s.yield
 		run := s.c.expr(s.view.X(st.X, set), x).run
 		go1 := s.keep(y.all.Without(set), y.k)
-		return at(st, func(m *machine) bool {
+		return at(st, func(m *Machine) bool {
 			m.slots[y.slot] = run(m)
 			return go1(m)
 		})
@@ -182,7 +183,7 @@ func (s *steps) with(st *pcal.With, x site, set, all pcal.Assigned, next act) ac
 		run := s.c.expr(value, x).run
 		x.sc = x.sc.slotFor(st.Var, x.fn, slot)
 		body := s.path(st.Body, x, set, all, next)
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			m.slots[slot] = run(m)
 			return body(m)
 		}
@@ -234,7 +235,7 @@ func (s *steps) read(st *pcal.Read, x site, set, all pcal.Assigned, next act) ac
 	rest := s.path(st.Rest, inner, before, all, next)
 	s.yield = &yielding{slot: slot, all: before, k: rest, up: outer}
 	body := s.stmts(st.Body, x, set, func(pcal.Assigned) act {
-		return func(*machine) bool { return true } // after a yield there is nothing
+		return func(*Machine) bool { return true } // after a yield there is nothing
 	})
 	s.yield = outer
 	return body
@@ -275,7 +276,7 @@ func (s *steps) replaceAll(list []pcal.Update, x site, next act) act {
 	if len(list) == 1 && list[0].In {
 		i := list[0].Var.Index
 		set := s.c.expr(list[0].Value, x).run
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			for v := range set(m).Each {
 				m.poll()
 				if !m.replace(i, v.Normal(), next) {
@@ -292,10 +293,10 @@ func (s *steps) replaceAll(list []pcal.Update, x site, next act) act {
 	}
 	for j := len(list) - 1; j >= 0; j-- {
 		i, slot, k := list[j].Var.Index, slots[j], next
-		next = func(m *machine) bool { return m.replace(i, m.slots[slot], k) }
+		next = func(m *Machine) bool { return m.replace(i, m.slots[slot], k) }
 	}
 	assign := next
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		for i, run := range runs {
 			m.slots[slots[i]] = run(m).Normal()
 		}
@@ -304,7 +305,7 @@ func (s *steps) replaceAll(list []pcal.Update, x site, next act) act {
 }
 
 // replace gives variable i of the next state a value for the time of k.
-func (m *machine) replace(i int, v value.Value, k act) bool {
+func (m *Machine) replace(i int, v value.Value, k act) bool {
 	old := m.nxt[i]
 	var id uint32
 	if m.nxtIDs != nil {

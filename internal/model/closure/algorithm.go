@@ -1,7 +1,7 @@
-package model
+package closure
 
 import (
-	"github.com/ashlar-dev/ashlar/internal/model/program"
+	"github.com/ashlar-dev/ashlar/internal/model/direct"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
@@ -9,53 +9,33 @@ import (
 // algorithm compiles the next-state relation of an algorithm: single
 // processes, procedures, process sets, and the end, in the order of the
 // translation.
-func (c *compiler) algorithm(d *direct, x site) act {
+func (c *compiler) algorithm(d *direct.Algorithm, x site) act {
 	var singles, sets []act
-	for _, p := range d.alg.Processes {
-		s := &steps{c: c, d: d, view: d.alg.ProcessView(p, d.calls, d.value)}
+	for _, p := range d.Alg.Processes {
+		s := &steps{c: c, d: d, view: d.Process(p)}
 		if !p.Set {
-			singles = append(singles, s.dispatch(p.Blocks, d.first[p], x))
+			singles = append(singles, s.dispatch(p.Blocks, d.First[p], x))
 			continue
 		}
-		sets = append(sets, s.each(p.Self, p.Id, p.Blocks, d.first[p], x))
+		sets = append(sets, s.each(p.Self, p.Id, p.Blocks, d.First[p], x))
 	}
 	acts := singles
-	for _, p := range d.alg.Procedures {
-		s := &steps{c: c, d: d, view: d.alg.ProcedureView(p, d.calls, d.value)}
-		if d.alg.Uniprocess() {
-			acts = append(acts, s.dispatch(p.Blocks, d.first[p], x))
+	for _, p := range d.Alg.Procedures {
+		s := &steps{c: c, d: d, view: d.Procedure(p)}
+		if d.Alg.Uniprocess() {
+			acts = append(acts, s.dispatch(p.Blocks, d.First[p], x))
 		} else {
-			acts = append(acts, s.each(p.Self, d.everyone(), p.Blocks, d.first[p], x))
+			acts = append(acts, s.each(p.Self, d.Everyone(), p.Blocks, d.First[p], x))
 		}
 	}
 	acts = append(acts, sets...)
-	if d.ends {
+	if d.Ends {
 		acts = append(acts, c.terminating(d, x))
 	}
-	if r := c.m.reduction; r != nil && len(r.labels) > 0 {
-		return r.reduced(c.alone(d, r, x), sequence(acts))
+	if r := c.in.Reduction; r != nil && len(r.Alone()) > 0 {
+		return reduced(r, c.alone(d, r, x), sequence(acts))
 	}
 	return sequence(acts)
-}
-
-// value is the value of variables that have no other.
-func (d *direct) value() core.Expr { return d.undefined }
-
-// everyone is the set of all processes.
-func (d *direct) everyone() core.Expr {
-	var out core.Expr
-	for _, p := range d.alg.Processes {
-		set := p.Id
-		if !p.Set {
-			set = &core.SetEnum{At: core.At{Place: p.Id.Span()}, Elems: []core.Expr{p.Id}}
-		}
-		if out == nil {
-			out = set
-		} else {
-			out = &core.Op{At: core.At{Place: set.Span()}, Op: core.OpCup, Args: []core.Expr{out, set}}
-		}
-	}
-	return out
 }
 
 // each compiles the blocks for every element of a set of processes.
@@ -80,38 +60,38 @@ func (s *steps) dispatch(blocks []*pcal.Block, first int, x site) act {
 	for i, b := range blocks {
 		at[b.Label] = i
 		if s.alone != nil && !s.alone[b] {
-			runs[i] = func(*machine) bool { return true }
+			runs[i] = func(*Machine) bool { return true }
 			continue
 		}
 		run, action := s.block(b, x), first+i
 		if s.alone != nil {
 			run = only(run)
 		}
-		runs[i] = func(m *machine) bool {
+		runs[i] = func(m *Machine) bool {
 			m.action = action
 			return run(m)
 		}
 	}
-	if !s.d.alg.NeedsPC() {
+	if !s.d.Alg.NeedsPC() {
 		return runs[0]
 	}
-	cell := s.view.Cell(s.d.alg.PC, nil)
+	cell := s.view.Cell(s.d.Alg.PC, nil)
 	pc := s.c.expr(cell, x).run
-	find := func(m *machine) int {
+	find := func(m *Machine) int {
 		if i, ok := at[pc(m).AsString()]; ok {
 			return i
 		}
 		return -1
 	}
-	run := func(m *machine, i int) bool { return i < 0 || runs[i](m) }
+	run := func(m *Machine, i int) bool { return i < 0 || runs[i](m) }
 	f := s.c.facts(cell, x)
 	if f.Locals || len(blocks) > labelsMax {
-		return func(m *machine) bool { return run(m, find(m)) }
+		return func(m *Machine) bool { return run(m, find(m)) }
 	}
-	site, variable := s.c.memoSites, s.d.alg.PC.Index
+	site, variable := s.c.memoSites, s.d.Alg.PC.Index
 	s.c.memoSites++
 	const known = 2 // 0 is not known, 1 is none of the labels
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		if m.curIDs == nil {
 			return run(m, find(m))
 		}
@@ -126,35 +106,25 @@ func (s *steps) dispatch(blocks []*pcal.Block, first int, x site) act {
 }
 
 // terminating is the step of an algorithm at its end, which changes nothing.
-func (c *compiler) terminating(d *direct, x site) act {
+func (c *compiler) terminating(d *direct.Algorithm, x site) act {
 	done := func(at core.Expr) core.Expr {
 		return &core.Op{Op: core.OpEq, Args: []core.Expr{at, &core.Str{Val: pcal.LabelDone}}}
 	}
-	var pc core.Expr = &core.VarRef{Var: d.alg.PC}
+	var pc core.Expr = &core.VarRef{Var: d.Alg.PC}
 	cond := done(pc)
-	if !d.alg.Uniprocess() {
+	if !d.Alg.Uniprocess() {
 		self := &core.Local{Name: "self"}
-		all := []core.Bind{{Vars: []*core.Local{self}, Set: d.everyone()}}
+		all := []core.Bind{{Vars: []*core.Local{self}, Set: d.Everyone()}}
 		cond = &core.Quant{Binds: all, Body: done(&core.Apply{Fn: pc, Arg: &core.LocalRef{Local: self}})}
 	}
-	action := len(d.actions) - 1
+	action := len(d.Actions) - 1
 	test := c.pred(cond, x)
-	stay := unchangedVars(c.p.Spec.Variables, func(m *machine) bool { return m.found(m.action) })
-	return func(m *machine) bool {
+	stay := unchangedVars(c.p.Spec.Variables, func(m *Machine) bool { return m.found(m.action) })
+	return func(m *Machine) bool {
 		if !test(m) {
 			return true
 		}
 		m.action = action
 		return stay(m)
 	}
-}
-
-// suits reports whether the identities of the processes are constant.
-func (d *direct) suits(p *program.Program) bool {
-	for _, q := range d.alg.Processes {
-		if q.Id != nil && p.Facts(q.Id).Level > core.ConstantLevel {
-			return false
-		}
-	}
-	return true
 }

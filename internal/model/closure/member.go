@@ -1,4 +1,4 @@
-package model
+package closure
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
@@ -19,16 +19,16 @@ func (c *compiler) member(v compiled, set core.Expr, x site) pred {
 		sr := s.run
 		if s.known {
 			k := s.val
-			return func(m *machine) bool { return value.Contains(k, run(m)) }
+			return func(m *Machine) bool { return value.Contains(k, run(m)) }
 		}
 		if i := s.variable; i >= 0 {
 			if v.known {
 				k := v.val
-				return func(m *machine) bool { return value.Contains(m.cur[i], k) }
+				return func(m *Machine) bool { return value.Contains(m.cur[i], k) }
 			}
-			return func(m *machine) bool { return value.Contains(m.cur[i], run(m)) }
+			return func(m *Machine) bool { return value.Contains(m.cur[i], run(m)) }
 		}
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			y := run(m)
 			return value.Contains(sr(m), y)
 		}
@@ -49,7 +49,7 @@ func (c *compiler) member(v compiled, set core.Expr, x site) pred {
 // asked for may have: see asked.
 func foldedMember(set, v expr, parts pred) pred {
 	whole := &memo.Cell{}
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		if s, ok := whole.Try(m.asker, func() value.Value { return set(m) }); ok {
 			return value.Contains(s, v(m))
 		}
@@ -68,7 +68,7 @@ func (c *compiler) memberOfParts(v compiled, set core.Expr, x site) pred {
 			return c.memberOfBoth(v, e, x)
 		case core.OpSubset:
 			s := c.expr(e.Args[0], x).run
-			return func(m *machine) bool {
+			return func(m *Machine) bool {
 				y := run(m)
 				if y.Kind() != value.KindSet {
 					return value.Contains(value.Subsets(s(m)), y)
@@ -90,7 +90,7 @@ func (c *compiler) memberOfFilter(v compiled, e *core.SetFilter, x site) pred {
 	run, base := v.run, c.asked(e.Bind.Set, x).run
 	inner, assign := c.bindElement(e.Bind, x)
 	p := c.pred(e.Pred, inner)
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		y := run(m)
 		s := base(m)
 		if !value.Listed(s) {
@@ -118,7 +118,7 @@ type operand struct {
 }
 
 // get is the set; or its only element.
-func (o *operand) get(m *machine) value.Value {
+func (o *operand) get(m *Machine) value.Value {
 	switch {
 	case o.slot >= 0:
 		return m.slots[o.slot]
@@ -129,7 +129,7 @@ func (o *operand) get(m *machine) value.Value {
 }
 
 // has reports whether the operand has the element y.
-func (o *operand) has(m *machine, y value.Value) bool {
+func (o *operand) has(m *Machine, y value.Value) bool {
 	if o.single {
 		return value.Equal(o.get(m), y)
 	}
@@ -137,7 +137,7 @@ func (o *operand) has(m *machine, y value.Value) bool {
 }
 
 // whole is the set.
-func (o *operand) whole(m *machine) value.Value {
+func (o *operand) whole(m *Machine) value.Value {
 	if o.single {
 		return value.Set(o.get(m))
 	}
@@ -146,7 +146,7 @@ func (o *operand) whole(m *machine) value.Value {
 
 // mixture is a set made of operands.
 type mixture struct {
-	has   func(m *machine, y value.Value) bool
+	has   func(m *Machine, y value.Value) bool
 	whole expr
 }
 
@@ -157,7 +157,7 @@ func (c *compiler) memberOfBoth(v compiled, e *core.Op, x site) pred {
 	mix := c.mixture(e, x, &operands)
 	if len(operands) == 2 {
 		a, b := operands[0], operands[1]
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			y := run(m)
 			a.keep(m)
 			b.keep(m)
@@ -167,7 +167,7 @@ func (c *compiler) memberOfBoth(v compiled, e *core.Op, x site) pred {
 			return value.Contains(mix.whole(m), y)
 		}
 	}
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		y := run(m)
 		for _, o := range operands {
 			o.keep(m)
@@ -182,7 +182,7 @@ func (c *compiler) memberOfBoth(v compiled, e *core.Op, x site) pred {
 }
 
 // keep evaluates the operand.
-func (o *operand) keep(m *machine) {
+func (o *operand) keep(m *Machine) {
 	if o.slot >= 0 && o.slot != o.set.slot {
 		m.slots[o.slot] = o.set.run(m)
 	}
@@ -190,7 +190,7 @@ func (o *operand) keep(m *machine) {
 
 // alike reports whether it is plain that all elements can be compared with y, and so
 // with those of other operands for which that is so.
-func (o *operand) alike(m *machine, y value.Value) bool {
+func (o *operand) alike(m *Machine, y value.Value) bool {
 	if o.single {
 		return value.AlikeOne(o.get(m), y)
 	}
@@ -222,14 +222,14 @@ func (c *compiler) mixture(e core.Expr, x site, operands *[]*operand) mixture {
 }
 
 func mixed(op core.OpCode, a, b mixture) mixture {
-	has, whole := func(m *machine, y value.Value) bool { return a.has(m, y) && !b.has(m, y) }, value.Diff
+	has, whole := func(m *Machine, y value.Value) bool { return a.has(m, y) && !b.has(m, y) }, value.Diff
 	switch op {
 	case core.OpCup:
-		has, whole = func(m *machine, y value.Value) bool { return a.has(m, y) || b.has(m, y) }, value.Union
+		has, whole = func(m *Machine, y value.Value) bool { return a.has(m, y) || b.has(m, y) }, value.Union
 	case core.OpCap:
-		has, whole = func(m *machine, y value.Value) bool { return a.has(m, y) && b.has(m, y) }, value.Intersect
+		has, whole = func(m *Machine, y value.Value) bool { return a.has(m, y) && b.has(m, y) }, value.Intersect
 	}
-	return mixture{has, func(m *machine) value.Value {
+	return mixture{has, func(m *Machine) value.Value {
 		s := a.whole(m)
 		return whole(s, b.whole(m))
 	}}
@@ -248,7 +248,7 @@ func (c *compiler) asked(e core.Expr, x site) compiled {
 		}
 		return c.askedWhole(e, x, func() compiled {
 			a, b := c.asked(set.Args[0], x).run, c.asked(set.Args[1], x).run
-			return code(func(m *machine) value.Value {
+			return code(func(m *Machine) value.Value {
 				s := a(m)
 				return f(s, b(m))
 			})
@@ -272,7 +272,7 @@ func (c *compiler) askedWhole(e core.Expr, x site, parts func() compiled) compil
 		return folded
 	}
 	whole, other := &memo.Cell{}, parts().run
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		if s, ok := whole.Try(m.asker, func() value.Value { return folded.run(m) }); ok {
 			return s
 		}
@@ -285,7 +285,7 @@ func (c *compiler) askedFilter(e *core.SetFilter, x site) compiled {
 	inner, assign := c.bindElement(e.Bind, x)
 	p := c.pred(e.Pred, inner)
 	lazy := c.lazyFilter(e, x)
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		s := base(m)
 		if value.Listed(s) {
 			if those, ok := value.FilterFinite(s, func(z value.Value) bool {
@@ -308,7 +308,7 @@ func (c *compiler) memberCall(v compiled, e *core.Call, x site) pred {
 	}
 	if d, _ := c.p.Resolve(e.Def); d != nil && d.Name == ".." && c.p.IsNative(d) {
 		run, lo, hi := v.run, c.expr(e.Args[0], x).run, c.expr(e.Args[1], x).run
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			y, l, h := run(m), lo(m), hi(m)
 			if y.Kind() != value.KindInt {
 				return value.Contains(value.Range(l, h), y)

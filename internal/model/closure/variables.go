@@ -1,4 +1,4 @@
-package model
+package closure
 
 import (
 	"math/bits"
@@ -44,7 +44,7 @@ func (c *compiler) rememberPred(e core.Expr, x site) pred {
 	p := c.pred(e, x)
 	site := c.memoSites
 	c.memoSites++
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		if m.curIDs == nil {
 			return p(m)
 		}
@@ -84,9 +84,9 @@ func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
 	x.remembered = true
 	run := c.expr(e, x).run
 	slow := assignTo(v, compiled{run: run}, k)
-	site, i, table := c.memoSites, v.Index, c.m.codec.Vars[v.Index]
+	site, i, table := c.memoSites, v.Index, c.in.Codec.Vars[v.Index]
 	c.memoSites++
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		if m.curIDs == nil || m.nxtIDs == nil || !m.nxt[i].IsUndefined() {
 			return slow(m)
 		}
@@ -110,7 +110,7 @@ func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
 
 // rememberAssign numbers y and remembers it as what the value numbered from
 // leads to; 0 where it cannot.
-func (m *machine) rememberAssign(site, from int, table *vector.Table, y value.Value) uint32 {
+func (m *Machine) rememberAssign(site, from int, table *vector.Table, y value.Value) uint32 {
 	if from == 0 || !m.memos.Has(site) {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package model
+package closure
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -25,12 +25,12 @@ type compiled struct {
 func code(run expr) compiled { return compiled{run: run, slot: -1, variable: -1} }
 
 func knownValue(v value.Value) compiled {
-	return compiled{run: func(*machine) value.Value { return v }, known: true, val: v, slot: -1, variable: -1}
+	return compiled{run: func(*Machine) value.Value { return v }, known: true, val: v, slot: -1, variable: -1}
 }
 
 // failing is code that has no value.
 func failing(format string, args ...any) compiled {
-	return code(func(*machine) value.Value {
+	return code(func(*Machine) value.Value {
 		value.Fail(format, args...)
 		return value.Value{}
 	})
@@ -61,7 +61,7 @@ func (c *compiler) expr(e core.Expr, x site) compiled {
 		return folded
 	}
 	out := c.compound(e, x)
-	if c.m.profile != nil {
+	if c.in.Profile != nil {
 		out.run = c.countExpr(e, out.run)
 	}
 	return out
@@ -78,7 +78,7 @@ func (c *compiler) compound(e core.Expr, x site) compiled {
 		return c.op(e, x)
 	case *core.If:
 		cond, then, els := c.pred(e.Cond, x), c.expr(e.Then, x).run, c.expr(e.Else, x).run
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			if cond(m) {
 				return then(m)
 			}
@@ -101,7 +101,7 @@ func (c *compiler) compound(e core.Expr, x site) compiled {
 		return c.fnValue(e, x)
 	case *core.FnSet:
 		dom, rng := c.expr(e.Dom, x).run, c.expr(e.Rng, x).run
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			d := dom(m)
 			return value.FnSet(d, rng(m))
 		})
@@ -113,14 +113,14 @@ func (c *compiler) compound(e core.Expr, x site) compiled {
 		return c.recordSet(e, x)
 	case *core.Select:
 		f, name := c.expr(e.X, x).run, e.Field
-		return code(func(m *machine) value.Value { return f(m).Field(name) })
+		return code(func(m *Machine) value.Value { return f(m).Field(name) })
 	case *core.Except:
 		return c.except(e, x)
 	case *core.Tuple:
 		return c.tuple(e, x)
 	case *core.Times:
 		sets := c.list(e.Sets, x)
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			vs := make([]value.Value, len(sets))
 			for i, s := range sets {
 				vs[i] = s(m)
@@ -128,7 +128,7 @@ func (c *compiler) compound(e core.Expr, x site) compiled {
 			return value.Times(vs...)
 		})
 	case *core.Decimal:
-		return code(func(*machine) value.Value { return rule.DecimalLiteral(e) })
+		return code(func(*Machine) value.Value { return rule.DecimalLiteral(e) })
 	case *core.Fair, *core.TemporalQuant:
 		return failing("a temporal formula cannot be evaluated in a state")
 	case *core.OpRef, *core.Lambda:
@@ -142,7 +142,7 @@ func (c *compiler) compound(e core.Expr, x site) compiled {
 
 // boolean is a predicate as an expression.
 func boolean(p pred) compiled {
-	return code(func(m *machine) value.Value { return value.Bool(p(m)) })
+	return code(func(m *Machine) value.Value { return value.Bool(p(m)) })
 }
 
 func (c *compiler) list(es []core.Expr, x site) []expr {
@@ -157,7 +157,7 @@ func (c *compiler) list(es []core.Expr, x site) []expr {
 func (c *compiler) variable(v *core.Variable, x site) compiled {
 	i := v.Index
 	if x.mode.primed {
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			if m.nxt == nil {
 				value.Fail("a primed expression has no value here: there is no next state")
 			}
@@ -168,7 +168,7 @@ func (c *compiler) variable(v *core.Variable, x site) compiled {
 			return y
 		})
 	}
-	out := code(func(m *machine) value.Value {
+	out := code(func(m *Machine) value.Value {
 		if i >= len(m.cur) {
 			value.Fail("the variable %s has no value here: there is no state", v.Name)
 		}
@@ -239,7 +239,7 @@ func (c *compiler) codeOf(b *meaning, x site) *compiled {
 	inner := c.expr(b.expr, site{fn: b.owner, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open})
 	if slot := b.slot; slot >= 0 && x.mode == b.mode && !inner.known && inner.variable < 0 {
 		run := inner.run
-		inner = code(func(m *machine) value.Value {
+		inner = code(func(m *Machine) value.Value {
 			if v := m.slots[slot]; !v.IsUndefined() {
 				return v
 			}
@@ -268,7 +268,7 @@ func (c *compiler) param(b *meaning, x site) compiled {
 	if x.mode != b.mode {
 		return failing("the parameter of a recursive operator cannot be primed")
 	}
-	return code(inOuter(n, func(m *machine) value.Value {
+	return code(inOuter(n, func(m *Machine) value.Value {
 		if v := m.slots[slot]; !v.IsUndefined() {
 			return v
 		}
@@ -277,7 +277,7 @@ func (c *compiler) param(b *meaning, x site) compiled {
 }
 
 // force computes the argument of the running function in slot.
-func (m *machine) force(slot int) value.Value {
+func (m *Machine) force(slot int) value.Value {
 	here := m.frame
 	t := here.thunks[slot]
 	m.enter(t.frame)
@@ -304,7 +304,7 @@ func (c *compiler) constant(e *core.ConstRef, x site) compiled {
 
 func (c *compiler) table(name string, r program.Replacement, args []core.Expr, x site) compiled {
 	codes := c.list(args, x)
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		vs := make([]value.Value, len(codes))
 		for i, a := range codes {
 			vs[i] = a(m)
@@ -338,7 +338,7 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 		}
 	}
 	once := &memo.Cell{}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		if v, ok := once.Peek(); ok {
 			return v
 		}
@@ -349,9 +349,9 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 // tryNow evaluates while compiling; an error is left to be met again when the
 // code runs, if it ever does.
 func (c *compiler) tryNow(fn *function, run expr) (v value.Value, err error) {
-	r := tlcget.New(c.m.common, 0).Mute()
+	r := tlcget.New(c.in.Shared, 0).Mute()
 	r.World.Files = nil // what stands in a file may be another thing when it is asked for
-	m := &machine{run: r, asker: r, vars: c.p.Spec.Variables}
+	m := &Machine{run: r, asker: r, vars: c.p.Spec.Variables}
 	err = value.Catch(func() { v = m.runApart(fn, run) })
 	return v, err
 }
@@ -421,7 +421,7 @@ func (c *compiler) caseExpr(e *core.Case, x site) compiled {
 	if e.Other != nil {
 		other = c.expr(e.Other, x).run
 	}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		for i, cond := range conds {
 			if cond(m) {
 				return bodies[i](m)
@@ -438,14 +438,14 @@ func (c *compiler) tuple(e *core.Tuple, x site) compiled {
 	elems := c.list(e.Elems, x)
 	if len(elems) == 2 {
 		a, b := elems[0], elems[1]
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			va, vb := a(m), b(m)
 			v, vs := value.NewTuple(2)
 			vs[0], vs[1] = va, vb
 			return v
 		})
 	}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		v, vs := value.NewTuple(len(elems))
 		for i, e := range elems {
 			vs[i] = e(m)
@@ -486,7 +486,7 @@ func (c *compiler) record(e *core.Record, x site) compiled {
 	for i, f := range e.Fields {
 		fields[i] = c.expr(f.X, x).run
 	}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		v, vs := value.NewFn(names)
 		for i, f := range fields {
 			vs[places[i]] = f(m)
@@ -504,7 +504,7 @@ func (c *compiler) recordSet(e *core.RecordSet, x site) compiled {
 	for i, f := range e.Fields {
 		fields[i] = c.expr(f.X, x).run
 	}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		vs := make([]value.Value, len(fields))
 		for i, f := range fields {
 			vs[places[i]] = f(m)

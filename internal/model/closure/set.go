@@ -1,4 +1,4 @@
-package model
+package closure
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -16,9 +16,9 @@ func (c *compiler) setEnum(e *core.SetEnum, x site) compiled {
 		return knownValue(value.EmptySet())
 	case 1:
 		a := elems[0]
-		return code(func(m *machine) value.Value { return value.Set(a(m)) })
+		return code(func(m *Machine) value.Value { return value.Set(a(m)) })
 	}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		vs := make([]value.Value, len(elems))
 		for i, e := range elems {
 			vs[i] = e(m)
@@ -32,7 +32,7 @@ func (c *compiler) setFilter(e *core.SetFilter, x site) compiled {
 	inner, assign := c.bindElement(e.Bind, x)
 	body := c.pred(e.Pred, inner)
 	lazy := c.lazyFilter(e, x)
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		s := set(m)
 		if s.Kind() == value.KindSet && !value.IsFinite(s) {
 			return lazy(m, s)
@@ -55,15 +55,15 @@ func (c *compiler) setFilter(e *core.SetFilter, x site) compiled {
 // lazyFilter makes the filter of a set that is infinite, and can only be asked
 // for members, or too large to be listed. It may outlive the activation, and
 // workers may share it.
-func (c *compiler) lazyFilter(e *core.SetFilter, x site) func(*machine, value.Value) value.Value {
+func (c *compiler) lazyFilter(e *core.SetFilter, x site) func(*Machine, value.Value) value.Value {
 	fn := c.newFunction(x.fn)
 	inner, assign := c.bindElement(e.Bind, site{fn: fn, sc: x.sc, mode: x.mode, unrolled: x.unrolled, open: x.open})
 	body := c.pred(e.Pred, inner)
-	return func(m *machine, s value.Value) value.Value {
+	return func(m *Machine, s value.Value) value.Value {
 		d := m.detach(fn, m.frame)
 		return value.LazyFilter(s, func(v value.Value) bool {
 			ok := false
-			d.with(func(m *machine) {
+			d.with(func(m *Machine) {
 				assign(m, v)
 				ok = body(m)
 			})
@@ -80,7 +80,7 @@ func (c *compiler) setMap(e *core.SetMap, x site) compiled {
 	body := c.expr(e.Body, inner).run
 	slot := x.fn.lists
 	x.fn.lists++
-	run := loop(func(m *machine) bool {
+	run := loop(func(m *Machine) bool {
 		v := body(m)
 		l := &m.frame.lists[slot]
 		if len(*l) >= value.MaxSetSize*collectFactor {
@@ -89,7 +89,7 @@ func (c *compiler) setMap(e *core.SetMap, x site) compiled {
 		*l = append(*l, v)
 		return true
 	})
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		for len(m.frame.lists) <= slot {
 			m.frame.lists = append(m.frame.lists, nil)
 		}
@@ -109,7 +109,7 @@ const collectFactor = 4
 
 func (c *compiler) choose(e *core.Choose, x site) compiled {
 	if e.Bind.Set == nil {
-		return code(func(*machine) value.Value {
+		return code(func(*Machine) value.Value {
 			rule.FailUnboundedChoose()
 			return value.Value{}
 		})
@@ -117,7 +117,7 @@ func (c *compiler) choose(e *core.Choose, x site) compiled {
 	set := c.expr(e.Bind.Set, x).run
 	inner, assign := c.bindElement(e.Bind, x)
 	body := c.pred(e.Body, inner)
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		s := set(m)
 		for v := range s.Each {
 			m.poll()
@@ -157,11 +157,11 @@ func (c *compiler) setOp(e *core.Op, x site) compiled {
 	a := c.expr(e.Args[0], x).run
 	switch e.Op {
 	case core.OpSubset:
-		return code(func(m *machine) value.Value { return value.Subsets(a(m)) })
+		return code(func(m *Machine) value.Value { return value.Subsets(a(m)) })
 	case core.OpUnion:
-		return code(func(m *machine) value.Value { return value.BigUnion(a(m)) })
+		return code(func(m *Machine) value.Value { return value.BigUnion(a(m)) })
 	case core.OpDomain:
-		return code(func(m *machine) value.Value { return a(m).Domain() })
+		return code(func(m *Machine) value.Value { return a(m).Domain() })
 	}
 	if one, ok := e.Args[1].(*core.SetEnum); ok && len(one.Elems) == 1 {
 		elem := c.expr(one.Elems[0], x)
@@ -169,14 +169,14 @@ func (c *compiler) setOp(e *core.Op, x site) compiled {
 		switch {
 		case e.Op == core.OpCup && elem.known:
 			k := elem.val
-			return code(func(m *machine) value.Value { return value.Insert(a(m), k) })
+			return code(func(m *Machine) value.Value { return value.Insert(a(m), k) })
 		case e.Op == core.OpCup:
-			return code(func(m *machine) value.Value {
+			return code(func(m *Machine) value.Value {
 				s := a(m)
 				return value.Insert(s, el(m))
 			})
 		case e.Op == core.OpDiff:
-			return code(func(m *machine) value.Value {
+			return code(func(m *Machine) value.Value {
 				s := a(m)
 				return value.Remove(s, el(m))
 			})
@@ -185,7 +185,7 @@ func (c *compiler) setOp(e *core.Op, x site) compiled {
 	b := c.expr(e.Args[1], x).run
 	f := rule.SetOperation(e.Op)
 	invariant.Check(f != nil, "%v is not an operator of sets", e.Op)
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		s := a(m)
 		return f(s, b(m))
 	})
@@ -203,15 +203,15 @@ func (c *compiler) native(d *core.Def, args []core.Expr, x site) compiled {
 	switch {
 	case op.F0 != nil:
 		f := op.F0
-		return code(func(*machine) value.Value { return f() })
+		return code(func(*Machine) value.Value { return f() })
 	case op.F1 != nil:
 		f, a := op.F1, c.expr(args[0], x).run
-		return code(func(m *machine) value.Value { return f(a(m)) })
+		return code(func(m *Machine) value.Value { return f(a(m)) })
 	case op.F2 != nil:
 		return c.native2(op, args, x)
 	case op.F3 != nil:
 		f, a, b, d := op.F3, c.expr(args[0], x).run, c.expr(args[1], x).run, c.expr(args[2], x).run
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			va, vb := a(m), b(m)
 			return f(va, vb, d(m))
 		})
@@ -229,26 +229,26 @@ func (c *compiler) native2(op *native.Op, args []core.Expr, x site) compiled {
 		k := cb.val
 		switch op.Name {
 		case "+":
-			return code(func(m *machine) value.Value { return value.Add(a(m), k) })
+			return code(func(m *Machine) value.Value { return value.Add(a(m), k) })
 		case "-":
-			return code(func(m *machine) value.Value { return value.Sub(a(m), k) })
+			return code(func(m *Machine) value.Value { return value.Sub(a(m), k) })
 		}
 	}
 	if arithmetic {
 		switch op.Name {
 		case "+":
-			return code(func(m *machine) value.Value {
+			return code(func(m *Machine) value.Value {
 				v := a(m)
 				return value.Add(v, b(m))
 			})
 		case "-":
-			return code(func(m *machine) value.Value {
+			return code(func(m *Machine) value.Value {
 				v := a(m)
 				return value.Sub(v, b(m))
 			})
 		}
 	}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		v := a(m)
 		return f(v, b(m))
 	})
@@ -269,13 +269,13 @@ func (c *compiler) cardinality(op *native.Op, args []core.Expr, x site) (compile
 	}
 	body := c.pred(filter.Pred, inner)
 	count := x.fn.slot()
-	run := loop(func(m *machine) bool {
+	run := loop(func(m *Machine) bool {
 		if body(m) {
 			m.slots[count] = value.Int(m.slots[count].AsInt() + 1)
 		}
 		return true
 	})
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		m.slots[count] = value.Int(0)
 		run(m)
 		return m.slots[count]
@@ -305,9 +305,9 @@ func (c *compiler) nativePred(d *core.Def, args []core.Expr, x site) pred {
 	br := b.run
 	if b.known {
 		k := b.val
-		return func(m *machine) bool { return compare(a(m), k) }
+		return func(m *Machine) bool { return compare(a(m), k) }
 	}
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		v := a(m)
 		return compare(v, br(m))
 	}
@@ -317,7 +317,7 @@ func (c *compiler) nativePred(d *core.Def, args []core.Expr, x site) pred {
 // something of the world.
 func (c *compiler) nativeN(d *core.Def, op *native.Op, args []core.Expr, x site) compiled {
 	vals := make([]expr, len(args))
-	ops := make([]func(*machine) operator, len(args))
+	ops := make([]func(*Machine) operator, len(args))
 	var late expr
 	for i, a := range args {
 		if op.Lazy && i == len(args)-1 {
@@ -328,7 +328,7 @@ func (c *compiler) nativeN(d *core.Def, op *native.Op, args []core.Expr, x site)
 			vals[i] = c.expr(a, x).run
 		}
 	}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		in := make([]native.Arg, len(args))
 		for i := range in {
 			if vals[i] != nil {

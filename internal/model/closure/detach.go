@@ -1,4 +1,4 @@
-package model
+package closure
 
 import (
 	"slices"
@@ -19,14 +19,14 @@ type detached struct {
 	cur, nxt []value.Value
 	run      *tlcget.Run
 	vars     []*core.Variable
-	code     *closures
+	code     *Code
 	depth    int
 	within   atomic.Int32            // evaluations at work, for some are inside others
-	idle     atomic.Pointer[machine] // to be used again
+	idle     atomic.Pointer[Machine] // to be used again
 }
 
 // detach makes what evaluates fn, defined in up, in the present state.
-func (m *machine) detach(fn *function, up *activation) *detached {
+func (m *Machine) detach(fn *function, up *activation) *detached {
 	return &detached{
 		fn: fn, frame: up.copied(), cur: slices.Clone(m.cur), nxt: slices.Clone(m.nxt),
 		run: m.run, vars: m.vars, code: m.code, depth: m.depth,
@@ -34,12 +34,12 @@ func (m *machine) detach(fn *function, up *activation) *detached {
 }
 
 // with runs use on a machine in an activation of the function.
-func (d *detached) with(use func(*machine)) {
+func (d *detached) with(use func(*Machine)) {
 	deeper := d.within.Add(1)
 	defer d.within.Add(-1)
 	m := d.idle.Swap(nil)
 	if m == nil {
-		m = &machine{run: d.run, vars: d.vars, code: d.code, cur: d.cur, nxt: d.nxt}
+		m = &Machine{run: d.run, vars: d.vars, code: d.code, cur: d.cur, nxt: d.nxt}
 		m.push(d.fn, d.frame.copied())
 	}
 	m.depth = d.depth + int(deeper)

@@ -1,4 +1,4 @@
-package model
+package closure
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 func (c *compiler) split(e core.Expr, x site, k act) act {
 	if i, ok := c.actions.Index[e]; ok {
 		run := c.act(e, x, k)
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			m.action = i
 			return run(m)
 		}
@@ -26,7 +26,7 @@ type compileAct func(e core.Expr, x site, k act) act
 
 // act compiles e as an action with the continuation k.
 func (c *compiler) act(e core.Expr, x site, k act) act {
-	if c.m.profile != nil {
+	if c.in.Profile != nil {
 		return c.countAct(e, x, k)
 	}
 	return c.plainAct(e, x, k)
@@ -53,7 +53,7 @@ func (c *compiler) plainAct(e core.Expr, x site, k act) act {
 		return c.forAll(e, x, k)
 	case *core.If:
 		cond, then, els := c.pred(e.Cond, x), c.act(e.Then, x, k), c.act(e.Else, x, k)
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			if cond(m) {
 				return then(m)
 			}
@@ -71,10 +71,10 @@ func (c *compiler) plainAct(e core.Expr, x site, k act) act {
 		}
 	case *core.Box:
 		action, same := c.act(e.Action, x, k), c.unchangedAct(e.Sub, x, k)
-		return func(m *machine) bool { return action(m) && same(m) }
+		return func(m *Machine) bool { return action(m) && same(m) }
 	case *core.Angle:
 		same := c.unchangedPred(e.Sub, x)
-		return c.act(e.Action, x, func(m *machine) bool { return same(m) || k(m) })
+		return c.act(e.Action, x, func(m *Machine) bool { return same(m) || k(m) })
 	case *core.Op:
 		return c.opAct(e, x, k)
 	}
@@ -202,7 +202,7 @@ func paramInAction(d *core.Def) bool {
 // guard compiles a part of an action that assigns nothing.
 func (c *compiler) guard(e core.Expr, x site, k act) act {
 	p := c.pred(e, x)
-	return func(m *machine) bool { return !p(m) || k(m) }
+	return func(m *Machine) bool { return !p(m) || k(m) }
 }
 
 // branch compiles disjunction, \E, LET and application; their parts are
@@ -230,9 +230,9 @@ func (c *compiler) branch(e core.Expr, x site, k act, part compileAct) act {
 func sequence(acts []act) act {
 	if len(acts) == 2 {
 		a, b := acts[0], acts[1]
-		return func(m *machine) bool { return a(m) && b(m) }
+		return func(m *Machine) bool { return a(m) && b(m) }
 	}
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		for _, a := range acts {
 			if !a(m) {
 				return false
@@ -268,7 +268,7 @@ func (c *compiler) exists(e *core.Quant, x site, k act, part compileAct) act {
 			acts[i] = c.existsRest(e, rest, inner, k, part)
 		}
 		if further := c.furtherBounds(e.Binds, x); len(elems) == 0 && further != nil {
-			return func(m *machine) bool {
+			return func(m *Machine) bool {
 				further(m)
 				return true
 			}
@@ -276,7 +276,7 @@ func (c *compiler) exists(e *core.Quant, x site, k act, part compileAct) act {
 		return sequence(acts)
 	}
 	if b.Set == nil {
-		return func(*machine) bool {
+		return func(*Machine) bool {
 			value.Fail("an unbounded quantifier cannot be evaluated")
 			return false
 		}
@@ -335,7 +335,7 @@ func (c *compiler) forAll(e *core.Quant, x site, k act) act {
 	}
 	b := e.Binds[0]
 	if b.Set == nil {
-		return func(*machine) bool {
+		return func(*Machine) bool {
 			value.Fail("an unbounded quantifier cannot be evaluated")
 			return false
 		}
@@ -344,8 +344,8 @@ func (c *compiler) forAll(e *core.Quant, x site, k act) act {
 	elems, at := x.fn.slot(), x.fn.slot()
 	inner, assign := c.bindElement(b, x)
 	var each act
-	body := c.act(e.Body, inner, func(m *machine) bool { return each(m) })
-	each = func(m *machine) bool {
+	body := c.act(e.Body, inner, func(m *Machine) bool { return each(m) })
+	each = func(m *Machine) bool {
 		list, i := m.slots[elems].Elements(), int(m.slots[at].AsInt())
 		if i == len(list) {
 			return k(m)
@@ -357,7 +357,7 @@ func (c *compiler) forAll(e *core.Quant, x site, k act) act {
 		copy(m.slots[at:], before.Elements())
 		return ok
 	}
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		outer, i := m.slots[elems], m.slots[at]
 		list := set(m).Elems()
 		if len(list) == 0 && further != nil {
@@ -379,7 +379,7 @@ func (c *compiler) caseAct(e *core.Case, x site, k act) act {
 	if e.Other != nil {
 		other = c.act(e.Other, x, k)
 	}
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		for i, cond := range conds {
 			if cond(m) {
 				return acts[i](m)
@@ -422,14 +422,14 @@ func (c *compiler) letAct(b *meaning, args []core.Expr, x site, k act, part comp
 		return reset.act(part(b.def.Body, inner, k))
 	}
 	run := c.callLet(b, args, x).run
-	return func(m *machine) bool { return !run(m).IsTrue() || k(m) }
+	return func(m *Machine) bool { return !run(m).IsTrue() || k(m) }
 }
 
 // callRecursive compiles the application of a recursive action: a function that
 // takes its continuation as an argument.
 func (c *compiler) callRecursive(fn *function, d *core.Def, args []core.Expr, x site, k act, n int, let bool) act {
 	ps := c.pass(fn, d, args, x, true)
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		var up *activation
 		if let {
 			up = m.outer(n)
@@ -499,7 +499,7 @@ func (c *compiler) opAct(e *core.Op, x site, k act) act {
 		}
 	case core.OpImplies:
 		cond, then := c.pred(e.Args[0], x), c.act(e.Args[1], x, k)
-		return func(m *machine) bool {
+		return func(m *Machine) bool {
 			if cond(m) {
 				return then(m)
 			}
@@ -513,256 +513,8 @@ func (c *compiler) opAct(e *core.Op, x site, k act) act {
 	return c.guard(e, x, k)
 }
 
-// assignTo compiles v' = e.
-func assignTo(v *core.Variable, e compiled, k act) act {
-	i, run := v.Index, e.run
-	return func(m *machine) bool {
-		x := run(m)
-		if old := m.nxt[i]; !old.IsUndefined() {
-			return !value.Equal(old, x) || k(m)
-		}
-		m.nxt[i] = x.Normal()
-		ok := k(m)
-		m.nxt[i] = value.Value{}
-		return ok
-	}
-}
-
-// assignIn compiles v' \in S.
-func (c *compiler) assignIn(v *core.Variable, set core.Expr, x site, k act) act {
-	i := v.Index
-	current := code(func(m *machine) value.Value { return m.nxt[i] })
-	test := c.member(current, set, x)
-	run := c.expr(set, x).run
-	return func(m *machine) bool {
-		if !m.nxt[i].IsUndefined() {
-			return !test(m) || k(m)
-		}
-		for y := range run(m).Each {
-			m.poll()
-			m.nxt[i] = y.Normal()
-			ok := k(m)
-			m.nxt[i] = value.Value{}
-			if !ok {
-				return false
-			}
-		}
-		return true
-	}
-}
-
-// assignable is the variable whose next value e stands for, or nil.
-func (c *compiler) assignable(e core.Expr, x site) *core.Variable {
-	switch e := e.(type) {
-	case *core.VarRef:
-		if x.mode.primed {
-			return e.Var
-		}
-	case *core.Op:
-		if e.Op == core.OpPrime && !x.mode.primed {
-			x.mode.primed = true
-			return c.assignable(e.Args[0], x)
-		}
-	case *core.LocalRef:
-		if b := x.sc.lookup(e.Local); b != nil && b.kind == isName && len(e.Args) == 0 {
-			return c.assignable(b.expr, site{fn: b.owner, sc: b.scope, mode: x.mode})
-		}
-	case *core.Call:
-		if len(e.Args) > 0 {
-			return nil
-		}
-		if b := x.sc.lookupDef(e.Def); b != nil {
-			if b.kind != isName {
-				return nil
-			}
-			return c.assignable(b.expr, site{fn: b.owner, sc: b.scope, mode: x.mode})
-		}
-		if d, _ := c.p.Resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.IsNative(d) {
-			return c.assignable(d.Body, site{fn: x.fn, mode: x.mode})
-		}
-	}
-	return nil
-}
-
-// unchangedAct compiles UNCHANGED e: tuples and definitions are taken apart
-// down to the variables.
-func (c *compiler) unchangedAct(e core.Expr, x site, k act) act {
-	if !x.mode.primed {
-		if vars := c.variables(e, x, nil); len(vars) > 0 {
-			return unchangedVars(vars, k)
-		}
-		switch e := e.(type) {
-		case *core.Tuple:
-			for i := len(e.Elems) - 1; i >= 0; i-- {
-				k = c.unchangedAct(e.Elems[i], x, k)
-			}
-			return k
-		case *core.Call:
-			if len(e.Args) > 0 {
-				break
-			}
-			if b := x.sc.lookupDef(e.Def); b != nil {
-				if b.kind == isName && b.owner == x.fn {
-					return c.unchangedAct(b.expr, site{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open}, k)
-				}
-				break
-			}
-			if d, _ := c.p.Resolve(e.Def); d != nil && d.Body != nil && !d.Recursive && !c.p.IsNative(d) {
-				return c.unchangedAct(d.Body, site{fn: x.fn, mode: x.mode, unrolled: x.unrolled, open: x.open}, k)
-			}
-		case *core.LocalRef:
-			if b := x.sc.lookup(e.Local); b != nil && b.kind == isName && b.owner == x.fn && len(e.Args) == 0 {
-				return c.unchangedAct(b.expr, site{fn: x.fn, sc: b.scope, mode: x.mode, unrolled: x.unrolled, open: b.open}, k)
-			}
-		}
-	}
-	same := c.unchangedPred(e, x)
-	return func(m *machine) bool { return !same(m) || k(m) }
-}
-
 // unchangedMax is how many variables one UNCHANGED assigns at a time.
 const unchangedMax = 64
-
-// unchangedVars assigns their old values to variables that have none yet.
-func unchangedVars(vars []*core.Variable, k act) act {
-	if len(vars) > unchangedMax {
-		k, vars = unchangedVars(vars[unchangedMax:], k), vars[:unchangedMax]
-	}
-	places := make([]int, len(vars))
-	for j, v := range vars {
-		places[j] = v.Index
-	}
-	return func(m *machine) bool {
-		var assigned uint64
-		same := true
-		for j, i := range places {
-			if old := m.nxt[i]; !old.IsUndefined() {
-				if !value.Equal(old, m.cur[i]) {
-					same = false
-					break
-				}
-				continue
-			}
-			m.nxt[i] = m.cur[i]
-			assigned |= 1 << j
-		}
-		ok := !same || k(m)
-		for j, i := range places {
-			if assigned&(1<<j) != 0 {
-				m.nxt[i] = value.Value{}
-			}
-		}
-		return ok
-	}
-}
-
-// compose compiles A \cdot B: B goes on from every state that A reaches.
-func (c *compiler) compose(e *core.Op, x site, k act) act {
-	if x.mode.primed {
-		return c.guard(e, x, k)
-	}
-	c.epochs++
-	inner := x
-	inner.mode.epoch = c.epochs
-	second := c.act(e.Args[1], inner, func(m *machine) bool {
-		// From here on k knows the numbers of no state; it is seldom long.
-		mid := m.cur
-		m.cur = m.composed[len(m.composed)-1]
-		top := m.composed
-		m.composed = top[:len(top)-1]
-		ok := k(m)
-		m.composed = top
-		m.cur = mid
-		return ok
-	})
-	first := c.act(e.Args[0], x, func(m *machine) bool {
-		rule.Complete(m.nxt, m.vars)
-		cur, mid := m.cur, m.nxt
-		target := m.targets[len(m.targets)-1]
-		m.composed = append(m.composed, cur)
-		m.cur, m.nxt = mid, target
-		ok := second(m)
-		m.cur, m.nxt = cur, mid
-		m.composed = m.composed[:len(m.composed)-1]
-		return ok
-	})
-	return func(m *machine) bool {
-		target := m.nxt
-		m.targets = append(m.targets, target)
-		mid := m.vector()
-		curIDs, nxtIDs := m.curIDs, m.nxtIDs
-		m.nxt, m.curIDs, m.nxtIDs = mid, nil, nil
-		ok := first(m)
-		m.nxt, m.curIDs, m.nxtIDs = target, curIDs, nxtIDs
-		m.done(mid)
-		m.targets = m.targets[:len(m.targets)-1]
-		return ok
-	}
-}
-
-// enabled compiles ENABLED A: a search for a next state.
-func (c *compiler) enabled(e core.Expr, x site) pred {
-	inner := x
-	moved := x.mode.primed
-	if moved {
-		c.epochs++
-		inner.mode = mode{epoch: c.epochs}
-	}
-	search := c.act(e, inner, func(*machine) bool { return false })
-	return func(m *machine) bool {
-		cur, nxt, action := m.cur, m.nxt, m.action
-		curIDs, nxtIDs := m.curIDs, m.nxtIDs
-		m.nxtIDs = nil
-		if moved {
-			if nxt == nil {
-				value.Fail("a primed expression has no value here: there is no next state")
-			}
-			rule.Complete(nxt, m.vars)
-			m.cur, m.curIDs = nxt, nil
-		}
-		scratch := m.vector()
-		m.nxt = scratch
-		found := !search(m)
-		m.done(scratch)
-		m.cur, m.nxt, m.action = cur, nxt, action
-		m.curIDs, m.nxtIDs = curIDs, nxtIDs
-		return found
-	}
-}
-
-// composedPred compiles A \cdot B as a test: a search for a state between.
-func (c *compiler) composedPred(e *core.Op, x site) pred {
-	if x.mode.primed {
-		return func(*machine) bool {
-			value.Fail("a primed expression cannot be primed again")
-			return false
-		}
-	}
-	c.epochs++
-	inner := x
-	inner.mode.epoch = c.epochs
-	second := c.pred(e.Args[1], inner)
-	first := c.act(e.Args[0], x, func(m *machine) bool {
-		rule.Complete(m.nxt, m.vars)
-		cur, mid := m.cur, m.nxt
-		m.cur, m.nxt = mid, m.targets[len(m.targets)-1]
-		ok := second(m)
-		m.cur, m.nxt = cur, mid
-		return !ok
-	})
-	return func(m *machine) bool {
-		target := m.nxt
-		m.targets = append(m.targets, target)
-		mid := m.vector()
-		curIDs, nxtIDs := m.curIDs, m.nxtIDs
-		m.nxt, m.curIDs, m.nxtIDs = mid, nil, nil
-		found := !first(m)
-		m.nxt, m.curIDs, m.nxtIDs = target, curIDs, nxtIDs
-		m.done(mid)
-		m.targets = m.targets[:len(m.targets)-1]
-		return found
-	}
-}
 
 // elementsOf are the elements of a constant set, for a compiler that wants to
 // treat each by itself; nil where there are more than max or none can be told.

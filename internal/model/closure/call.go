@@ -1,4 +1,4 @@
-package model
+package closure
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/model/memo"
@@ -63,7 +63,7 @@ func (c *compiler) once(fn *function, inner compiled) compiled {
 		return inner
 	}
 	cl := &memo.Cell{}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		if v, ok := cl.Peek(); ok {
 			return v
 		}
@@ -91,7 +91,7 @@ func (c *compiler) constDef(d *core.Def, cl *memo.Cell) compiled {
 			fn.body = c.expr(d.Body, x).run
 		}
 	}
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		if v, ok := cl.Peek(); ok {
 			return v
 		}
@@ -144,7 +144,7 @@ func primesParam(d *core.Def) bool {
 // resets are the slots to empty before an expression is evaluated anew.
 type resets []int
 
-func (r resets) empty(m *machine) {
+func (r resets) empty(m *Machine) {
 	for _, s := range r {
 		m.slots[s] = value.Value{}
 	}
@@ -156,12 +156,12 @@ func (r resets) expr(run expr) expr {
 		return run
 	case 1:
 		s := r[0]
-		return func(m *machine) value.Value {
+		return func(m *Machine) value.Value {
 			m.slots[s] = value.Value{}
 			return run(m)
 		}
 	}
-	return func(m *machine) value.Value {
+	return func(m *Machine) value.Value {
 		r.empty(m)
 		return run(m)
 	}
@@ -171,7 +171,7 @@ func (r resets) pred(run pred) pred {
 	if len(r) == 0 {
 		return run
 	}
-	return func(m *machine) bool {
+	return func(m *Machine) bool {
 		r.empty(m)
 		return run(m)
 	}
@@ -384,7 +384,7 @@ func (c *compiler) functionBody(fn *function, d *core.Def, outer *scope, md mode
 		fn.body = c.expr(d.Body, x).run
 		return
 	}
-	fn.act = c.act(d.Body, x, func(m *machine) bool {
+	fn.act = c.act(d.Body, x, func(m *Machine) bool {
 		here := m.frame
 		m.enter(here.kFrame)
 		ok := here.k(m)
@@ -399,7 +399,7 @@ type passed struct {
 	now  bool
 	keep bool
 	run  expr
-	op   func(*machine) operator
+	op   func(*Machine) operator
 }
 
 func (c *compiler) pass(fn *function, d *core.Def, args []core.Expr, x site, action bool) []passed {
@@ -433,7 +433,7 @@ func (c *compiler) filled(a core.Expr, x site) bool {
 }
 
 // prepare makes the activation for a call of fn.
-func (m *machine) prepare(fn *function, args []passed, up *activation) *activation {
+func (m *Machine) prepare(fn *function, args []passed, up *activation) *activation {
 	a := m.activation(fn, up)
 	for i := range args {
 		p := &args[i]
@@ -460,7 +460,7 @@ func (m *machine) prepare(fn *function, args []passed, up *activation) *activati
 // further out, or that is global.
 func (c *compiler) callFunction(fn *function, d *core.Def, args []core.Expr, x site, n int, let bool) compiled {
 	ps := c.pass(fn, d, args, x, false)
-	return code(func(m *machine) value.Value {
+	return code(func(m *Machine) value.Value {
 		var up *activation
 		if let {
 			up = m.outer(n)
@@ -475,15 +475,15 @@ func (c *compiler) callFunction(fn *function, d *core.Def, args []core.Expr, x s
 }
 
 // operatorArg compiles an operator that is passed to a function.
-func (c *compiler) operatorArg(a core.Expr, x site) func(*machine) operator {
+func (c *compiler) operatorArg(a core.Expr, x site) func(*Machine) operator {
 	if r, ok := a.(*core.LocalRef); ok {
 		if b := x.sc.lookup(r.Local); b != nil && b.kind == isDynamic {
 			n, slot := x.hops(b.owner), b.slot
-			return func(m *machine) operator { return m.outer(n).ops[slot] }
+			return func(m *Machine) operator { return m.outer(n).ops[slot] }
 		}
 	}
 	fn := c.operatorFunction(a, x)
-	return func(m *machine) operator { return operator{fn, m.frame} }
+	return func(m *Machine) operator { return operator{fn, m.frame} }
 }
 
 // operatorFunction makes a function of an operator argument; it is called with
@@ -525,7 +525,7 @@ func operatorArity(a core.Expr) int {
 }
 
 // callOperator applies an operator that was passed.
-func (m *machine) callOperator(op operator, args []value.Value) value.Value {
+func (m *Machine) callOperator(op operator, args []value.Value) value.Value {
 	a := m.activation(op.fn, op.up)
 	copy(a.slots, args)
 	before := m.frame
@@ -540,7 +540,7 @@ func (c *compiler) applyOperator(b *meaning, args []core.Expr, x site) compiled 
 	if b.kind == isDynamic {
 		n, slot := x.hops(b.owner), b.slot
 		codes := c.list(args, x)
-		return code(func(m *machine) value.Value {
+		return code(func(m *Machine) value.Value {
 			vs := make([]value.Value, len(codes))
 			for i, a := range codes {
 				vs[i] = a(m)
