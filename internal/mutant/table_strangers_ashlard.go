@@ -141,5 +141,25 @@ func strangersAshlardMutants() []Mutant {
 			Breaks: "Every user of a machine can read the key that a server signs with.",
 			Old:    "const private = 0o700", New: "const private = 0o755",
 		},
+		{
+			Name: "strangers/redis/the-sum-is-not-bounded", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSumOfCommands",
+			Breaks: "Commands that wait are bounded for each connection of Redis, and not for all together.",
+			Old:    "frontBytesMax, frontShare = 128 << 20, 32 << 10", New: "frontBytesMax, frontShare = 128 << 30, 32 << 10",
+		},
+		{
+			Name: "strangers/redis/one-host-takes-all", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestOneHostTakesItsPart",
+			Breaks: "One host may have all connections of Redis.",
+			Old:    "full := f.hosts[host] >= f.max-f.max/4", New: "full := f.hosts[host] >= f.max",
+		},
+		{
+			Name: "strangers/redis/a-multi-of-any-length", Kind: Unguarded, In: "worm/resp", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestLongMulti",
+			Breaks: "A MULTI queues commands without bound.",
+			Old:    "len(c.queued) >= c.lim.Queue || ", New: "len(c.queued) >= 1<<30 || ",
+		},
+		{
+			Name: "strangers/redis/a-multi-of-any-size", Kind: Unguarded, In: "worm/resp", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestLongMulti",
+			Breaks: "A MULTI queues bytes without bound.",
+			Old:    "if c.bytes+j.size > c.lim.Command {", New: "if j.size > c.lim.Command {",
+		},
 	}
 }

@@ -154,5 +154,10 @@ func wormWireMutants() []Mutant {
 			Old:    "\tcase h.Version > Version:\n",
 			New:    "\tcase h.Version > Version+1:\n",
 		},
+		{
+			Name: "worm/wire/later-versions-are-not-proved-to", Kind: Stuck, In: "internal/worm/wire", Packages: wire, Run: "TestLaterHellos",
+			Breaks: "A server drops the challenge of a client that speaks a later version too, which then takes it for an impostor.",
+			Old:    "if flags&helloChallenge != 0 {\n\t\tcopy(", New: "if flags&helloChallenge != 0 && h.Version <= Version {\n\t\tcopy(",
+		},
 	}
 }

@@ -137,8 +137,9 @@ func (e *Encoder) Hello(h *Hello) {
 	e.seal()
 }
 
-// DecodeHello reads the payload of a TypeHello. What a later version has behind
-// it is not looked at, where h.Version is above Version.
+// DecodeHello reads the payload of a TypeHello. What a later version adds behind
+// it is ignored; a challenge means the same in all versions, since a client of a
+// later version must be able to tell the server from an impostor, too.
 func DecodeHello(payload []byte, h *Hello) error {
 	r := reader{b: payload}
 	*h = Hello{Version: r.u16()}
@@ -146,7 +147,7 @@ func DecodeHello(payload []byte, h *Hello) error {
 	h.Cluster, h.From, h.To = r.u64(), r.u64(), wor.ServerID(r.u64())
 	h.Generation, h.Position = r.u64(), r.u64()
 	h.Peer = flags&helloPeer != 0
-	if flags&helloChallenge != 0 && h.Version <= Version {
+	if flags&helloChallenge != 0 {
 		copy(h.Challenge[:], r.some(len(h.Challenge)))
 	}
 	switch {

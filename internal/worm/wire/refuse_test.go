@@ -205,15 +205,16 @@ func TestOneWayToSayIt(t *testing.T) {
 	}
 }
 
-// TestLaterHellos: who speaks a later version too is understood.
+// TestLaterHellos: a hello of a client that speaks a later version too is
+// understood, with its challenge.
 func TestLaterHellos(t *testing.T) {
 	var e Encoder
-	e.Hello(&Hello{Version: Version + 1, Cluster: 5})
+	e.Hello(&Hello{Version: Version + 1, Cluster: 5, Challenge: Challenge{3}})
 	payload := append(bytes.Clone(e.Bytes()[headLen:e.Len()-tailLen]), "what comes then"...)
 	payload[2] = 0xff
 	var h Hello
 	must(t, DecodeHello(payload, &h))
-	if h.Version != Version+1 || h.Cluster != 5 || !h.Peer {
+	if h.Version != Version+1 || h.Cluster != 5 || !h.Peer || h.Challenge != (Challenge{3}) {
 		t.Errorf("got %+v", h)
 	}
 }
