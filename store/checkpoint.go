@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
@@ -90,8 +91,8 @@ func (c *checkpointer) record(f *frozen) {
 		return
 	}
 	before := map[uint64]*trunk.Node{}
-	nodes(f.root, func(n *trunk.Node) { before[n.ID] = n })
-	nodes(f.now, func(n *trunk.Node) {
+	f.root.Nodes(func(n *trunk.Node) { before[n.ID] = n })
+	f.now.Nodes(func(n *trunk.Node) {
 		old := before[n.ID]
 		delete(before, n.ID)
 		if old == n && (n == f.now) == (n == f.root) {
@@ -105,17 +106,6 @@ func (c *checkpointer) record(f *frozen) {
 	})
 	for id := range before {
 		c.table.Drop(id)
-	}
-}
-
-// nodes calls visit with the nodes of a tree.
-func nodes(n *trunk.Node, visit func(*trunk.Node)) {
-	if n == nil {
-		return
-	}
-	visit(n)
-	for i := range n.Pivots {
-		nodes(n.Pivots[i].Child, visit)
 	}
 }
 
@@ -138,7 +128,7 @@ func (c *checkpointer) write(clean bool) error {
 	}
 	super.Pages, _, _ = db.space.pages()
 	if err := db.files.data.Sync(); err != nil {
-		return db.stop(fmt.Errorf("checkpoint: sync %s: %w", dataFile, err))
+		return db.stop(fmt.Errorf("checkpoint: sync %s: %w", datafile.Name, err))
 	}
 	if err := c.writeSuper(&super, f); err != nil {
 		return db.stop(fmt.Errorf("checkpoint: superblock %d: %w", super.Seq, err))
@@ -192,7 +182,7 @@ func (c *checkpointer) writeChunk(super *table.Superblock) (old []extent.Run, er
 	if full {
 		chunk = c.table.Full(buf[:0], super.Seq)
 		for _, chunk := range super.Chunks {
-			old = append(old, runOf(chunk.Addr, int64(chunk.Len)))
+			old = append(old, extent.RunOf(chunk.Addr, int64(chunk.Len)))
 		}
 		super.Chunks = nil
 	} else {
@@ -222,7 +212,7 @@ func (c *checkpointer) writeSuper(super *table.Superblock, f frozen) error {
 	return db.journal.stand(f.oldest, f.cut, func(chain table.Chain) error {
 		super.Chain, super.Life = chain, db.life.number()
 		table.EncodeSuper(buf, *super)
-		if _, err := db.files.data.WriteAt(buf, superAddr(1-c.slot)); err != nil {
+		if _, err := db.files.data.WriteAt(buf, table.SuperAddr(1-c.slot)); err != nil {
 			return err
 		}
 		if err := db.files.data.Sync(); err != nil {
@@ -233,9 +223,6 @@ func (c *checkpointer) writeSuper(super *table.Superblock, f frozen) error {
 		return nil
 	})
 }
-
-// superAddr is where a slot's superblock is in the data file.
-func superAddr(slot int) int64 { return int64(slot) << 20 }
 
 // settle runs after a superblock has become durable.
 func (c *checkpointer) settle(super table.Superblock, f frozen, old []extent.Run) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
@@ -37,7 +38,7 @@ func (db *DB) Checkpoint(dir string) error {
 		return fmt.Errorf("checkpoint to %s: %w", dir, err)
 	}
 	for _, name := range names {
-		if name != dataNew {
+		if name != datafile.New {
 			return fmt.Errorf("checkpoint to %s: the directory has %q, want an empty one", dir, name)
 		}
 	}
@@ -48,7 +49,7 @@ func (db *DB) Checkpoint(dir string) error {
 }
 
 func (db *DB) copyTo(s *state, dir string) error {
-	fresh := path.Join(dir, dataNew)
+	fresh := path.Join(dir, datafile.New)
 	f, _, err := db.files.open(fresh, true)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func (db *DB) copyTo(s *state, dir string) error {
 	if err = first(err, f.Close()); err != nil {
 		return first(err, db.files.disk.Remove(fresh))
 	}
-	if err := db.files.disk.Rename(fresh, path.Join(dir, dataFile)); err != nil {
+	if err := db.files.disk.Rename(fresh, path.Join(dir, datafile.Name)); err != nil {
 		return err
 	}
 	return first(db.files.disk.SyncDir(dir), db.files.disk.SyncDir(path.Dir(dir)))
@@ -98,7 +99,7 @@ func (db *DB) copyData(s *state, f env.File) error {
 	if err := f.Truncate(int64(super.Pages) * extent.PageSize); err != nil {
 		return err
 	}
-	if err := allocateSecondSuper(f); err != nil {
+	if err := datafile.AllocateSecondSuper(f); err != nil {
 		return err
 	}
 	s.root.Branches(func(b *trunk.Branch) {
@@ -112,7 +113,7 @@ func (db *DB) copyData(s *state, f env.File) error {
 	if failed != nil {
 		return failed
 	}
-	nodes(s.root, func(n *trunk.Node) {
+	s.root.Nodes(func(n *trunk.Node) {
 		kind := table.Node
 		if n == s.root {
 			kind = table.Root
@@ -152,7 +153,7 @@ func (db *DB) identity() (uuid [16]byte, merger string) {
 func (db *DB) copyRun(f env.File, r extent.Run, buf []byte) error {
 	for at := int64(0); at < r.Bytes(); at += int64(len(buf)) {
 		piece := buf[:min(int64(len(buf)), r.Bytes()-at)]
-		if err := readFull(db.files.data, piece, r.Addr()+at); err != nil {
+		if err := datafile.ReadFull(db.files.data, piece, r.Addr()+at); err != nil {
 			return err
 		}
 		if _, err := f.WriteAt(piece, r.Addr()+at); err != nil {
@@ -186,7 +187,7 @@ func (db *DB) writeCopy(f env.File, t *table.Table, super table.Superblock) erro
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if _, err := f.WriteAt(block, superAddr(0)); err != nil {
+	if _, err := f.WriteAt(block, table.SuperAddr(0)); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -203,13 +204,4 @@ func backGranules(f env.File, r extent.Run, pages uint32) error {
 	from := int64(r.Page) / granule * granule
 	to := min((int64(r.End())+granule-1)/granule*granule, int64(pages))
 	return s.Allocate(from*extent.PageSize, (to-from)*extent.PageSize)
-}
-
-// allocateSecondSuper makes room for the first checkpoint's superblock, which must not
-// find that the disk has none.
-func allocateSecondSuper(f env.File) error {
-	if s, ok := f.(env.SpaceFile); ok {
-		return s.Allocate(superAddr(1), table.SuperSize)
-	}
-	return nil
 }

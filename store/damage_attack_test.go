@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/repair"
 )
 
 // rotten is a store whose tree and whose journal have large values, after the
@@ -102,7 +103,7 @@ func TestVerifySeesWhatReadsMeet(t *testing.T) {
 				} else if errors.Is(err, store.ErrCorrupt) {
 					copies++
 				}
-				report, err := store.Repair(world(repaired, 2), "db", o)
+				report, err := repair.Store(world(repaired, 2), "db", o)
 				if err == nil && len(report.Damage) == 0 {
 					t.Errorf("%s: repair calls it sound, but %v", where, bad)
 				}

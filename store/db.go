@@ -18,13 +18,6 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 )
 
-// The names in the directory of a store.
-const (
-	dataFile = "DATA"
-	dataNew  = "DATA.new" // until it is complete
-	lockFile = "LOCK"
-)
-
 // DB is an open store. Its parts have locks of their own or are guarded by mu,
 // and are used by their methods only; ranks.go has the order of the locks.
 type DB struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
 // TestMessagesMakeTheStore folds all messages and finds what reads find.
@@ -81,7 +82,7 @@ func TestMessagesMakeTheStore(t *testing.T) {
 func TestLook(t *testing.T) {
 	h := live(t, 9)
 	p := dissect(t, h.disk)
-	a, err := store.Look(h.disk, "db")
+	a, err := inspect.Look(h.disk, "db")
 	must(t, err)
 	if a.Used != p.newer || a.Slots[0].Super.Seq != p.supers[0].Seq || len(a.Branches) != len(p.metas) || a.Root == nil || len(a.Damage) > 0 {
 		t.Fatalf("%+v", a)
@@ -102,21 +103,21 @@ func TestLook(t *testing.T) {
 	}
 	// Without the newer superblock, it is the older one's.
 	edit(t, h.disk, "DATA", []int64{table.SlotA, table.SlotB}[p.newer], 4096, flip)
-	a, err = store.Look(h.disk, "db")
+	a, err = inspect.Look(h.disk, "db")
 	must(t, err)
 	if a.Used == p.newer || a.Slots[p.newer].Err == nil || a.Table == nil {
 		t.Errorf("%+v", a)
 	}
 	edit(t, h.disk, "DATA", a.Slots[a.Used].Super.Chunks[0].Addr, 4096, flip)
-	a, err = store.Look(h.disk, "db")
+	a, err = inspect.Look(h.disk, "db")
 	must(t, err)
 	if a.Table != nil || len(a.Damage) != 1 {
 		t.Errorf("%+v", a)
 	}
-	if _, err := store.Look(h.disk, "nothing"); err == nil {
+	if _, err := inspect.Look(h.disk, "nothing"); err == nil {
 		t.Error("a store that is not there")
 	}
-	if s, err := store.Inspect(h.disk, "db"); err != nil || fmt.Sprint(s.Seq) != fmt.Sprint(p.supers[1-p.newer].Seq) {
+	if s, err := inspect.Superblock(h.disk, "db"); err != nil || fmt.Sprint(s.Seq) != fmt.Sprint(p.supers[1-p.newer].Seq) {
 		t.Errorf("inspect: %v, %v", s, err)
 	}
 }

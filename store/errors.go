@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/memtable"
 	"github.com/ashlar-dev/ashlar/internal/store/merge"
 )
@@ -64,8 +65,8 @@ func explain(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &c):
-		return &CorruptError{File: dataFile, Offset: c.Addr, Branch: c.Branch, Block: c.Block, Lo: c.Lo, Hi: c.Hi, Want: c.Want, Found: c.Found}
-	case errors.Is(err, branch.ErrMemory), errors.Is(err, memtable.ErrMemory):
+		return &CorruptError{File: datafile.Name, Offset: c.Addr, Branch: c.Branch, Block: c.Block, Lo: c.Lo, Hi: c.Hi, Want: c.Want, Found: c.Found}
+	case errors.Is(err, branch.ErrMemory), errors.Is(err, memtable.ErrMemory), errors.Is(err, datafile.ErrMemory):
 		return fmt.Errorf("%w: %w", ErrMemory, err)
 	case errors.Is(err, merge.ErrNoMerger):
 		return fmt.Errorf("%w: the store has merge messages, but no Merger was given: %w", ErrMerger, err)

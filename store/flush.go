@@ -102,7 +102,7 @@ func (db *DB) branchOf(m *mem) ([]*trunk.Branch, error) {
 	}
 	defer view.Release()
 	keep := merge.NewKeep(merge.KeepOptions{
-		Sources: []message.Iter{points{view.Iter()}}, Tombstones: m.table.Tombstones(message.MaxSeq),
+		Sources: []message.Iter{merge.Points{Iter: view.Iter()}}, Tombstones: m.table.Tombstones(message.MaxSeq),
 		Snapshots: db.views.seqs(), Merger: db.opt.Merger, OperandMax: block.ValueMax,
 	})
 	defer keep.Close()
@@ -139,28 +139,6 @@ func (db *DB) uncache(m *mem) {
 		db.cache.Remove(it.Message().Key)
 	}
 }
-
-// points leaves out the range deletes of a memtable.
-type points struct{ message.Iter }
-
-func (p points) skip(ok bool, move func() bool) bool {
-	for ok && p.Iter.Message().Kind == message.RangeDelete {
-		ok = move()
-	}
-	return ok
-}
-
-func (p points) First() bool { return p.skip(p.Iter.First(), p.Iter.Next) }
-
-func (p points) Last() bool { return p.skip(p.Iter.Last(), p.Iter.Prev) }
-
-func (p points) Next() bool { return p.skip(p.Iter.Next(), p.Iter.Next) }
-
-func (p points) Prev() bool { return p.skip(p.Iter.Prev(), p.Iter.Prev) }
-
-func (p points) SeekGE(key []byte) bool { return p.skip(p.Iter.SeekGE(key), p.Iter.Next) }
-
-func (p points) SeekLT(key []byte) bool { return p.skip(p.Iter.SeekLT(key), p.Iter.Prev) }
 
 // Flush writes the contents of the memtables as a branch and makes a
 // checkpoint: all earlier changes are then durable without the journal.

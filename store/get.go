@@ -7,6 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/filter"
 	"github.com/ashlar-dev/ashlar/internal/store/memtable"
@@ -232,7 +233,7 @@ func (db *DB) readBlobOf(file env.File, ref message.BlobRef, key, dst []byte) ([
 	for left, addr := int(ref.Len), ref.Addr; left > 0; addr += int64(len(buf)) {
 		n := min(left, len(buf))
 		whole := (n + extent.PageSize - 1) / extent.PageSize * extent.PageSize
-		if err := readFull(file, buf[:whole], addr); err != nil {
+		if err := datafile.ReadFull(file, buf[:whole], addr); err != nil {
 			return dst, err
 		}
 		dst = append(dst, buf[:n]...)
@@ -245,20 +246,7 @@ func (db *DB) readBlobOf(file env.File, ref message.BlobRef, key, dst []byte) ([
 }
 
 func (db *DB) badBlob(ref message.BlobRef, key []byte, want, found string) error {
-	return &CorruptError{File: dataFile, Offset: ref.Addr, Lo: append([]byte(nil), key...), Hi: append([]byte(nil), key...), Want: want, Found: found}
-}
-
-// readFull fills b from the file, or returns an error if it is shorter.
-func readFull(f interface {
-	ReadAt([]byte, int64) (int, error)
-}, b []byte, off int64) error {
-	if n, err := f.ReadAt(b, off); n < len(b) {
-		if err == nil {
-			err = fmt.Errorf("%d bytes instead of %d", n, len(b))
-		}
-		return fmt.Errorf("read %s at %d: %w", dataFile, off, err)
-	}
-	return nil
+	return &CorruptError{File: datafile.Name, Offset: ref.Addr, Lo: append([]byte(nil), key...), Hi: append([]byte(nil), key...), Want: want, Found: found}
 }
 
 // open returns an error if the store is not open.

@@ -152,7 +152,7 @@ func (it *Iterator) unpark() error {
 		if v.Len() == 0 {
 			continue
 		}
-		sources = append(sources, merge.Source{Iter: points{v.Iter()}, Tombstones: it.state.mems[i].table.Tombstones(it.at)})
+		sources = append(sources, merge.Source{Iter: merge.Points{Iter: v.Iter()}, Tombstones: it.state.mems[i].table.Tombstones(it.at)})
 	}
 	tree := &treeIter{db: db, root: it.state.root, lo: it.lo, hi: it.hi}
 	sources = append(sources, merge.Source{Iter: tree, MaxSeq: it.state.newest(), Tombstones: treeTombstones(it.state, it.lo, it.hi)})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/journal"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
@@ -103,7 +104,7 @@ func (j *journaler) writeFrames() error {
 	for i, f := range frames {
 		if f.blobs {
 			if err := db.files.data.Sync(); err != nil {
-				return db.stop(fmt.Errorf("sync %s before the journal: %w", dataFile, err))
+				return db.stop(fmt.Errorf("sync %s before the journal: %w", datafile.Name, err))
 			}
 			for k := i; k < len(frames); k++ {
 				frames[k].blobs = false

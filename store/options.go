@@ -1,11 +1,14 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/block"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/slab"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
@@ -75,7 +78,6 @@ type Options struct {
 	// look like damage to a reader. If the directory has no file LOCK, the
 	// caller must keep writers away.
 	ReadOnly bool
-	locked   bool // the caller has the lock
 	// Log receives what an operator should know. Default: no log.
 	Log *slog.Logger
 	// Tuning is for tests and experiments; the zero Tuning follows from Memory.
@@ -112,12 +114,20 @@ const (
 	memoryDefault   = 512 << 20
 	memtableMax     = 64 << 20
 	blobDefault     = 16 << 10
-	heapShareMin    = 6 << 20 // the collector does not begin before 4 MiB
-	heapShareMax    = 48 << 20
 	fanoutDefault   = 24
 	runsDefault     = 12
 	buffersShareMax = 24 << 20
 )
+
+// Complete returns the options with the defaults in the place of zeros. The error
+// is that they are invalid, or that the world lacks what a store needs.
+func (o Options) Complete(world env.Env) (Options, error) {
+	o, err := o.complete()
+	if err == nil {
+		err = checkWorld(world, o)
+	}
+	return o, err
+}
 
 // complete fills in missing values, and returns an error for invalid ones.
 func (o Options) complete() (Options, error) {
@@ -164,13 +174,23 @@ func (o Options) complete() (Options, error) {
 
 // poolBytes is the part of Memory that lies outside of the Go heap.
 func (o Options) poolBytes() int64 {
-	share := min(o.Memory/8, heapShareMax)
-	if o.Memory >= MemoryMin {
-		share = max(share, heapShareMin)
-	}
-	return max(o.Memory-share, 4*int64(o.Tuning.MemtableBytes))
+	return max(slab.Share(o.Memory, o.Memory >= MemoryMin), 4*int64(o.Tuning.MemtableBytes))
 }
 
 func (t Tuning) shape() trunk.Shape {
 	return trunk.Shape{Fanout: t.Fanout, LeafBytes: t.LeafBytes, Runs: t.Runs}
+}
+
+// checkWorld returns an error if the world lacks what a store needs.
+func checkWorld(world env.Env, o Options) error {
+	if world.Disk == nil {
+		return errors.New("the env.Env has no Disk: set it to the one of osenv.OpenDisk(directory)")
+	}
+	if world.Clock == nil {
+		return errors.New("the env.Env has no Clock: take the Env of osenv.New, or set it to osenv.NewClock()")
+	}
+	if world.Random == nil && !o.ReadOnly {
+		return errors.New("the env.Env has no Random: take the Env of osenv.New, or set it to osenv.NewRandom()")
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/block"
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
 	"github.com/ashlar-dev/ashlar/internal/store/cache"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/journal"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
@@ -32,15 +33,12 @@ import (
 
 // Open opens the store in a directory, or makes one if there is none. When it
 // returns, everything that was durable is readable. An ErrCorrupt describes the
-// damage; Repair may help. The caller must close the DB.
+// damage; repair.Store may help. The caller must close the DB.
 //
 // The world must have a Disk, a Clock and, except with ReadOnly, a Random: for
 // example that of osenv.New with the Disk of osenv.OpenDisk.
 func Open(world env.Env, dir string, o Options) (*DB, error) {
-	o, err := o.complete()
-	if err == nil {
-		err = checkWorld(world, o)
-	}
+	o, err := o.Complete(world)
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
 	}
@@ -57,27 +55,6 @@ func Open(world env.Env, dir string, o Options) (*DB, error) {
 	}
 	db.work.start()
 	return db, nil
-}
-
-// checkWorld returns an error if the world lacks what a store needs.
-func checkWorld(world env.Env, o Options) error {
-	if err := checkDisk(world.Disk); err != nil {
-		return err
-	}
-	if world.Clock == nil {
-		return errors.New("the env.Env has no Clock: take the Env of osenv.New, or set it to osenv.NewClock()")
-	}
-	if world.Random == nil && !o.ReadOnly {
-		return errors.New("the env.Env has no Random: take the Env of osenv.New, or set it to osenv.NewRandom()")
-	}
-	return nil
-}
-
-func checkDisk(disk env.Disk) error {
-	if disk == nil {
-		return errors.New("the env.Env has no Disk: set it to the one of osenv.OpenDisk(directory)")
-	}
-	return nil
 }
 
 // nameMerger puts the name of a store's first merger into a superblock, before
@@ -134,7 +111,7 @@ func (r *recovery) recover(world env.Env) error {
 			return err
 		}
 		if d, ok := db.files.disk.(env.LockDisk); ok {
-			lock, err := d.Lock(path.Join(db.files.dir, lockFile))
+			lock, err := d.Lock(path.Join(db.files.dir, datafile.Lock))
 			if err != nil {
 				return err
 			}
@@ -174,10 +151,10 @@ func (r *recovery) recover(world env.Env) error {
 func (r *recovery) lockShared() error {
 	db := r.db
 	d, ok := db.files.disk.(env.SharedLockDisk)
-	if !ok || db.opt.locked {
+	if !ok {
 		return nil
 	}
-	lock, err := d.LockShared(path.Join(db.files.dir, lockFile))
+	lock, err := d.LockShared(path.Join(db.files.dir, datafile.Lock))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -193,7 +170,7 @@ func (r *recovery) lockShared() error {
 func (r *recovery) syncFound() error {
 	db := r.db
 	if err := db.files.data.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", dataFile, err)
+		return fmt.Errorf("sync %s: %w", datafile.Name, err)
 	}
 	if err := db.files.disk.SyncDir(db.files.dir); err != nil {
 		return err
@@ -205,17 +182,17 @@ func (r *recovery) syncFound() error {
 // file gets its name when it is complete.
 func (r *recovery) openData(world env.Env) error {
 	db := r.db
-	name := path.Join(db.files.dir, dataFile)
+	name := path.Join(db.files.dir, datafile.Name)
 	f, direct, err := db.files.open(name, false)
 	if errors.Is(err, fs.ErrNotExist) && !db.opt.ReadOnly {
-		if err := completeRepair(db.files.disk, db.files.dir); err != nil {
+		if err := datafile.CompleteRepair(db.files.disk, db.files.dir); err != nil {
 			return fmt.Errorf("complete a repair: %w", err)
 		}
 		f, direct, err = db.files.open(name, false)
 	}
 	if errors.Is(err, fs.ErrNotExist) && !db.opt.ReadOnly {
 		if err := r.create(world); err != nil {
-			return fmt.Errorf("make %s: %w", dataFile, err)
+			return fmt.Errorf("make %s: %w", datafile.Name, err)
 		}
 		f, direct, err = db.files.open(name, false)
 	}
@@ -234,11 +211,11 @@ func (r *recovery) create(world env.Env) error {
 		return err
 	}
 	for _, name := range names {
-		if name != lockFile && name != dataNew {
-			return fmt.Errorf("directory has %q, but no %s: not a store, or one that lost it", name, dataFile)
+		if name != datafile.Lock && name != datafile.New {
+			return fmt.Errorf("directory has %q, but no %s: not a store, or one that lost it", name, datafile.Name)
 		}
 	}
-	fresh := path.Join(db.files.dir, dataNew)
+	fresh := path.Join(db.files.dir, datafile.New)
 	f, _, err := db.files.open(fresh, true)
 	if err != nil {
 		return err
@@ -254,7 +231,7 @@ func (r *recovery) create(world env.Env) error {
 	if err != nil {
 		return err
 	}
-	return db.files.disk.Rename(fresh, path.Join(db.files.dir, dataFile))
+	return db.files.disk.Rename(fresh, path.Join(db.files.dir, datafile.Name))
 }
 
 func (r *recovery) writeNew(f env.File, super table.Superblock) error {
@@ -267,11 +244,11 @@ func (r *recovery) writeNew(f env.File, super table.Superblock) error {
 	if err := f.Truncate(table.FirstPage * extent.PageSize); err != nil {
 		return err
 	}
-	if err := allocateSecondSuper(f); err != nil {
+	if err := datafile.AllocateSecondSuper(f); err != nil {
 		return err
 	}
 	table.EncodeSuper(buf, super)
-	if _, err := f.WriteAt(buf, superAddr(0)); err != nil {
+	if _, err := f.WriteAt(buf, table.SuperAddr(0)); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -289,7 +266,7 @@ func (r *recovery) readSupers() (*table.Superblock, error) {
 	var slots [2][]byte
 	for i := range slots {
 		slots[i] = buf[i*table.SuperSize : (i+1)*table.SuperSize]
-		if err := readFull(db.files.data, slots[i], superAddr(i)); err != nil {
+		if err := datafile.ReadFull(db.files.data, slots[i], table.SuperAddr(i)); err != nil {
 			// It may be the newer one, without which what was promised would be
 			// missing and nobody would know. A superblock that is torn can be
 			// read.
@@ -302,7 +279,7 @@ func (r *recovery) readSupers() (*table.Superblock, error) {
 		if errors.As(err, &version) {
 			return nil, err
 		}
-		return nil, &CorruptError{File: dataFile, Want: "a superblock", Found: err.Error()}
+		return nil, &CorruptError{File: datafile.Name, Want: "a superblock", Found: err.Error()}
 	}
 	name := ""
 	if db.opt.Merger != nil {
@@ -326,19 +303,9 @@ func (r *recovery) readSupers() (*table.Superblock, error) {
 	return nil, nil
 }
 
-// readChunk reads a chunk of the table into memory of the heap: tables are
-// small beside what they list.
+// readChunk reads a chunk of the table.
 func (r *recovery) readChunk(l table.Loc) ([]byte, error) {
-	db := r.db
-	buf, ok := db.pool.Alloc(int(l.Len))
-	if !ok {
-		return nil, fmt.Errorf("%w: no buffer of %d bytes for the table", ErrMemory, l.Len)
-	}
-	defer db.pool.Free(buf)
-	if err := readFull(db.files.data, buf, l.Addr); err != nil {
-		return nil, err
-	}
-	return append([]byte(nil), buf...), nil
+	return datafile.Chunk(r.db.files.data, l, r.db.pool)
 }
 
 // loadTree reads the table, and builds the tree that it describes.
@@ -348,7 +315,7 @@ func (r *recovery) loadTree() error {
 	if size, err := db.files.data.Size(); err != nil {
 		return err
 	} else if size < int64(end)*extent.PageSize {
-		return &CorruptError{File: dataFile, Offset: size, Want: fmt.Sprintf("%d bytes", int64(end)*extent.PageSize), Found: fmt.Sprintf("%d", size)}
+		return &CorruptError{File: datafile.Name, Offset: size, Want: fmt.Sprintf("%d bytes", int64(end)*extent.PageSize), Found: fmt.Sprintf("%d", size)}
 	} else {
 		end = uint32(min(size/extent.PageSize, 1<<32-2))
 	}
@@ -357,14 +324,14 @@ func (r *recovery) loadTree() error {
 	if err != nil {
 		var bad *table.Corrupt
 		if errors.As(err, &bad) {
-			return &CorruptError{File: dataFile, Want: "the table of the store", Found: err.Error()}
+			return &CorruptError{File: datafile.Name, Want: "the table of the store", Found: err.Error()}
 		}
 		return err
 	}
 	r.table = t
 	for _, c := range r.super.Chunks {
-		if err := db.space.reserve(runOf(c.Addr, int64(c.Len))); err != nil {
-			return &CorruptError{File: dataFile, Offset: c.Addr, Want: "pages of the table alone", Found: err.Error()}
+		if err := db.space.reserve(extent.RunOf(c.Addr, int64(c.Len))); err != nil {
+			return &CorruptError{File: datafile.Name, Offset: c.Addr, Want: "pages of the table alone", Found: err.Error()}
 		}
 	}
 	var root uint64
@@ -384,13 +351,13 @@ func (r *recovery) loadTree() error {
 	}
 	node, err := trunk.Decode(root, source{r})
 	if err != nil {
-		return &CorruptError{File: dataFile, Want: "a trunk", Found: err.Error()}
+		return &CorruptError{File: datafile.Name, Want: "a trunk", Found: err.Error()}
 	}
 	db.tree.load(node)
 	used := map[uint64]bool{}
 	node.Branches(func(b *trunk.Branch) { used[b.Meta.ID] = true })
 	if len(used) != len(db.tree.all()) {
-		return &CorruptError{File: dataFile, Want: "branches that the trunk refers to", Found: fmt.Sprintf("%d, of which it refers to %d", len(db.tree.all()), len(used))}
+		return &CorruptError{File: datafile.Name, Want: "branches that the trunk refers to", Found: fmt.Sprintf("%d, of which it refers to %d", len(db.tree.all()), len(used))}
 	}
 	return nil
 }
@@ -402,11 +369,11 @@ func (r *recovery) loadBranch(o table.Object) error {
 		err = fmt.Errorf("branch %d in the place of %d", meta.ID, o.ID)
 	}
 	if err != nil {
-		return &CorruptError{File: dataFile, Branch: o.ID, Want: "a branch", Found: err.Error()}
+		return &CorruptError{File: datafile.Name, Branch: o.ID, Want: "a branch", Found: err.Error()}
 	}
 	for _, r := range append([]extent.Run{meta.IndexRun()}, meta.Runs...) {
 		if err := db.space.reserve(r); err != nil {
-			return &CorruptError{File: dataFile, Offset: r.Addr(), Branch: o.ID, Want: "pages of this branch alone", Found: err.Error()}
+			return &CorruptError{File: datafile.Name, Offset: r.Addr(), Branch: o.ID, Want: "pages of this branch alone", Found: err.Error()}
 		}
 	}
 	index, err := branch.OpenIndex(db.branchOptions(forTable, false), &meta)
@@ -418,7 +385,7 @@ func (r *recovery) loadBranch(o table.Object) error {
 	db.indexBytes.Add(int64(index.Memory()))
 	for _, r := range meta.Blobs {
 		if err := db.space.found(r); err != nil {
-			return &CorruptError{File: dataFile, Offset: r.Addr(), Branch: o.ID, Want: "pages of a large value", Found: err.Error()}
+			return &CorruptError{File: datafile.Name, Offset: r.Addr(), Branch: o.ID, Want: "pages of a large value", Found: err.Error()}
 		}
 	}
 	return nil
@@ -446,7 +413,7 @@ func (r *recovery) keepOlder(older *table.Superblock) {
 		return
 	}
 	for _, c := range older.Chunks {
-		db.space.foundOlder(runOf(c.Addr, int64(c.Len)))
+		db.space.foundOlder(extent.RunOf(c.Addr, int64(c.Len)))
 	}
 	for _, o := range old.Objects() {
 		if _, both := db.tree.branch(o.ID); both || o.Kind != table.Branch {
@@ -567,7 +534,7 @@ func (r *recovery) replayFrame(m *mem, h journal.Header, off, end int) error {
 				bad = fmt.Errorf("change %d is no reference to a large value", msg.Seq)
 				return
 			}
-			run := runOf(ref.Addr, int64(ref.Len))
+			run := extent.RunOf(ref.Addr, int64(ref.Len))
 			if err := r.db.space.found(run); err != nil {
 				bad = err
 				return

@@ -18,6 +18,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/repair"
 )
 
 // past is a store with all kinds of changes, and what it holds after each.
@@ -185,9 +186,9 @@ func dissect(t *testing.T, disk *sim.Disk) parts {
 }
 
 // repaired repairs, and checks all that a repair promises.
-func repaired(t *testing.T, h *past, disk *sim.Disk) store.RepairReport {
+func repaired(t *testing.T, h *past, disk *sim.Disk) repair.Report {
 	t.Helper()
-	report, err := store.Repair(world(disk, 99), "db", tiny())
+	report, err := repair.Store(world(disk, 99), "db", tiny())
 	must(t, err)
 	if !report.Repaired || len(report.Damage) == 0 || len(report.Saved) == 0 {
 		t.Fatalf("not repaired: %v", &report)
@@ -195,7 +196,7 @@ func repaired(t *testing.T, h *past, disk *sim.Disk) store.RepairReport {
 	disk.Crash(sim.KeepUpTo(0)) // it is durable
 	sound(t, h, disk, &report)
 	// It is a store as any other, and sound.
-	again, err := store.Repair(world(disk, 100), "db", tiny())
+	again, err := repair.Store(world(disk, 100), "db", tiny())
 	must(t, err)
 	if again.Repaired || len(again.Damage) > 0 {
 		t.Fatalf("a second repair: %v", &again)
@@ -205,7 +206,7 @@ func repaired(t *testing.T, h *past, disk *sim.Disk) store.RepairReport {
 
 // sound checks that the store is sound, and that each key that the report does
 // not list has the value that it had.
-func sound(t *testing.T, h *past, disk *sim.Disk, report *store.RepairReport) {
+func sound(t *testing.T, h *past, disk *sim.Disk, report *repair.Report) {
 	t.Helper()
 	db, err := store.Open(world(disk, 101), "db", tiny())
 	must(t, err)
@@ -224,7 +225,7 @@ func sound(t *testing.T, h *past, disk *sim.Disk, report *store.RepairReport) {
 	must(t, db.Close())
 }
 
-func exact(t *testing.T, db *store.DB, want map[string]string, report *store.RepairReport) {
+func exact(t *testing.T, db *store.DB, want map[string]string, report *repair.Report) {
 	t.Helper()
 	covered := func(k string) bool { return report != nil && report.Covers([]byte(k)) }
 	for i := range 900 {
@@ -376,7 +377,7 @@ func TestRepairOfEachKindOfPage(t *testing.T) {
 			disk := h.disk.Clone()
 			d.do(disk)
 			if d.outcome == nothingWrong {
-				report, err := store.Repair(world(disk, 3), "db", tiny())
+				report, err := repair.Store(world(disk, 3), "db", tiny())
 				must(t, err)
 				if report.Repaired || len(report.Damage) > 0 {
 					t.Fatal(&report)
@@ -421,7 +422,7 @@ func TestRepairOfEachKindOfPage(t *testing.T) {
 
 // prefix checks that a store of which the newest changes are lost, and nothing
 // else, is as it was at some moment. Without a table, it is no moment's.
-func prefix(t *testing.T, h *past, disk *sim.Disk, report *store.RepairReport, name string) {
+func prefix(t *testing.T, h *past, disk *sim.Disk, report *repair.Report, name string) {
 	t.Helper()
 	if strings.HasPrefix(report.From, "a search") {
 		return
@@ -441,7 +442,7 @@ func TestRepairWithoutATable(t *testing.T) {
 	h := live(t, 6)
 	edit(t, h.disk, "DATA", table.SlotA, 4096, zero)
 	edit(t, h.disk, "DATA", table.SlotB, 4096, flip)
-	report, err := store.Repair(world(h.disk, 99), "db", tiny())
+	report, err := repair.Store(world(h.disk, 99), "db", tiny())
 	must(t, err)
 	if !strings.HasPrefix(report.From, "a search") || !report.Covers([]byte("key")) || report.JournalMessages == 0 {
 		t.Fatal(&report)
@@ -484,7 +485,7 @@ func TestRepairDoesNotGuess(t *testing.T) {
 			break
 		}
 	}
-	report, err := store.Repair(world(whole, 1), "db", tiny())
+	report, err := repair.Store(world(whole, 1), "db", tiny())
 	must(t, err)
 	if !report.Repaired || len(report.Lost) > 0 {
 		t.Fatal(&report)
@@ -501,8 +502,8 @@ func TestRepairDoesNotGuess(t *testing.T) {
 	edit(t, disk, "DATA", table.SlotA, 4096, flip)
 	edit(t, disk, "DATA", table.SlotB, 4096, flip)
 	before := content(t, disk, "DATA")
-	_, err = store.Repair(world(disk, 1), "db", tiny())
-	if !errors.Is(err, store.ErrAmbiguous) || !strings.Contains(err.Error(), `key "key`) {
+	_, err = repair.Store(world(disk, 1), "db", tiny())
+	if !errors.Is(err, repair.ErrAmbiguous) || !strings.Contains(err.Error(), `key "key`) {
 		t.Errorf("repair: %v", err)
 	}
 	if !bytes.Equal(before, content(t, disk, "DATA")) {
@@ -526,7 +527,7 @@ func TestRepairOfManyPages(t *testing.T) {
 				change := []func([]byte){flip, zero, func(b []byte) { r.Read(b) }}[r.Intn(3)]
 				edit(t, disk, "DATA", int64(page)*4096, 4096, change)
 			}
-			report, err := store.Repair(world(disk, 99), "db", tiny())
+			report, err := repair.Store(world(disk, 99), "db", tiny())
 			must(t, err)
 			if len(report.Damage) > 0 && !report.Repaired {
 				t.Fatal(fmt.Sprint(&report))
@@ -545,7 +546,7 @@ func TestRepairSurvivesACrash(t *testing.T) {
 	edit(t, h.disk, "DATA", p.blocks[m.ID][0], 4096, flip)
 	full := h.disk.Clone()
 	from := full.Ops()
-	report, err := store.Repair(world(full, 99), "db", tiny())
+	report, err := repair.Store(world(full, 99), "db", tiny())
 	must(t, err)
 	to := full.Ops()
 	old := content(t, h.disk, "DATA")
@@ -556,7 +557,7 @@ func TestRepairSurvivesACrash(t *testing.T) {
 		}
 		for _, fate := range []sim.Fate{sim.KeepUpTo(0), sim.KeepUpTo(n), odd(n)} {
 			disk := &stopDisk{Disk: h.disk.Clone(), last: n}
-			_, err := store.Repair(world(disk, 99), "db", tiny())
+			_, err := repair.Store(world(disk, 99), "db", tiny())
 			if n < to && !errors.Is(err, errPower) {
 				t.Fatalf("stopped after %d of %d: %v", n-from, to-from, err)
 			}
@@ -572,7 +573,7 @@ func TestRepairSurvivesACrash(t *testing.T) {
 					t.Fatalf("stopped after %d: DATA is neither old nor saved", n-from)
 				}
 				if n%7 == 0 {
-					r, err := store.Repair(world(disk.Disk, 98), "db", tiny())
+					r, err := repair.Store(world(disk.Disk, 98), "db", tiny())
 					must(t, err)
 					sound(t, h, disk.Disk, &r)
 				}
@@ -703,8 +704,8 @@ func TestRepairReport(t *testing.T) {
 	if !got.Repaired || len(got.Damage) != 1 || len(got.Lost) == 0 || got.LostBlocks != 1 || got.Lost[0].Lo != string(report.Lost[0].Lo) {
 		t.Errorf("%s", b)
 	}
-	if store.EscapeKey([]byte("a\"\x00ü\xff")) != `a\"\x00\u00fc\xff` {
-		t.Error(store.EscapeKey([]byte("a\"\x00ü\xff")))
+	if repair.EscapeKey([]byte("a\"\x00ü\xff")) != `a\"\x00\u00fc\xff` {
+		t.Error(repair.EscapeKey([]byte("a\"\x00ü\xff")))
 	}
 }
 
@@ -765,7 +766,7 @@ func TestRepairOfPagesThatCannotBeRead(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(c.what, " ", "_"), func(t *testing.T) {
 			disk := h.disk.Clone()
-			report, err := store.Repair(world(&badDisk{disk, c.name, c.page}, 99), "db", tiny())
+			report, err := repair.Store(world(&badDisk{disk, c.name, c.page}, 99), "db", tiny())
 			must(t, err)
 			all := report.Covers(nil) && report.Covers([]byte("zzz"))
 			if !report.Repaired || !strings.Contains(report.String(), errIO.Error()) || all != c.all || (len(report.Lost) > 0) != (c.some || c.all) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 )
@@ -108,7 +109,7 @@ func (s *space) grow(pages, more uint32) error {
 		}
 		if more == pages || !errors.Is(err, env.ErrNoSpace) {
 			s.full = errors.Is(err, env.ErrNoSpace)
-			return fmt.Errorf("make %s longer: %w", dataFile, err)
+			return fmt.Errorf("make %s longer: %w", datafile.Name, err)
 		}
 	}
 }
@@ -142,7 +143,7 @@ func (s *space) fillHole(pages, more uint32) (filled bool, err error) {
 				return true, nil
 			}
 			if !errors.Is(err, env.ErrNoSpace) {
-				return false, fmt.Errorf("fill a hole of %s: %w", dataFile, err)
+				return false, fmt.Errorf("fill a hole of %s: %w", datafile.Name, err)
 			}
 			if s.dry = pages; n > least {
 				n = n / 2 / granule * granule
@@ -337,7 +338,7 @@ func (s *space) trim() (bytes int64, err error) {
 			continue
 		}
 		if err := f.Discard(r.Addr(), r.Bytes()); err != nil {
-			return bytes, fmt.Errorf("give back %v of %s: %w", r, dataFile, err)
+			return bytes, fmt.Errorf("give back %v of %s: %w", r, datafile.Name, err)
 		}
 		bytes += r.Bytes()
 		s.dig(r)

@@ -10,7 +10,7 @@ import (
 // place of the disk is. It is not tried again, so that the merges of all other
 // ranges go on, and nor is one of the same pivot that has the same inputs and
 // more. What is written later to the pivot is merged beside them. A range
-// delete over all of it, or Repair, ends that; so does opening the store again,
+// delete over all of it, or a repair, ends that; so does opening the store again,
 // which tries once more.
 
 // readError is the error of a merge that could not read an input.

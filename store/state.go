@@ -177,8 +177,3 @@ func (db *DB) unrefBranch(b *trunk.Branch) {
 
 // unlike takes back one use of a blob.
 func (db *DB) unlike(r extent.Run) { db.space.unlike(r) }
-
-// runOf is the run of pages that holds n bytes from addr on.
-func runOf(addr, n int64) extent.Run {
-	return extent.Run{Page: uint32(addr / extent.PageSize), Pages: uint32((n + extent.PageSize - 1) / extent.PageSize)}
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/memtable"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
@@ -75,9 +76,7 @@ func (db *DB) Verify(ctx context.Context) (Report, error) {
 // refer: after a crash no branch refers to those that only the journal has.
 func (db *DB) examineMemtables(ctx context.Context, s *state, report *Report, rest func(int64) error) error {
 	for _, m := range s.mems {
-		db.mu.Lock() // a view is the writer's to take
-		view, ok := m.table.View()
-		db.mu.Unlock()
+		view, ok := db.viewOf(m)
 		if !ok {
 			return fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
 		}
@@ -88,6 +87,13 @@ func (db *DB) examineMemtables(ctx context.Context, s *state, report *Report, re
 		}
 	}
 	return nil
+}
+
+// viewOf is a view of a memtable, to which a writer may be appending.
+func (db *DB) viewOf(m *mem) (*memtable.View, bool) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return m.table.View()
 }
 
 func (db *DB) examineView(ctx context.Context, view *memtable.View, report *Report, rest func(int64) error) error {
@@ -153,7 +159,7 @@ func (db *DB) examineMessages(ctx context.Context, b *trunk.Branch, file env.Fil
 		m := it.Message()
 		read += int64(len(m.Key) + len(m.Value))
 		if count > 0 && message.Compare(last, m) >= 0 {
-			report.add(&CorruptError{File: dataFile, Branch: b.Meta.ID, Lo: append([]byte(nil), last.Key...), Hi: append([]byte(nil), m.Key...), Want: "messages in order", Found: fmt.Sprintf("%q after %q", m.Key, last.Key)})
+			report.add(&CorruptError{File: datafile.Name, Branch: b.Meta.ID, Lo: append([]byte(nil), last.Key...), Hi: append([]byte(nil), m.Key...), Want: "messages in order", Found: fmt.Sprintf("%q after %q", m.Key, last.Key)})
 		}
 		last.Key, last.Seq = append(last.Key[:0], m.Key...), m.Seq
 		count++
@@ -182,7 +188,7 @@ func (db *DB) examineMessages(ctx context.Context, b *trunk.Branch, file env.Fil
 		return err
 	}
 	if count != b.Meta.Records {
-		report.add(&CorruptError{File: dataFile, Branch: b.Meta.ID, Lo: b.Meta.Lo, Hi: b.Meta.Hi, Want: fmt.Sprintf("%d messages", b.Meta.Records), Found: fmt.Sprint(count)})
+		report.add(&CorruptError{File: datafile.Name, Branch: b.Meta.ID, Lo: b.Meta.Lo, Hi: b.Meta.Hi, Want: fmt.Sprintf("%d messages", b.Meta.Records), Found: fmt.Sprint(count)})
 	}
 	return rest(read)
 }
@@ -193,7 +199,7 @@ const restBytes = 256 << 10
 func (db *DB) examineBlob(m message.Message, file env.File, report *Report) error {
 	ref, ok := message.DecodeBlobRef(m.Value)
 	if !ok {
-		report.add(&CorruptError{File: dataFile, Lo: m.Key, Hi: m.Key, Want: "where a large value is", Found: fmt.Sprintf("%x", m.Value)})
+		report.add(&CorruptError{File: datafile.Name, Lo: m.Key, Hi: m.Key, Want: "where a large value is", Found: fmt.Sprintf("%x", m.Value)})
 		return nil
 	}
 	report.Blobs++
@@ -214,13 +220,13 @@ func (db *DB) checkPages() error {
 	defer db.mu.Unlock()
 	unused, err := db.space.unused()
 	if err != nil {
-		return &CorruptError{File: dataFile, Want: "a sound allocator", Found: err.Error()}
+		return &CorruptError{File: datafile.Name, Want: "a sound allocator", Found: err.Error()}
 	}
 	owner := map[uint32]uint64{}
 	own := func(r extent.Run, id uint64) error {
 		for p := r.Page; uint64(p) < r.End(); p++ {
 			if other, taken := owner[p]; taken {
-				return &CorruptError{File: dataFile, Offset: int64(p) * extent.PageSize, Branch: id, Want: "a page of this branch alone", Found: fmt.Sprintf("one of %d as well", other)}
+				return &CorruptError{File: datafile.Name, Offset: int64(p) * extent.PageSize, Branch: id, Want: "a page of this branch alone", Found: fmt.Sprintf("one of %d as well", other)}
 			}
 			owner[p] = id
 		}
@@ -244,14 +250,14 @@ func (db *DB) checkPages() error {
 		}
 	}
 	for _, c := range db.checkpoints.chunks() {
-		if err := own(runOf(c.Addr, int64(c.Len)), 0); err != nil {
+		if err := own(extent.RunOf(c.Addr, int64(c.Len)), 0); err != nil {
 			return err
 		}
 	}
 	for _, r := range unused {
 		for p := r.Page; uint64(p) < r.End(); p++ {
 			if id, taken := owner[p]; taken {
-				return &CorruptError{File: dataFile, Offset: int64(p) * extent.PageSize, Branch: id, Want: "a page in use", Found: "one that is free"}
+				return &CorruptError{File: datafile.Name, Offset: int64(p) * extent.PageSize, Branch: id, Want: "a page in use", Found: "one that is free"}
 			}
 		}
 	}

@@ -8,35 +8,37 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/inspect"
+	"github.com/ashlar-dev/ashlar/store/repair"
 )
 
 // A program that forgets a part of the world is told which, and what to do.
 func TestAWorldThatLacksSomething(t *testing.T) {
 	noDisk, noClock, noRandom := osenv.New(), world(sim.NewDisk(), 1), world(sim.NewDisk(), 1)
 	noClock.Clock, noRandom.Random = nil, nil
-	for repair, w := range map[string]env.Env{"osenv.OpenDisk": noDisk, "osenv.NewClock": noClock, "osenv.NewRandom": noRandom} {
+	for remedy, w := range map[string]env.Env{"osenv.OpenDisk": noDisk, "osenv.NewClock": noClock, "osenv.NewRandom": noRandom} {
 		for name, call := range map[string]func() error{
 			"open": func() error {
 				_, err := store.Open(w, "db", tiny())
 				return err
 			},
 			"repair": func() error {
-				_, err := store.Repair(w, "db", tiny())
+				_, err := repair.Store(w, "db", tiny())
 				return err
 			},
 		} {
-			if err := call(); err == nil || !strings.Contains(err.Error(), repair) {
-				t.Errorf("%s: %v, want an error that names %s", name, err, repair)
+			if err := call(); err == nil || !strings.Contains(err.Error(), remedy) {
+				t.Errorf("%s: %v, want an error that names %s", name, err, remedy)
 			}
 		}
 	}
 	for name, call := range map[string]func() error{
 		"look": func() error {
-			_, err := store.Look(nil, "db")
+			_, err := inspect.Look(nil, "db")
 			return err
 		},
 		"inspect": func() error {
-			_, err := store.Inspect(nil, "db")
+			_, err := inspect.Superblock(nil, "db")
 			return err
 		},
 	} {

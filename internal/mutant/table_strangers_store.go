@@ -79,7 +79,7 @@ func besideMutants() []Mutant {
 	return []Mutant{
 		reader("readers-take-no-lock", "store", WrongAnswer,
 			"A reader is let in beside a writer, which uses the pages again that it reads.",
-			"if !ok || db.opt.locked {", "if !ok || db.files.dir != \"\" {", "TestReadersBesideAWriter"),
+			"LockShared(path.Join(db.files.dir, datafile.Lock))\n\tif errors.Is(err, fs.ErrNotExist) {", "LockShared(path.Join(db.files.dir, datafile.Lock))\n\tif err == nil {\n\t\terr = lock.Close()\n\t}\n\tif err != nil || ok {", "TestReadersBesideAWriter"),
 		reader("readers-keep-each-other-out", "env/osenv/disk_unix.go", Stuck,
 			"The lock of a reader keeps other readers out.",
 			"how = unix.LOCK_SH", "how = unix.LOCK_EX", "TestReadersBesideAWriter"),
@@ -88,7 +88,7 @@ func besideMutants() []Mutant {
 			"(errors.Is(err, fs.ErrPermission) || isReadOnly(err))", "isReadOnly(err)", "TestReadersBesideAWriter"),
 		reader("a-world-without-a-disk", "store", Unguarded,
 			"A program that opens a store in a world without a disk panics.",
-			"if disk == nil {", "if false {", "TestAWorldThatLacksSomething"),
+			"if world.Disk == nil {", "if false {", "TestAWorldThatLacksSomething"),
 	}
 }
 

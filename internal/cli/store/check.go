@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/repair"
 )
 
 const verifyHelp = `Verify reads the whole store and checks it: every block against the checksum that
@@ -104,7 +105,7 @@ func problemOf(err error) problem {
 	var c *store.CorruptError
 	if errors.As(err, &c) {
 		p.File, p.Offset, p.Branch, p.Block, p.Want, p.Found = c.File, c.Offset, c.Branch, c.Block, c.Want, c.Found
-		p.Lo, p.Hi = store.EscapeKey(c.Lo), store.EscapeKey(c.Hi)
+		p.Lo, p.Hi = repair.EscapeKey(c.Lo), repair.EscapeKey(c.Hi)
 	}
 	return p
 }
@@ -213,18 +214,18 @@ func runRepair(ctx context.Context, t *console.Terminal, o shared, dir string) e
 		return err
 	}
 	defer s.close()
-	var report store.RepairReport
+	var report repair.Report
 	start := time.Now()
 	err = work(ctx, t, o.quiet, func() string { return s.disk.megabytes(start) }, func() error {
 		var err error
-		report, err = store.Repair(s.world, s.name, o.options())
+		report, err = repair.Store(s.world, s.name, o.options())
 		return err
 	})
 	var stop *exit.Error
 	switch {
 	case errors.As(err, &stop):
 		return err
-	case errors.Is(err, store.ErrAmbiguous):
+	case errors.Is(err, repair.ErrAmbiguous):
 		return exit.With(exit.Spec, err)
 	case err != nil:
 		return exit.Failed(err)
@@ -235,10 +236,10 @@ func runRepair(ctx context.Context, t *console.Terminal, o shared, dir string) e
 	}
 	if o.json {
 		err = t.JSON(struct {
-			Schema   string              `json:"schema"`
-			Dir      string              `json:"dir"`
-			ExitCode int                 `json:"exitCode"`
-			Report   *store.RepairReport `json:"report"`
+			Schema   string         `json:"schema"`
+			Dir      string         `json:"dir"`
+			ExitCode int            `json:"exitCode"`
+			Report   *repair.Report `json:"report"`
 		}{"ashlar-store-repair/1", dir, code, &report})
 	} else {
 		_, err = fmt.Fprint(t.Out, report.String())

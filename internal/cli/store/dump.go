@@ -15,6 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
 const dumpHelp = `Dump shows what the files of a store hold: both superblocks, the table, the trunk
@@ -133,7 +134,7 @@ func showMessageJSON(w io.Writer, where string, m message.Message) error {
 
 // dumpFiles shows all but messages.
 func dumpFiles(s *opened, o dumpOptions, w io.Writer) error {
-	a, err := store.Look(s.disk, s.name)
+	a, err := inspect.Look(s.disk, s.name)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func dumpFiles(s *opened, o dumpOptions, w io.Writer) error {
 	return err
 }
 
-func dumpText(a *store.Anatomy, w io.Writer) error {
+func dumpText(a *inspect.Anatomy, w io.Writer) error {
 	fmt.Fprintf(w, "files\n")
 	for _, f := range a.Files {
 		fmt.Fprintf(w, "  %-20s %15s bytes\n", f.Name, console.Count(f.Bytes))
@@ -246,7 +247,7 @@ func dumpBranch(w io.Writer, m *branch.Meta) {
 // runsShown is how many runs of a branch are shown.
 const runsShown = 8
 
-func dumpJournal(w io.Writer, a *store.Anatomy) {
+func dumpJournal(w io.Writer, a *inspect.Anatomy) {
 	fmt.Fprintf(w, "\njournal\n")
 	for _, s := range a.Journal {
 		if !s.Flaw.OK() {

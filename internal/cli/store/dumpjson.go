@@ -6,12 +6,13 @@ import (
 	"io"
 
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
-	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/inspect"
+	"github.com/ashlar-dev/ashlar/store/repair"
 )
 
 // jsonText is bytes as a JSON string, escaped as in a Go string.
 func jsonText(b []byte) string {
-	text, err := json.Marshal(store.EscapeKey(b))
+	text, err := json.Marshal(repair.EscapeKey(b))
 	if err != nil {
 		return `""` // a string can always be written
 	}
@@ -108,7 +109,7 @@ type dumpSegment struct {
 	Stop    string `json:"stop,omitempty"`
 }
 
-func dumpJSON(dir string, a *store.Anatomy, w io.Writer) error {
+func dumpJSON(dir string, a *inspect.Anatomy, w io.Writer) error {
 	d := dumpDocument{Schema: "ashlar-store-dump/1", Dir: dir, Files: []dumpFile{}, Nodes: []dumpNode{}, Branches: []dumpedRun{},
 		Journal: []dumpSegment{}, Damage: []string{}}
 	for _, f := range a.Files {
@@ -134,7 +135,7 @@ func dumpJSON(dir string, a *store.Anatomy, w io.Writer) error {
 		for _, r := range m.Runs {
 			runs = append(runs, span{r.Addr(), r.Bytes()})
 		}
-		d.Branches = append(d.Branches, dumpedRun{ID: m.ID, Epoch: m.Epoch, Lo: store.EscapeKey(m.Lo), Hi: store.EscapeKey(m.Hi),
+		d.Branches = append(d.Branches, dumpedRun{ID: m.ID, Epoch: m.Epoch, Lo: repair.EscapeKey(m.Lo), Hi: repair.EscapeKey(m.Hi),
 			MinSeq: uint64(m.MinSeq), MaxSeq: uint64(m.MaxSeq), Messages: m.Records, Keys: m.Keys, Puts: m.Puts, Deletes: m.Deletes,
 			Merges: m.Merges, RangeDeletes: m.RangeDeletes, Blocks: m.Blocks, Bytes: m.Bytes, Runs: runs, Values: len(m.Blobs),
 			IndexAt: m.Index.Addr, IndexBytes: m.Index.Len})
@@ -161,7 +162,7 @@ func (d *dumpDocument) nodes(n *trunk.Node) {
 	out := dumpNode{ID: n.ID, Level: n.Level}
 	for i := range n.Pivots {
 		p := &n.Pivots[i]
-		pivot := dumpPivot{Lo: store.EscapeKey(p.Lo), Refs: []dumpRef{}}
+		pivot := dumpPivot{Lo: repair.EscapeKey(p.Lo), Refs: []dumpRef{}}
 		if p.Child != nil {
 			pivot.Child = p.Child.ID
 		}

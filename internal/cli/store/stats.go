@@ -15,6 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/page"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
 const statsHelp = `Stats opens a store for reading and tells how large it is, what of its space is in
@@ -78,12 +79,12 @@ func runStats(ctx context.Context, t *console.Terminal, o shared, dir, page stri
 		return err
 	}
 	defer s.close()
-	var a store.Anatomy
+	var a inspect.Anatomy
 	var m store.Metrics
 	start := time.Now()
 	err = work(ctx, t, o.quiet, func() string { return s.disk.megabytes(start) }, func() error {
 		var err error
-		if a, err = store.Look(s.disk, s.name); err != nil {
+		if a, err = inspect.Look(s.disk, s.name); err != nil {
 			return err
 		}
 		db, err := s.read(o.options())
@@ -114,7 +115,7 @@ func runStats(ctx context.Context, t *console.Terminal, o shared, dir, page stri
 	return exit.Failed(stats.print(t.Out))
 }
 
-func statsOf(dir string, a *store.Anatomy, m store.Metrics) stats {
+func statsOf(dir string, a *inspect.Anatomy, m store.Metrics) stats {
 	super := a.Slots[a.Used].Super
 	st := stats{Schema: "ashlar-store-stats/1", Dir: dir, Store: fmt.Sprintf("%x", super.UUID), LastChange: super.Cut, Merger: super.Merger,
 		UsedBytes: m.FileBytes - m.FreeBytes - m.RetiredBytes, Metrics: m, Levels: []levelStats{}}

@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/internal/cli/page/browser"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
 // treeOptions are options with which few changes make a tree of several levels, the
@@ -56,7 +57,7 @@ func treePageOf(t *testing.T) (string, *stats) {
 		t.Fatal(err)
 	}
 	defer s.close()
-	a, err := store.Look(s.disk, s.name)
+	a, err := inspect.Look(s.disk, s.name)
 	if err != nil {
 		t.Fatal(err)
 	}

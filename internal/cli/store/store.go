@@ -23,6 +23,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/cli/size"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
 func New(t *console.Terminal) *cobra.Command {
@@ -114,13 +115,13 @@ func (s *opened) close() {
 
 // read opens the store for reading, whatever its merger is.
 func (s *opened) read(o store.Options) (*store.DB, error) {
-	super, err := store.Inspect(s.disk, s.name)
+	super, err := inspect.Superblock(s.disk, s.name)
 	if err != nil {
 		return nil, err
 	}
 	o.ReadOnly = true
 	if super.Merger != "" {
-		o.Merger = store.NoMerger(super.Merger)
+		o.Merger = inspect.NoMerger(super.Merger)
 	}
 	return store.Open(s.world, s.name, o)
 }

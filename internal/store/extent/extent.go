@@ -30,4 +30,9 @@ func (r Run) Addr() int64 { return int64(r.Page) * PageSize }
 // Bytes is the run's length in bytes.
 func (r Run) Bytes() int64 { return int64(r.Pages) * PageSize }
 
+// RunOf is the run of pages that holds n bytes from addr on.
+func RunOf(addr, n int64) Run {
+	return Run{Page: uint32(addr / PageSize), Pages: uint32((n + PageSize - 1) / PageSize)}
+}
+
 func (r Run) String() string { return fmt.Sprintf("pages %d to %d", r.Page, r.End()) }

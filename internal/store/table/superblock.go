@@ -12,6 +12,9 @@ import (
 // SuperSize is the length of a superblock in bytes.
 const SuperSize = 4096
 
+// SuperAddr is where the superblock of a slot, 0 or 1, is in the data file.
+func SuperAddr(slot int) int64 { return int64(slot) << 20 }
+
 // Limits of what a superblock holds.
 const (
 	// ChunkCount is the largest number of chunks; before it is reached the

@@ -192,6 +192,17 @@ func (n *Node) walk(end []byte, visit func(n *Node, i int, lo, hi []byte)) {
 	}
 }
 
+// Nodes calls visit with the nodes of a tree, which may be nil.
+func (n *Node) Nodes(visit func(*Node)) {
+	if n == nil {
+		return
+	}
+	visit(n)
+	for i := range n.Pivots {
+		n.Pivots[i].Child.Nodes(visit)
+	}
+}
+
 // Branches calls visit once with each branch that the tree refers to.
 func (n *Node) Branches(visit func(*Branch)) {
 	seen := map[uint64]bool{}

@@ -1,4 +1,4 @@
-package store
+package repair
 
 import (
 	"bytes"
@@ -9,17 +9,19 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/merge"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
+	"github.com/ashlar-dev/ashlar/store"
 )
 
 // build is the new data file of a repair while it is written.
 type build struct {
 	out    env.File
-	space  *space
+	space  *pages
 	nextID uint64
 	made   []*trunk.Branch
 	pivots []trunk.Pivot   // of the bottom, by key
@@ -44,7 +46,7 @@ func (r *repairer) next() uint64 {
 // unfinished is begun again.
 func (r *repairer) openOut(supers []table.Superblock) error {
 	r.newIdentity(supers)
-	out, err := r.openFile(path.Join(r.dir, dataRepaired), true)
+	out, err := r.openFile(path.Join(r.dir, datafile.Repaired), true)
 	if err != nil {
 		return err
 	}
@@ -52,10 +54,10 @@ func (r *repairer) openOut(supers []table.Superblock) error {
 	if err := first(out.Truncate(0), out.Truncate(table.FirstPage*extent.PageSize)); err != nil {
 		return err
 	}
-	if err := allocateSecondSuper(out); err != nil {
+	if err := datafile.AllocateSecondSuper(out); err != nil {
 		return err
 	}
-	r.space = &space{file: out, alloc: extent.New(table.FirstPage, table.FirstPage)}
+	r.space = &pages{file: out, alloc: extent.New(table.FirstPage, table.FirstPage)}
 	return nil
 }
 
@@ -75,7 +77,7 @@ func (r *repairer) writer() error {
 		return nil
 	}
 	o := branch.Options{File: r.out, Alloc: r.space, Pool: r.pool, Coder: &r.coder, Last: true}
-	if r.o.Compression == None {
+	if r.o.Compression == store.None {
 		o.Compression = branch.None
 	}
 	if r.o.Tuning.MemtableBytes < 1<<20 {
@@ -118,7 +120,7 @@ func (r *repairer) add(m message.Message, copied bool) (bool, error) {
 
 // put is add in a stream of messages: what comes twice counts once, and a piece
 // that has grown to its size ends.
-func (r *repairer) put(s *relic) error {
+func (r *repairer) put(s *oldBranch) error {
 	m := s.m
 	same := bytes.Equal(m.Key, r.lastKey) && r.lastSeq != message.MaxSeq
 	if same && m.Seq >= r.lastSeq {
@@ -208,7 +210,7 @@ func (r *repairer) copyBlob(value []byte) (ref message.BlobRef, why string, err 
 	if !ok || ref.Len == 0 || ref.Addr < table.FirstPage*extent.PageSize || ref.Addr%extent.PageSize != 0 || ref.Addr > r.size-int64(ref.Len) {
 		return ref, fmt.Sprintf("a reference to %d bytes at byte %d, where there is no large value", ref.Len, ref.Addr), nil
 	}
-	run, err := r.space.Alloc(runOf(0, int64(ref.Len)).Pages)
+	run, err := r.space.Alloc(extent.RunOf(0, int64(ref.Len)).Pages)
 	if err != nil {
 		return ref, "", err
 	}
@@ -216,7 +218,7 @@ func (r *repairer) copyBlob(value []byte) (ref message.BlobRef, why string, err 
 	crc := uint32(0)
 	for at := int64(0); at < run.Bytes() && why == ""; at += int64(len(r.piece)) {
 		piece := r.piece[:min(int64(len(r.piece)), run.Bytes()-at)]
-		if err := readFull(r.in, piece, ref.Addr+at); err != nil {
+		if err := datafile.ReadFull(r.in, piece, ref.Addr+at); err != nil {
 			why = fmt.Sprintf("large value at byte %d: %v", ref.Addr, err)
 			break
 		}
@@ -239,7 +241,7 @@ func (r *repairer) copyBlob(value []byte) (ref message.BlobRef, why string, err 
 // finish writes the table and the superblock of the new file, and makes all of
 // it durable but for its name.
 func (r *repairer) finish() error {
-	t := trunk.Load(r.o.Tuning.shape(), r.next, r.tree())
+	t := trunk.Load(trunk.Shape{Fanout: r.o.Tuning.Fanout, LeafBytes: r.o.Tuning.LeafBytes, Runs: r.o.Tuning.Runs}, r.next, r.tree())
 	for _, b := range r.newer {
 		t.Attach(b)
 	}
@@ -250,7 +252,7 @@ func (r *repairer) finish() error {
 	t.Root().Branches(func(b *trunk.Branch) {
 		tab.Put(table.Object{ID: b.Meta.ID, Kind: table.Branch, Epoch: r.super.Epoch, Body: b.Meta.Append(nil)})
 	})
-	nodes(t.Root(), func(n *trunk.Node) {
+	t.Root().Nodes(func(n *trunk.Node) {
 		kind := table.Node
 		if n == t.Root() {
 			kind = table.Root
@@ -263,7 +265,7 @@ func (r *repairer) finish() error {
 	}
 	buf, ok := r.pool.Alloc(tab.Size() + table.SuperSize)
 	if !ok {
-		return fmt.Errorf("%w: no buffer of %d bytes for the table", ErrMemory, tab.Size())
+		return fmt.Errorf("%w: no buffer of %d bytes for the table", store.ErrMemory, tab.Size())
 	}
 	defer r.pool.Free(buf)
 	chunk := tab.Full(buf[:0:tab.Size()], 1)
@@ -272,14 +274,14 @@ func (r *repairer) finish() error {
 	}
 	r.super.Chunks = []table.Chunk{{Loc: table.Loc{Addr: run.Addr(), Len: uint32(len(chunk)), CRC: table.Checksum(chunk)}, Full: true, Seq: 1}}
 	r.super.Cut, r.super.NextID = uint64(max(r.last, message.Seq(r.super.Cut))), r.nextID
-	r.super.Pages, _, _ = r.space.pages()
+	r.super.Pages = r.space.alloc.End()
 	r.report.LastChange = r.super.Cut
 	if err := r.out.Sync(); err != nil {
 		return err
 	}
 	page := buf[len(chunk):]
 	table.EncodeSuper(page, r.super)
-	if _, err := r.out.WriteAt(page, superAddr(0)); err != nil {
+	if _, err := r.out.WriteAt(page, table.SuperAddr(0)); err != nil {
 		return err
 	}
 	return r.out.Sync()
@@ -313,7 +315,7 @@ func (r *repairer) rebuild(supers []table.Superblock) error {
 		if err == nil {
 			return r.fromTree(s)
 		}
-		if errors.Is(err, ErrMemory) {
+		if errors.Is(err, store.ErrMemory) {
 			return err
 		}
 		r.report.damage(fmt.Errorf("superblock %d: %w", s.Seq, err))
@@ -323,65 +325,26 @@ func (r *repairer) rebuild(supers []table.Superblock) error {
 
 // loadTree reads the table of a superblock, and the trunk, without branches.
 func (r *repairer) loadTree(s table.Superblock) error {
-	t, err := table.Load(s, func(l table.Loc) ([]byte, error) {
-		buf, ok := r.pool.Alloc(int(l.Len))
-		if !ok {
-			return nil, fmt.Errorf("%w: no buffer of %d bytes for the table", ErrMemory, l.Len)
-		}
-		defer r.pool.Free(buf)
-		if err := readFull(r.in, buf, l.Addr); err != nil {
-			return nil, err
-		}
-		return bytes.Clone(buf), nil
-	})
+	t, err := datafile.LoadTable(r.in, s, r.pool)
+	if err != nil {
+		return explain(err)
+	}
+	tree, err := datafile.TreeOf(t)
 	if err != nil {
 		return err
 	}
-	from := bare{t, map[uint64]*trunk.Branch{}}
-	metas := map[uint64]*meta{}
-	var root uint64
-	for _, o := range t.Objects() {
-		switch o.Kind {
-		case table.Root:
-			root = o.ID
-		case table.Branch:
-			m, err := branch.DecodeMeta(o.Body)
-			if err != nil {
-				return fmt.Errorf("branch %d: %w", o.ID, err)
-			}
-			metas[o.ID] = &meta{Meta: m}
-			m.RangeDeletes = 0 // those are in the index
-			from.branches[o.ID] = trunk.NewBranch(m, nil)
-		}
+	r.root, r.metas = tree.Root, map[uint64]*meta{}
+	for id, m := range tree.Metas {
+		r.metas[id] = &meta{Meta: m}
 	}
-	r.table, r.root, r.metas = t, nil, metas
-	if root != 0 {
-		r.root, err = trunk.Decode(root, from)
-	}
-	return err
-}
-
-// bare gives the trunk branches that cannot be read.
-type bare struct {
-	table    *table.Table
-	branches map[uint64]*trunk.Branch
-}
-
-func (s bare) Node(id uint64) ([]byte, bool) {
-	o, ok := s.table.Get(id)
-	return o.Body, ok && (o.Kind == table.Node || o.Kind == table.Root)
-}
-
-func (s bare) Branch(id uint64) (*trunk.Branch, bool) {
-	b, ok := s.branches[id]
-	return b, ok
+	return nil
 }
 
 // fromTree writes what a superblock leads to, and what the journal has beyond.
 func (r *repairer) fromTree(s table.Superblock) error {
 	r.report.From = fmt.Sprintf("the tree of superblock %d, and the journal", s.Seq)
 	r.super.Cut = s.Cut
-	end, err := r.replay(storeOf(s.UUID), chainOf(s))
+	end, err := r.replay(datafile.StoreID(s.UUID), chainOf(s))
 	if err != nil {
 		return err
 	}
@@ -417,17 +380,17 @@ func partitions(root *trunk.Node, visit func(trunk.Partition) error) error {
 
 // partition writes one partition of the old tree.
 func (r *repairer) partition(p trunk.Partition) error {
-	var active []*relic
+	var active []*oldBranch
 	var tombs []message.RangeTombstone
 	for _, ref := range p.Refs {
 		id := ref.Branch.Meta.ID
-		s := r.relics[id]
+		s := r.old[id]
 		if s == nil {
 			var err error
-			if s, err = r.openRelic(&r.metas[id].Meta); err != nil {
+			if s, err = r.openOld(&r.metas[id].Meta); err != nil {
 				return err
 			}
-			r.relics[id] = s
+			r.old[id] = s
 		}
 		for s.stands && bytes.Compare(s.m.Key, p.Lo) < 0 {
 			if err := s.advance(); err != nil {
@@ -456,7 +419,7 @@ func (r *repairer) partition(p trunk.Partition) error {
 			m.uses--
 		} else {
 			s.close()
-			delete(r.relics, s.id)
+			delete(r.old, s.id)
 		}
 	}
 	return nil
@@ -464,8 +427,8 @@ func (r *repairer) partition(p trunk.Partition) error {
 
 // least is the source whose message comes first; of equal ones a value before
 // an operand, and then the newer source. Nil: all are at their ends.
-func least(sources []*relic) *relic {
-	var best *relic
+func least(sources []*oldBranch) *oldBranch {
+	var best *oldBranch
 	for _, s := range sources {
 		if s.stands && (best == nil || s.before(best)) {
 			best = s
@@ -474,7 +437,7 @@ func least(sources []*relic) *relic {
 	return best
 }
 
-func (s *relic) before(t *relic) bool {
+func (s *oldBranch) before(t *oldBranch) bool {
 	if c := message.Compare(s.m, t.m); c != 0 {
 		return c < 0
 	}

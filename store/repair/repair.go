@@ -1,4 +1,11 @@
-package store
+// Package repair makes a sound store of a damaged one.
+//
+// In: the directory of a store that no process has open. Out: a new data file in
+// the place of the old one, which keeps another name, and a Report of what was
+// lost. Promised: bytes count when their checksum says so; all keys that the
+// report does not name have the value that they had; a crash leaves the old store
+// or the new one. Refused: to guess, and to change a sound store.
+package repair
 
 import (
 	"context"
@@ -14,12 +21,17 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/block"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/journal"
+	"github.com/ashlar-dev/ashlar/internal/store/memtable"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
+	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
 // A repair writes a new data file beside the damaged one, out of everything
@@ -46,34 +58,29 @@ import (
 // journal are copied aside before, and removed afterwards. The new store has
 // another identity, so that nothing of the old journal can be taken for its own.
 
-const (
-	dataRepaired = "DATA.repaired"
-	savedInfix   = ".damaged-"
-)
+// savedInfix is in the names of the files that a repair has replaced.
+const savedInfix = ".damaged-"
 
 // ErrAmbiguous reports that a repair would have to guess.
 var ErrAmbiguous = errors.New("ambiguous")
 
-// Repair makes a sound store of a damaged one that no process has open, and
+// Store makes a sound store of a damaged one that no process has open, and
 // keeps the old files beside it. It does not change a sound store. Options are
 // those of Open; Memory bounds the memory of the repair, the Merger is not
 // needed.
 //
 // After an error the store is unchanged, except after an error that wraps
-// ErrStopped: then the new store is in place, but could not be made durable or
-// the old journal could not be removed; the caller may call Repair again. It
+// store.ErrStopped: then the new store is in place, but could not be made durable or
+// the old journal could not be removed; the caller may call it again. It
 // returns ErrAmbiguous if no superblock leads to a table and merge messages
 // cannot be distinguished from copies that were merged before.
-func Repair(world env.Env, dir string, o Options) (RepairReport, error) {
-	o, err := o.complete()
-	if err == nil {
-		o.ReadOnly = false
-		err = checkWorld(world, o)
-	}
+func Store(world env.Env, dir string, o store.Options) (Report, error) {
+	o.ReadOnly = false
+	o, err := o.Complete(world)
 	if err != nil {
-		return RepairReport{}, fmt.Errorf("repair store %s: %w", dir, err)
+		return Report{}, fmt.Errorf("repair store %s: %w", dir, err)
 	}
-	r := &repairer{o: o, dir: dir, world: world, disk: world.Disk, log: o.Log, relics: map[uint64]*relic{}}
+	r := &repairer{o: o, dir: dir, world: world, disk: world.Disk, log: o.Log, old: map[uint64]*oldBranch{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -87,14 +94,14 @@ func Repair(world env.Env, dir string, o Options) (RepairReport, error) {
 
 // repairer is a repair at work. It is for one goroutine.
 type repairer struct {
-	o     Options
+	o     store.Options
 	dir   string
 	world env.Env
 	disk  env.Disk
 	log   *slog.Logger
 	lock  io.Closer
 
-	report RepairReport
+	report Report
 	pool   *slab.Pool
 	coder  block.Coder
 	in     env.File
@@ -102,10 +109,9 @@ type repairer struct {
 	piece  []byte // to read and copy with
 
 	// The tree that is read, nil when all pages are searched.
-	root   *trunk.Node
-	table  *table.Table
-	metas  map[uint64]*meta
-	relics map[uint64]*relic
+	root  *trunk.Node
+	metas map[uint64]*meta
+	old   map[uint64]*oldBranch
 
 	super table.Superblock // of the new store
 	// promised is the number of the last change of which a superblock knows,
@@ -119,19 +125,19 @@ type repairer struct {
 
 func (r *repairer) run() error {
 	if d, ok := r.disk.(env.LockDisk); ok {
-		lock, err := d.Lock(path.Join(r.dir, lockFile))
+		lock, err := d.Lock(path.Join(r.dir, datafile.Lock))
 		if err != nil {
 			return err
 		}
 		r.lock = lock
 	}
-	if err := completeRepair(r.disk, r.dir); err != nil {
+	if err := datafile.CompleteRepair(r.disk, r.dir); err != nil {
 		return err
 	}
 	if sound, err := r.examine(); err != nil || sound {
 		return err
 	}
-	r.pool = slab.New(r.o.poolBytes())
+	r.pool = slab.New(max(slab.Share(r.o.Memory, r.o.Memory >= store.MemoryMin), 4*int64(r.o.Tuning.MemtableBytes)))
 	if err := r.openIn(); err != nil {
 		return err
 	}
@@ -152,7 +158,7 @@ func (r *repairer) run() error {
 }
 
 func (r *repairer) close() {
-	for _, s := range r.relics {
+	for _, s := range r.old {
 		s.close()
 	}
 	for _, s := range r.groups {
@@ -178,35 +184,24 @@ func (r *repairer) close() {
 	}
 }
 
-// completeRepair does the second rename of a repair that a crash has kept from
-// it: the directory has no DATA, but one that was complete before the first.
-func completeRepair(disk env.Disk, dir string) error {
-	names, err := disk.List(dir)
-	if err != nil || slices.Contains(names, dataFile) || !slices.Contains(names, dataRepaired) {
-		return err
-	}
-	if err := disk.Rename(path.Join(dir, dataRepaired), path.Join(dir, dataFile)); err != nil {
-		return err
-	}
-	return disk.SyncDir(dir)
-}
-
 // examine says whether the store is sound, or notes what is wrong with it.
 func (r *repairer) examine() (sound bool, err error) {
 	o := r.o
-	o.ReadOnly, o.locked = true, true
-	db, err := Open(r.world, r.dir, o)
-	if errors.Is(err, ErrMerger) {
+	o.ReadOnly = true
+	world := r.world
+	world.Disk = unlocked(r.disk)
+	db, err := store.Open(world, r.dir, o)
+	if errors.Is(err, store.ErrMerger) {
 		// Any merger will do, since nothing is merged.
 		var super table.Superblock
-		if super, err = Inspect(r.disk, r.dir); err == nil {
-			o.Merger = NoMerger(super.Merger)
-			db, err = Open(r.world, r.dir, o)
+		if super, err = inspect.Superblock(r.disk, r.dir); err == nil {
+			o.Merger = inspect.NoMerger(super.Merger)
+			db, err = store.Open(world, r.dir, o)
 		}
 	}
 	var newer *table.VersionError
 	switch {
-	case errors.Is(err, ErrMemory), errors.Is(err, ErrMerger), errors.Is(err, fs.ErrNotExist), errors.As(err, &newer):
+	case errors.Is(err, store.ErrMemory), errors.Is(err, store.ErrMerger), errors.Is(err, fs.ErrNotExist), errors.As(err, &newer):
 		return false, err
 	case err != nil:
 		r.report.damage(err)
@@ -214,7 +209,7 @@ func (r *repairer) examine() (sound bool, err error) {
 	}
 	report, err := db.Verify(context.Background())
 	err = errors.Join(err, db.Close())
-	if errors.Is(err, ErrMemory) {
+	if errors.Is(err, store.ErrMemory) {
 		return false, err
 	}
 	if err != nil {
@@ -230,64 +225,27 @@ func (r *repairer) examine() (sound bool, err error) {
 	return r.supersSound()
 }
 
+// unlocked is a disk whose locks cannot be taken: the repair has the store's.
+func unlocked(disk env.Disk) env.Disk {
+	if d, ok := disk.(env.DirectDisk); ok {
+		return struct{ env.DirectDisk }{d}
+	}
+	return struct{ env.Disk }{disk}
+}
+
 // supersSound says whether both superblocks can be read, or there is one only.
 func (r *repairer) supersSound() (bool, error) {
-	a, b, err := slots(r.disk, r.dir)
+	slots, err := datafile.Slots(r.disk, r.dir)
 	if err != nil {
 		return false, err
 	}
-	for i, s := range []slot{a, b} {
-		other := []slot{b, a}[i]
-		if s.err != nil && !(s.blank && other.err == nil && other.super.Seq == 1) {
-			r.report.damage(fmt.Errorf("%s: superblock in slot %c: %w", dataFile, 'A'+i, s.err))
+	for i, s := range slots {
+		other := slots[1-i]
+		if s.Err != nil && !(s.Blank && other.Err == nil && other.Super.Seq == 1) {
+			r.report.damage(fmt.Errorf("%s: superblock in slot %c: %w", datafile.Name, 'A'+i, s.Err))
 		}
 	}
 	return len(r.report.Damage) == 0, nil
-}
-
-// slot is what one of the two places of superblocks holds.
-type slot struct {
-	super table.Superblock
-	blank bool
-	err   error
-}
-
-// slots reads both superblocks of a store. The error is that there is no file.
-func slots(disk env.Disk, dir string) (a, b slot, err error) {
-	f, err := disk.Open(path.Join(dir, dataFile), false)
-	if err != nil {
-		return a, b, err
-	}
-	page := make([]byte, table.SuperSize)
-	for i, s := range []*slot{&a, &b} {
-		if n, err := f.ReadAt(page, superAddr(i)); n < len(page) && err != nil && !errors.Is(err, io.EOF) {
-			s.err = err
-			continue
-		} else if clear(page[n:]); !slices.ContainsFunc(page, func(c byte) bool { return c != 0 }) {
-			s.blank = true
-		}
-		s.super, s.err = table.DecodeSuper(page)
-	}
-	return a, b, f.Close()
-}
-
-// Inspect reads the current superblock of a store, which may be open.
-func Inspect(disk env.Disk, dir string) (table.Superblock, error) {
-	var a, b slot
-	err := checkDisk(disk)
-	if err == nil {
-		a, b, err = slots(disk, dir)
-	}
-	switch {
-	case err != nil:
-		return table.Superblock{}, fmt.Errorf("inspect store %s: %w", dir, err)
-	case a.err != nil && b.err != nil:
-		return table.Superblock{}, fmt.Errorf("inspect store %s: %w", dir, &CorruptError{
-			File: dataFile, Want: "a superblock", Found: fmt.Sprintf("slot A: %v; slot B: %v", a.err, b.err)})
-	case a.err == nil && (b.err != nil || a.super.Seq >= b.super.Seq):
-		return a.super, nil
-	}
-	return b.super, nil
 }
 
 func (r *repairer) openFile(name string, create bool) (env.File, error) {
@@ -299,7 +257,7 @@ func (r *repairer) openFile(name string, create bool) (env.File, error) {
 }
 
 func (r *repairer) openIn() error {
-	in, err := r.openFile(path.Join(r.dir, dataFile), false)
+	in, err := r.openFile(path.Join(r.dir, datafile.Name), false)
 	if err != nil {
 		return err
 	}
@@ -311,7 +269,7 @@ func (r *repairer) openIn() error {
 	r.size = min(size/extent.PageSize, 1<<32-2) * extent.PageSize
 	var ok bool
 	if r.piece, ok = r.pool.Alloc(pieceBytes); !ok {
-		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, pieceBytes)
+		return fmt.Errorf("%w: no buffer of %d bytes", store.ErrMemory, pieceBytes)
 	}
 	return nil
 }
@@ -321,25 +279,25 @@ const pieceBytes = 256 << 10
 
 // readSupers returns the superblocks that are whole, the newer first.
 func (r *repairer) readSupers() ([]table.Superblock, error) {
-	a, b, err := slots(r.disk, r.dir)
+	slots, err := datafile.Slots(r.disk, r.dir)
 	if err != nil {
 		return nil, err
 	}
 	var supers []table.Superblock
-	for i, s := range []slot{a, b} {
+	for i, s := range slots {
 		var newer *table.VersionError
 		switch {
-		case errors.As(s.err, &newer):
-			return nil, s.err
-		case s.err == nil:
-			supers = append(supers, s.super)
-			r.promised = max(r.promised, message.Seq(s.super.Cut))
+		case errors.As(s.Err, &newer):
+			return nil, s.Err
+		case s.Err == nil:
+			supers = append(supers, s.Super)
+			r.promised = max(r.promised, message.Seq(s.Super.Cut))
 		default:
-			r.torn = fmt.Sprintf("superblock in slot %c: %v", 'A'+i, s.err)
+			r.torn = fmt.Sprintf("superblock in slot %c: %v", 'A'+i, s.Err)
 		}
 	}
 	switch {
-	case len(supers) == 1 && supers[0].Seq == 1 && (a.blank || b.blank):
+	case len(supers) == 1 && supers[0].Seq == 1 && (slots[0].Blank || slots[1].Blank):
 		r.torn = "" // the second was not written yet
 	case len(supers) == 2 && supers[0].UUID != supers[1].UUID:
 		return nil, fmt.Errorf("%w: the superblocks are of two stores, %x and %x", ErrAmbiguous, supers[0].UUID, supers[1].UUID)
@@ -389,18 +347,18 @@ func (r *repairer) replace() error {
 	if err := r.disk.SyncDir(r.dir); err != nil {
 		return err
 	}
-	if err := r.disk.Rename(path.Join(r.dir, dataFile), path.Join(r.dir, dataFile+suffix)); err != nil {
+	if err := r.disk.Rename(path.Join(r.dir, datafile.Name), path.Join(r.dir, datafile.Name+suffix)); err != nil {
 		return err
 	}
-	r.report.Saved = append([]string{dataFile + suffix}, r.report.Saved...)
+	r.report.Saved = append([]string{datafile.Name + suffix}, r.report.Saved...)
 	if err := r.disk.SyncDir(r.dir); err != nil {
-		return fmt.Errorf("%w: %w", ErrStopped, err)
+		return fmt.Errorf("%w: %w", store.ErrStopped, err)
 	}
-	if err := completeRepair(r.disk, r.dir); err != nil {
-		return fmt.Errorf("%w: %w", ErrStopped, err)
+	if err := datafile.CompleteRepair(r.disk, r.dir); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrStopped, err)
 	}
 	if err := journal.Remove(r.disk, r.dir); err != nil {
-		return fmt.Errorf("%w: %w", ErrStopped, err)
+		return fmt.Errorf("%w: %w", store.ErrStopped, err)
 	}
 	r.report.Repaired = true
 	return nil
@@ -432,4 +390,26 @@ func (r *repairer) copyFile(from, to string) (err error) {
 		}
 	}
 	return out.Sync()
+}
+
+// first is the first of some errors that is one.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// explain turns the errors of branches into the store's.
+func explain(err error) error {
+	var c *branch.Corrupt
+	switch {
+	case errors.As(err, &c):
+		return &store.CorruptError{File: datafile.Name, Offset: c.Addr, Branch: c.Branch, Block: c.Block, Lo: c.Lo, Hi: c.Hi, Want: c.Want, Found: c.Found}
+	case errors.Is(err, branch.ErrMemory), errors.Is(err, memtable.ErrMemory), errors.Is(err, datafile.ErrMemory):
+		return fmt.Errorf("%w: %w", store.ErrMemory, err)
+	}
+	return err
 }

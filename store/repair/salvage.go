@@ -1,4 +1,4 @@
-package store
+package repair
 
 import (
 	"bytes"
@@ -12,9 +12,11 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/block"
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
+	"github.com/ashlar-dev/ashlar/store"
 )
 
 // meta is what the table says of a branch, and how often a repair still has to
@@ -24,9 +26,9 @@ type meta struct {
 	uses int
 }
 
-// relic is a branch of the damaged store, whose messages are read once in
+// oldBranch is a branch of the damaged store, whose messages are read once in
 // their order. A block that cannot be read is passed over and noted.
-type relic struct {
+type oldBranch struct {
 	r         *repairer
 	id, epoch uint64
 	meta      *branch.Meta // nil when the table is lost
@@ -34,7 +36,7 @@ type relic struct {
 	places    places // of the blocks of messages, when the index is damaged
 	tombs     []message.RangeTombstone
 	tombBytes int
-	// of a relic that a search has found: the first key, and whether it is a
+	// of an oldBranch that a search has found: the first key, and whether it is a
 	// branch of the new file already.
 	start  []byte
 	copied bool
@@ -52,9 +54,9 @@ type relic struct {
 	losses  []Loss // that no partition has reported yet
 }
 
-// openRelic opens the branch of a meta.
-func (r *repairer) openRelic(m *branch.Meta) (*relic, error) {
-	s := &relic{r: r, id: m.ID, epoch: m.Epoch, meta: m}
+// openOld opens the branch of a meta.
+func (r *repairer) openOld(m *branch.Meta) (*oldBranch, error) {
+	s := &oldBranch{r: r, id: m.ID, epoch: m.Epoch, meta: m}
 	index, err := branch.OpenIndex(branch.Options{File: r.in, Pool: r.pool, Coder: &r.coder}, m)
 	if err == nil {
 		s.index, s.tombs = index, index.Tombstones()
@@ -73,7 +75,7 @@ func (r *repairer) openRelic(m *branch.Meta) (*relic, error) {
 }
 
 // search finds the blocks of a branch without an index in its runs.
-func (s *relic) search() error {
+func (s *oldBranch) search() error {
 	var tombstones uint64
 	for _, run := range s.meta.Runs {
 		err := s.r.scan(run, func(h block.Header, at extent.Run, b *block.Block) error {
@@ -98,7 +100,7 @@ func (s *relic) search() error {
 }
 
 // takeTombstones keeps the range deletes of a block.
-func (s *relic) takeTombstones(b *block.Block) error {
+func (s *oldBranch) takeTombstones(b *block.Block) error {
 	for i := range b.Len() {
 		m := b.Message(i, nil)
 		if m.Kind != message.RangeDelete {
@@ -111,12 +113,12 @@ func (s *relic) takeTombstones(b *block.Block) error {
 }
 
 // lose notes that changes of keys from lo up to hi are gone.
-func (s *relic) lose(lo, hi []byte, what string) {
+func (s *oldBranch) lose(lo, hi []byte, what string) {
 	s.losses = append(s.losses, Loss{Lo: bytes.Clone(lo), Hi: bytes.Clone(hi), Reason: what})
 }
 
 // blocks is how many blocks of messages the source has.
-func (s *relic) blocks() int {
+func (s *oldBranch) blocks() int {
 	if s.index != nil {
 		return int(s.index.Stats().Blocks)
 	}
@@ -124,7 +126,7 @@ func (s *relic) blocks() int {
 }
 
 // advance moves to the next message, over blocks that cannot be read.
-func (s *relic) advance() error {
+func (s *oldBranch) advance() error {
 	s.at++
 	for {
 		for ; s.stands && s.at < s.blk.Len(); s.at++ {
@@ -147,7 +149,7 @@ func (s *relic) advance() error {
 }
 
 // load opens the next block; it stands on none when that cannot be read.
-func (s *relic) load() error {
+func (s *oldBranch) load() error {
 	b := s.next
 	s.next++
 	if s.index == nil {
@@ -180,7 +182,7 @@ func (s *relic) load() error {
 var errOrder = errors.New("messages not in order")
 
 // order checks that the messages of a block come after those before.
-func (s *relic) order(b *block.Block) error {
+func (s *oldBranch) order(b *block.Block) error {
 	if b.Validate() != nil {
 		return errOrder
 	}
@@ -192,7 +194,7 @@ func (s *relic) order(b *block.Block) error {
 
 // loadPlace opens the next block that was found without an index, and notes
 // which are missing before it.
-func (s *relic) loadPlace(i int) error {
+func (s *oldBranch) loadPlace(i int) error {
 	p := s.places.at(i)
 	lost := int64(p.block)
 	if i > 0 {
@@ -218,7 +220,7 @@ func (s *relic) loadPlace(i int) error {
 }
 
 // gap notes that so many blocks are missing between where it stands and a key.
-func (s *relic) gap(hi []byte, blocks int64) {
+func (s *oldBranch) gap(hi []byte, blocks int64) {
 	lo := s.meta.Lo
 	if s.seen {
 		// More of this key may have followed.
@@ -229,7 +231,7 @@ func (s *relic) gap(hi []byte, blocks int64) {
 }
 
 // end notes which blocks are missing at the end.
-func (s *relic) end() {
+func (s *oldBranch) end() {
 	if s.index != nil || s.meta == nil || s.next > s.blocks() {
 		return
 	}
@@ -243,7 +245,7 @@ func (s *relic) end() {
 	}
 }
 
-func (s *relic) close() {
+func (s *oldBranch) close() {
 	if s.index != nil && !s.copied {
 		s.index.Close()
 	}
@@ -260,7 +262,7 @@ func (s *relic) close() {
 }
 
 // readPlace reads a block that was found to be sound.
-func (r *repairer) readPlace(s *relic, p place) (block.Block, error) {
+func (r *repairer) readPlace(s *oldBranch, p place) (block.Block, error) {
 	n := int(p.pages) * extent.PageSize
 	if len(s.stored) < n {
 		if s.stored != nil {
@@ -278,7 +280,7 @@ func (r *repairer) readPlace(s *relic, p place) (block.Block, error) {
 			return block.Block{}, branch.ErrMemory
 		}
 	}
-	if err := readFull(r.in, s.stored[:n], int64(p.page)*extent.PageSize); err != nil {
+	if err := datafile.ReadFull(r.in, s.stored[:n], int64(p.page)*extent.PageSize); err != nil {
 		return block.Block{}, err
 	}
 	h, err := block.ReadHeader(s.stored)
@@ -310,7 +312,7 @@ func (r *repairer) scan(run extent.Run, found func(h block.Header, at extent.Run
 	for at := run.Addr(); at < end; {
 		if at+extent.PageSize > from+int64(have) {
 			from, have = at, int(min(int64(len(r.piece)), end-at))
-			r.readPages(r.in, dataFile, r.piece[:have], from)
+			r.readPages(r.in, datafile.Name, r.piece[:have], from)
 		}
 		page := r.piece[at-from : have]
 		step := int64(extent.PageSize)
@@ -320,11 +322,11 @@ func (r *repairer) scan(run extent.Run, found func(h block.Header, at extent.Run
 			if len(page) >= len(b) {
 				copy(b, page)
 			} else {
-				r.readPages(r.in, dataFile, b, at)
+				r.readPages(r.in, datafile.Name, b, at)
 			}
 			if blk, err := block.Open(b, h.Want, image, &r.coder); err == nil && blk.Validate() == nil {
 				step = int64(len(b))
-				if err := found(h, runOf(at, step), &blk); err != nil {
+				if err := found(h, extent.RunOf(at, step), &blk); err != nil {
 					return err
 				}
 			}
@@ -362,7 +364,7 @@ func (r *repairer) readPages(f env.File, name string, b []byte, at int64) {
 // heap bounds what a repair keeps on the Go heap.
 func (r *repairer) heap(bytes int) error {
 	if most := int(r.o.Memory / 8); bytes > most {
-		return fmt.Errorf("%w: range deletes of %d bytes, room for %d", ErrMemory, bytes, most)
+		return fmt.Errorf("%w: range deletes of %d bytes, room for %d", store.ErrMemory, bytes, most)
 	}
 	return nil
 }
@@ -396,7 +398,7 @@ func (l *places) add(pool *slab.Pool, h block.Header, at extent.Run) error {
 		size := max(2*len(l.memory), 4096)
 		memory, ok := pool.Alloc(size)
 		if !ok {
-			return fmt.Errorf("%w: %d blocks were found, and there is no room for more", ErrMemory, l.n)
+			return fmt.Errorf("%w: %d blocks were found, and there is no room for more", store.ErrMemory, l.n)
 		}
 		copy(memory, l.memory)
 		if l.memory != nil {
@@ -439,7 +441,7 @@ func (l *places) Swap(i, j int) {
 }
 
 // clipped are the losses of a source that lie in [lo, hi), and forgets them.
-func (s *relic) clipped(lo, hi []byte, older bool) []Loss {
+func (s *oldBranch) clipped(lo, hi []byte, older bool) []Loss {
 	var out, rest []Loss
 	for _, l := range s.losses {
 		if hi == nil || l.Hi != nil && bytes.Compare(l.Hi, hi) < 0 {

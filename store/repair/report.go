@@ -1,4 +1,4 @@
-package store
+package repair
 
 import (
 	"bytes"
@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ashlar-dev/ashlar/store"
 )
 
-// RepairReport states what a repair has found, kept and lost.
-type RepairReport struct {
+// Report states what a repair has found, kept and lost.
+type Report struct {
 	// Repaired reports that a new data file is in place. A sound store is not
 	// repaired.
 	Repaired bool
@@ -19,7 +21,7 @@ type RepairReport struct {
 	Saved []string
 	// From states the source of the new store.
 	From string
-	// Damage is the damage found, at most ProblemsMax items; MoreDamage is the
+	// Damage is the damage found, at most store.ProblemsMax items; MoreDamage is the
 	// number of further ones.
 	Damage     []error
 	MoreDamage int64
@@ -68,7 +70,7 @@ const lossesMax = 10_000
 
 // lose adds a loss. One that goes on where another of the same reason ends is
 // the same.
-func (r *RepairReport) lose(l Loss) {
+func (r *Report) lose(l Loss) {
 	for i := len(r.Lost) - 1; i >= max(0, len(r.Lost)-64); i-- {
 		k := &r.Lost[i]
 		if k.Reason == l.Reason && k.Older == l.Older && k.Hi != nil && bytes.Equal(k.Hi, l.Lo) {
@@ -91,13 +93,13 @@ func (r *RepairReport) lose(l Loss) {
 	k.Reason = "many reasons: there are too many losses to list them"
 }
 
-func (r *RepairReport) damage(err error) {
+func (r *Report) damage(err error) {
 	for _, have := range r.Damage {
 		if have.Error() == err.Error() {
 			return
 		}
 	}
-	if len(r.Damage) < ProblemsMax {
+	if len(r.Damage) < store.ProblemsMax {
 		r.Damage = append(r.Damage, err)
 		return
 	}
@@ -105,7 +107,7 @@ func (r *RepairReport) damage(err error) {
 }
 
 // Covers reports whether any change of the key may be lost.
-func (r *RepairReport) Covers(key []byte) bool {
+func (r *Report) Covers(key []byte) bool {
 	for i := range r.Lost {
 		if r.Lost[i].Covers(key) {
 			return true
@@ -115,7 +117,7 @@ func (r *RepairReport) Covers(key []byte) bool {
 }
 
 // String describes the report for people.
-func (r *RepairReport) String() string {
+func (r *Report) String() string {
 	var b strings.Builder
 	if len(r.Damage) == 0 {
 		return "the store is sound: nothing was changed\n"
@@ -154,7 +156,7 @@ func (r *RepairReport) String() string {
 
 // MarshalJSON writes the report with keys as text in which all bytes but
 // printable ASCII are escaped as in a Go string.
-func (r RepairReport) MarshalJSON() ([]byte, error) {
+func (r Report) MarshalJSON() ([]byte, error) {
 	type loss struct {
 		Lo     string  `json:"lo"`
 		Hi     *string `json:"hi"` // null: the end of all keys

@@ -1,19 +1,17 @@
-package store
+package repair
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
 	"github.com/ashlar-dev/ashlar/internal/store/journal"
 	"github.com/ashlar-dev/ashlar/internal/store/memtable"
+	"github.com/ashlar-dev/ashlar/internal/store/merge"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
+	"github.com/ashlar-dev/ashlar/store"
 )
-
-// storeOf is a store's name for its journal.
-func storeOf(uuid [16]byte) uint64 { return binary.LittleEndian.Uint64(uuid[:]) }
 
 // chainOf is where the journal goes on behind a superblock.
 func chainOf(s table.Superblock) journal.ChainState {
@@ -34,13 +32,13 @@ var errFrame = errors.New("messages of a frame")
 
 // replay makes a branch of each segment that continues the chain, and adds
 // them to r.newer. That the journal is damaged is noted, and no error.
-func (r *repairer) replay(store uint64, chain journal.ChainState) (journal.ChainState, error) {
+func (r *repairer) replay(id uint64, chain journal.ChainState) (journal.ChainState, error) {
 	buffer, ok := r.pool.Alloc(pieceBytes)
 	if !ok {
-		return chain, fmt.Errorf("%w: no buffer of %d bytes to read the journal", ErrMemory, pieceBytes)
+		return chain, fmt.Errorf("%w: no buffer of %d bytes to read the journal", store.ErrMemory, pieceBytes)
 	}
 	defer r.pool.Free(buffer)
-	log, err := journal.Open(r.disk, r.dir, journal.Options{Store: store, Direct: true, Buffer: buffer})
+	log, err := journal.Open(r.disk, r.dir, journal.Options{Store: id, Direct: true, Buffer: buffer})
 	if err != nil {
 		r.report.damage(err)
 		r.loseJournal(chain.Next, err)
@@ -62,7 +60,7 @@ func (r *repairer) replay(store uint64, chain journal.ChainState) (journal.Chain
 		}
 		arena, ok := r.pool.Alloc(size)
 		if !ok {
-			return nil, nil, fmt.Errorf("%w: the journal has a segment of %d bytes", ErrMemory, size)
+			return nil, nil, fmt.Errorf("%w: the journal has a segment of %d bytes", store.ErrMemory, size)
 		}
 		g := &salvaged{number: info.Number, arena: arena}
 		now = g
@@ -83,7 +81,7 @@ func (r *repairer) replay(store uint64, chain journal.ChainState) (journal.Chain
 	}
 	switch {
 	case err == nil:
-	case errors.Is(err, ErrMemory), errors.Is(err, branch.ErrMemory), errors.Is(err, errWriting):
+	case errors.Is(err, store.ErrMemory), errors.Is(err, branch.ErrMemory), errors.Is(err, errWriting):
 		return end, err
 	default:
 		r.report.damage(err)
@@ -106,7 +104,7 @@ func (r *repairer) takeSegment(g *salvaged) error {
 	for good := len(g.frames); good > 0; {
 		t, ok := memtable.New(g.arena, r.pool, journal.SegmentHeader+journal.HeaderSize)
 		if !ok {
-			return fmt.Errorf("%w: no room for a memtable", ErrMemory)
+			return fmt.Errorf("%w: no room for a memtable", store.ErrMemory)
 		}
 		n, err := loadFrames(t, g.frames[:good])
 		if err == nil {
@@ -122,7 +120,7 @@ func (r *repairer) takeSegment(g *salvaged) error {
 		}
 		t.Close()
 		if errors.Is(err, memtable.ErrMemory) {
-			return fmt.Errorf("%w: no room for a memtable", ErrMemory)
+			return fmt.Errorf("%w: no room for a memtable", store.ErrMemory)
 		}
 		// A memtable that refused a frame is good for nothing: once more,
 		// without it.
@@ -158,10 +156,10 @@ func loadFrames(t *memtable.Table, frames []journal.Header) (int, error) {
 func (r *repairer) takeMemtable(t *memtable.Table) error {
 	view, ok := t.View()
 	if !ok {
-		return fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
+		return fmt.Errorf("%w: no room to sort a memtable", store.ErrMemory)
 	}
 	defer view.Release()
-	it := points{view.Iter()}
+	it := merge.Points{Iter: view.Iter()}
 	defer it.Close()
 	r.begin(nil, t.Tombstones(message.MaxSeq))
 	for ok := it.First(); ok; ok = it.Next() {

@@ -1,4 +1,4 @@
-package store
+package repair
 
 import (
 	"bytes"
@@ -7,21 +7,23 @@ import (
 	"sort"
 
 	"github.com/ashlar-dev/ashlar/internal/store/block"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/journal"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
+	"github.com/ashlar-dev/ashlar/store"
 )
 
 // search is what a repair without a table knows.
 type search struct {
 	searched  bool
 	found     places
-	groups    []*relic               // by their first keys
+	groups    []*oldBranch           // by their first keys
 	starts    map[[2]uint64]*opening // of a branch and epoch
 	names     [][16]byte             // of stores, as pages of tables have them
-	ranges    relic                  // the range deletes of all branches
+	ranges    oldBranch              // the range deletes of all branches
 	temporary []*trunk.Branch        // made of the journal
 	reached   message.Seq            // up to which change the journal was read
 	kept      int                    // bytes on the Go heap
@@ -41,7 +43,7 @@ func (r *repairer) fromPages() error {
 	r.searched, r.starts, r.ranges.r = true, map[[2]uint64]*opening{}, r
 	r.report.From = "a search of all pages, without a table"
 	r.report.lose(Loss{Older: true, Reason: "no superblock leads to a table: deleted keys may be back, changes that were never durable may show, and what was in damaged blocks is lost without a trace"})
-	all := runOf(table.FirstPage*extent.PageSize, max(r.size-table.FirstPage*extent.PageSize, 0))
+	all := extent.RunOf(table.FirstPage*extent.PageSize, max(r.size-table.FirstPage*extent.PageSize, 0))
 	err := r.scan(all, r.find, func(page []byte) {
 		if uuid, ok := table.Probe(page); ok && len(r.names) < namesMax && !slices.Contains(r.names, uuid) {
 			r.names = append(r.names, uuid)
@@ -59,7 +61,7 @@ func (r *repairer) fromPages() error {
 	if err := r.useJournal(); err != nil {
 		return err
 	}
-	slices.SortFunc(r.groups, func(a, b *relic) int { return bytes.Compare(a.start, b.start) })
+	slices.SortFunc(r.groups, func(a, b *oldBranch) int { return bytes.Compare(a.start, b.start) })
 	if err := r.newest(); err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func (r *repairer) group() {
 		for to < r.found.Len() && r.found.at(to).branch == p.branch && r.found.at(to).epoch == p.epoch {
 			to++
 		}
-		s := &relic{r: r, id: p.branch, epoch: p.epoch, places: r.found.part(from, to), start: r.starts[[2]uint64{p.branch, p.epoch}].key}
+		s := &oldBranch{r: r, id: p.branch, epoch: p.epoch, places: r.found.part(from, to), start: r.starts[[2]uint64{p.branch, p.epoch}].key}
 		r.groups = append(r.groups, s)
 		from = to
 	}
@@ -108,9 +110,9 @@ func (r *repairer) group() {
 func (r *repairer) searchJournal(uuid [16]byte) error {
 	buffer, ok := r.pool.Alloc(pieceBytes)
 	if !ok {
-		return fmt.Errorf("%w: no buffer of %d bytes to read the journal", ErrMemory, pieceBytes)
+		return fmt.Errorf("%w: no buffer of %d bytes to read the journal", store.ErrMemory, pieceBytes)
 	}
-	log, err := journal.Open(r.disk, r.dir, journal.Options{Store: storeOf(uuid), Direct: true, Buffer: buffer})
+	log, err := journal.Open(r.disk, r.dir, journal.Options{Store: datafile.StoreID(uuid), Direct: true, Buffer: buffer})
 	var files []journal.File
 	if err == nil {
 		files = log.Files()
@@ -131,7 +133,7 @@ func (r *repairer) searchJournal(uuid [16]byte) error {
 		if !f.Flaw.OK() || f.Info.First <= r.reached {
 			continue // no segment, or one that the chain of another has reached
 		}
-		end, err := r.replay(storeOf(uuid), journal.ChainState{
+		end, err := r.replay(datafile.StoreID(uuid), journal.ChainState{
 			Segment: f.Info.Number, Prev: f.Info.Prev, Session: f.Info.Session, Next: f.Info.First,
 		})
 		if err != nil {
@@ -147,7 +149,7 @@ func (r *repairer) searchJournal(uuid [16]byte) error {
 func (r *repairer) useJournal() error {
 	r.temporary, r.newer = r.newer, nil
 	for _, b := range r.temporary {
-		s := &relic{r: r, id: b.Meta.ID, epoch: ^uint64(0), index: b.Index, copied: true, start: b.Meta.Lo}
+		s := &oldBranch{r: r, id: b.Meta.ID, epoch: ^uint64(0), index: b.Index, copied: true, start: b.Meta.Lo}
 		r.groups = append(r.groups, s)
 		for _, t := range b.Tombstones() {
 			t.Lo, t.Hi = bytes.Clone(t.Lo), bytes.Clone(t.Hi)
@@ -160,7 +162,7 @@ func (r *repairer) useJournal() error {
 
 // newest writes of each key the newest message that was found.
 func (r *repairer) newest() error {
-	var active []*relic
+	var active []*oldBranch
 	pending := r.groups
 	r.begin(nil, r.ranges.tombs)
 	for {
@@ -180,7 +182,7 @@ func (r *repairer) newest() error {
 		if err := r.newestOf(active, bytes.Clone(s.m.Key)); err != nil {
 			return err
 		}
-		active = slices.DeleteFunc(active, func(s *relic) bool {
+		active = slices.DeleteFunc(active, func(s *oldBranch) bool {
 			if !s.stands {
 				s.close()
 			}
@@ -192,8 +194,8 @@ func (r *repairer) newest() error {
 // newestOf writes the newest message of a key, and passes over the others. An
 // operand needs what it is applied to, and there may be copies of the same
 // operands, alone and combined: they count only if one branch has all of them.
-func (r *repairer) newestOf(active []*relic, key []byte) error {
-	var from *relic // of the operands
+func (r *repairer) newestOf(active []*oldBranch, key []byte) error {
+	var from *oldBranch // of the operands
 	var last message.Message
 	done := false
 	for s := least(active); s != nil && bytes.Equal(s.m.Key, key); s = least(active) {
@@ -224,7 +226,7 @@ func (r *repairer) newestOf(active []*relic, key []byte) error {
 }
 
 // putFound is put, which says whether the message's value is there.
-func (r *repairer) putFound(s *relic) (bool, error) {
+func (r *repairer) putFound(s *oldBranch) (bool, error) {
 	lost := r.report.LostValues
 	err := r.put(s)
 	return r.report.LostValues == lost, err

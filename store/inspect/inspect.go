@@ -1,7 +1,13 @@
-package store
+// Package inspect looks into the files of a store without opening it: its
+// superblocks, its table and trunk, and the segments of its journal.
+//
+// In: a disk and the directory of a store, sound or damaged. Out: an Anatomy, which
+// has what can be read and the errors for what cannot. Promised: nothing is
+// changed, and bytes count only with the right checksum. Refused: the messages in
+// branches, which store.DB.Messages lists, and repair.
+package inspect
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,11 +16,13 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/journal"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
+	"github.com/ashlar-dev/ashlar/store"
 )
 
 // NoMerger is a Merger with only a name: tools that inspect the messages of a
@@ -36,7 +44,7 @@ func (n NoMerger) Apply(dst, _, _ []byte, _ bool, operand []byte) []byte {
 type Anatomy struct {
 	Files []FileSize
 	// Slots are the slots A and B of superblocks.
-	Slots [2]SuperSlot
+	Slots [2]datafile.Slot
 	// Used is the slot whose table this is: the newer one that leads to a
 	// table.
 	Used  int
@@ -57,13 +65,6 @@ type FileSize struct {
 	Bytes int64
 }
 
-// SuperSlot is a superblock, if Err is nil.
-type SuperSlot struct {
-	Super table.Superblock
-	Blank bool // nothing was ever written there
-	Err   error
-}
-
 // SegmentFile is a file of the journal and the segment in it.
 type SegmentFile struct {
 	journal.File
@@ -75,8 +76,8 @@ type SegmentFile struct {
 	Stop   string // why there are no more
 }
 
-// anatomyMemory bounds the memory of Look, apart from its result, in bytes.
-const anatomyMemory = 2 << 30
+// memoryMax bounds the memory of Look, apart from its result, in bytes.
+const memoryMax = 2 << 30
 
 // Look reads the anatomy of a store that no process has open; of an open one it
 // may combine two moments. It changes nothing. The error means that there is no
@@ -98,12 +99,8 @@ func Look(disk env.Disk, dir string) (Anatomy, error) {
 		}
 		a.Files = append(a.Files, FileSize{name, size})
 	}
-	first, second, err := slots(disk, dir)
-	if err != nil {
+	if a.Slots, err = datafile.Slots(disk, dir); err != nil {
 		return fail(err)
-	}
-	for i, s := range []slot{first, second} {
-		a.Slots[i] = SuperSlot{Super: s.super, Blank: s.blank, Err: s.err}
 	}
 	if err := a.readTable(disk, dir); err != nil {
 		return fail(err)
@@ -127,11 +124,13 @@ func sizeOf(disk env.Disk, name string) (int64, error) {
 
 // readTable reads the table of the newer superblock that leads to one.
 func (a *Anatomy) readTable(disk env.Disk, dir string) error {
-	r := &repairer{dir: dir, disk: disk, pool: slab.New(anatomyMemory)}
-	defer r.close()
-	if err := r.openIn(); err != nil {
+	f, err := disk.Open(path.Join(dir, datafile.Name), false)
+	if err != nil {
 		return err
 	}
+	defer f.Close()
+	pool := slab.New(memoryMax)
+	defer pool.Close()
 	order := []int{0, 1}
 	if a.Slots[1].Super.Seq > a.Slots[0].Super.Seq {
 		order = []int{1, 0}
@@ -140,13 +139,18 @@ func (a *Anatomy) readTable(disk env.Disk, dir string) error {
 		if a.Slots[i].Err != nil {
 			continue
 		}
-		if err := r.loadTree(a.Slots[i].Super); err != nil {
+		var tree datafile.Tree
+		t, err := datafile.LoadTable(f, a.Slots[i].Super, pool)
+		if err == nil {
+			tree, err = datafile.TreeOf(t)
+		}
+		if err != nil {
 			a.Damage = append(a.Damage, fmt.Errorf("superblock in slot %c: %w", 'A'+i, err))
 			continue
 		}
-		a.Used, a.Table, a.Root = i, r.table, r.root
-		for _, m := range r.metas {
-			a.Branches = append(a.Branches, m.Meta)
+		a.Used, a.Table, a.Root = i, t, tree.Root
+		for _, m := range tree.Metas {
+			a.Branches = append(a.Branches, m)
 		}
 		slices.SortFunc(a.Branches, func(a, b branch.Meta) int { return int(int64(a.ID) - int64(b.ID)) })
 		return nil
@@ -155,7 +159,7 @@ func (a *Anatomy) readTable(disk env.Disk, dir string) error {
 }
 
 func (a *Anatomy) readJournal(disk env.Disk, dir string) error {
-	id := storeOf(a.Slots[a.Used].Super.UUID)
+	id := datafile.StoreID(a.Slots[a.Used].Super.UUID)
 	log, err := journal.Open(disk, dir, journal.Options{Store: id})
 	if err != nil {
 		return err
@@ -172,6 +176,9 @@ func (a *Anatomy) readJournal(disk env.Disk, dir string) error {
 	}
 	return nil
 }
+
+// pieceBytes is how much is read at once.
+const pieceBytes = 256 << 10
 
 // walk reads the frames of a segment.
 func (s *SegmentFile) walk(disk env.Disk, dir string, id uint64) error {
@@ -209,100 +216,30 @@ func (s *SegmentFile) walk(disk env.Disk, dir string, id uint64) error {
 	}
 }
 
-// Messages calls visit with the messages of keys in [lo, hi), nil bounds being
-// open, that count in the present store: those of memtables, newest first, and
-// then partition by partition those of its branches, newest first. Where names
-// the memtable or branch. Range deletes that reach into the range are included.
-// A message is valid until visit returns; Messages ends when visit returns
-// false.
-//
-// Messages skips damaged parts, up to the next branch; the error then has the
-// damaged places.
-func (db *DB) Messages(lo, hi []byte, visit func(where string, m message.Message) (more bool)) error {
-	if lo != nil && hi != nil && bytes.Compare(lo, hi) > 0 {
-		return fmt.Errorf("%w: from %q to %q", ErrBounds, lo, hi)
+// Superblock reads the current superblock of a store, which may be open.
+func Superblock(disk env.Disk, dir string) (table.Superblock, error) {
+	var s [2]datafile.Slot
+	err := checkDisk(disk)
+	if err == nil {
+		s, err = datafile.Slots(disk, dir)
 	}
-	s := db.acquire()
-	defer db.release(s)
-	if err := db.open(); err != nil {
-		return err
+	a, b := s[0], s[1]
+	switch {
+	case err != nil:
+		return table.Superblock{}, fmt.Errorf("inspect store %s: %w", dir, err)
+	case a.Err != nil && b.Err != nil:
+		return table.Superblock{}, fmt.Errorf("inspect store %s: %w", dir, &store.CorruptError{
+			File: datafile.Name, Want: "a superblock", Found: fmt.Sprintf("slot A: %v; slot B: %v", a.Err, b.Err)})
+	case a.Err == nil && (b.Err != nil || a.Super.Seq >= b.Super.Seq):
+		return a.Super, nil
 	}
-	for _, m := range s.mems {
-		if more, err := memMessages(m, lo, hi, visit); err != nil || !more {
-			return err
-		}
-	}
-	var bad []error
-	for at := lo; ; {
-		p := s.root.At(at)
-		from, to := p.Lo, p.Hi
-		if bytes.Compare(from, lo) < 0 {
-			from = lo
-		}
-		if hi != nil && (to == nil || bytes.Compare(hi, to) < 0) {
-			to = hi
-		}
-		for _, r := range p.Refs {
-			more, err := branchMessages(r.Branch, from, to, visit)
-			if err = explain(err); errors.Is(err, ErrCorrupt) {
-				bad = append(bad, err)
-			} else if err != nil {
-				return err
-			}
-			if !more {
-				return errors.Join(bad...)
-			}
-		}
-		if p.Hi == nil || hi != nil && bytes.Compare(p.Hi, hi) >= 0 {
-			return errors.Join(bad...)
-		}
-		at = p.Hi
-	}
+	return b.Super, nil
 }
 
-func memMessages(m *mem, lo, hi []byte, visit func(string, message.Message) bool) (more bool, err error) {
-	view, ok := m.table.View()
-	if !ok {
-		return false, fmt.Errorf("%w: no room to sort a memtable", ErrMemory)
+// checkDisk returns an error if there is no disk.
+func checkDisk(disk env.Disk) error {
+	if disk == nil {
+		return errors.New("no env.Disk: pass the one of osenv.OpenDisk(directory)")
 	}
-	defer view.Release()
-	it := view.Iter()
-	defer it.Close()
-	where := fmt.Sprintf("memtable %d", m.number)
-	for ok := it.First(); ok; ok = it.Next() {
-		e := it.Message()
-		end := e.Key
-		if e.Kind == message.RangeDelete {
-			end = e.Value
-		}
-		if hi != nil && bytes.Compare(e.Key, hi) >= 0 {
-			break
-		}
-		if bytes.Compare(end, lo) < 0 || e.Kind == message.RangeDelete && bytes.Equal(end, lo) {
-			continue
-		}
-		if !visit(where, e) {
-			return false, nil
-		}
-	}
-	return true, it.Err()
-}
-
-func branchMessages(b *trunk.Branch, lo, hi []byte, visit func(string, message.Message) bool) (more bool, err error) {
-	where := fmt.Sprintf("branch %d", b.Meta.ID)
-	for _, t := range b.Tombstones() {
-		if (hi == nil || bytes.Compare(t.Lo, hi) < 0) && bytes.Compare(lo, t.Hi) < 0 {
-			if !visit(where, message.Message{Key: t.Lo, Value: t.Hi, Seq: t.Seq, Kind: message.RangeDelete}) {
-				return false, nil
-			}
-		}
-	}
-	it := b.Index.Iter(branch.IterOptions{Lo: lo, Hi: hi})
-	defer it.Close()
-	for ok := it.First(); ok; ok = it.Next() {
-		if !visit(where, it.Message()) {
-			return false, nil
-		}
-	}
-	return true, it.Err()
+	return nil
 }
