@@ -118,6 +118,16 @@ func wormNodeMutants() []Mutant {
 			Old:    "s.registers.part(q.Partition).mute && q.Kind != wor.KindActivate:", New: "s.registers.part(q.Partition).mute:",
 		},
 		{
+			Name: "worm/node/decided-while-full-is-dropped", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestDecidedWhileFull",
+			Breaks: "An epoch that is decided while a server's disk is full does not begin there until a client claims it.",
+			Old:    "\t\tif c := p.kept; c != nil {\n", New: "\t\tif c := p.kept; c != nil && p.claimed > 0 {\n",
+		},
+		{
+			Name: "worm/node/the-last-kept-counts", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestDecidedWhileFull",
+			Breaks: "Of two epochs that are decided while a server's disk is full it begins the one that it heard of last.",
+			Old:    "if p.kept == nil || c.Epoch > p.kept.Epoch {", New: "if c.Epoch > 0 {",
+		},
+		{
 			Name: "worm/node/lives-are-not-compared", Kind: Lost, In: "internal/worm/node", Packages: node, Run: witness,
 			Breaks: "A disk that lacks a generation passes when it has started as often as the one that was seen.",
 			Old:    "return seen.life != r.now.life\n", New: "return false\n",

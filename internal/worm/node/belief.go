@@ -96,14 +96,27 @@ func (b *beliefs) adopt(c *wor.Config) {
 	s.mark("internal/worm/node epoch begun")
 }
 
-// decided is called by the space: a register holds this configuration.
+// decided is called by the space, once: a register holds this configuration.
 func (b *beliefs) decided(c *wor.Config) {
 	s := b.s
 	s.mu.Lock()
 	defer s.unlock()
+	b.begin(c)
+}
+
+// begin begins the epoch of a configuration that is decided. While the disk is
+// full, it keeps the configuration instead, and care tries again.
+func (b *beliefs) begin(c *wor.Config) {
+	s := b.s
 	p := s.registers.part(c.Partition)
-	if s.closed || s.failed != nil || s.commits.blocked() || s.witness.denial() != "" {
-		return // it is said again
+	if s.closed || s.failed != nil || s.witness.denial() != "" {
+		return // nothing can begin in this life
+	}
+	if s.commits.blocked() {
+		if p.kept == nil || c.Epoch > p.kept.Epoch {
+			p.kept = c
+		}
+		return
 	}
 	if c.Epoch > p.group.Epoch() {
 		b.adopt(c)
@@ -232,6 +245,10 @@ func (b *beliefs) care() {
 		s.later = append(s.later, func() { s.serial.Do(b.space.Refresh) })
 	}
 	for _, p := range s.registers.all() {
+		if c := p.kept; c != nil {
+			p.kept = nil
+			b.begin(c)
+		}
 		if b.cares%careTurns == 0 {
 			p.group.Age()
 		}

@@ -32,7 +32,10 @@ type part struct {
 	since  env.Instant
 	// claimed is the highest epoch that any client has claimed has begun.
 	claimed wor.Epoch
-	// seeking reports that a look for it is queued.
+	// kept is a decided configuration whose epoch has not begun, because the disk
+	// was full.
+	kept *wor.Config
+	// seeking reports that a look for claimed is queued.
 	seeking bool
 	sealed  env.Instant // since when it was seen to be, 0 if it is not
 }

@@ -406,6 +406,27 @@ func TestWitnessesOfEpochs(t *testing.T) {
 	}
 }
 
+// TestDecidedWhileFull: what is decided while the disk is full begins when there
+// is room again, though no client claims it any more.
+func TestDecidedWhileFull(t *testing.T) {
+	d, _ := asker(t)
+	d.s.commits.full = true
+	for _, e := range []wor.Epoch{2, 1} {
+		next := d.s.Configs()[0]
+		next.Epoch = e
+		d.s.beliefs.decided(&next)
+	}
+	d.clock.advance(2 * careEvery)
+	if e := d.s.Configs()[0].Epoch; e != 0 {
+		t.Fatalf("epoch %d has begun on a full disk", e)
+	}
+	d.s.commits.full = false
+	d.clock.advance(2 * careEvery)
+	if e := d.s.Configs()[0].Epoch; e != 2 {
+		t.Errorf("there is room, and epoch %d is served, want 2", e)
+	}
+}
+
 // TestRestored: a cluster that was restored has another number; those who know the
 // one before are told, and what was seen of servers before counts no more.
 func TestRestored(t *testing.T) {
