@@ -128,6 +128,11 @@ func wormNodeMutants() []Mutant {
 			Old:    "if p.kept == nil || c.Epoch > p.kept.Epoch {", New: "if c.Epoch > 0 {",
 		},
 		{
+			Name: "worm/node/strangers-displace-trims", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestFalseClaimsGoFirst",
+			Breaks: "A flood of false claims has a server forget that it has found a segment trimmed, before the client asks again.",
+			Old:    "[]verdictOfClaim{claimFalse, claimTrue}", New: "[]verdictOfClaim{claimTrue, claimFalse}",
+		},
+		{
 			Name: "worm/node/lives-are-not-compared", Kind: Lost, In: "internal/worm/node", Packages: node, Run: witness,
 			Breaks: "A disk that lacks a generation passes when it has started as often as the one that was seen.",
 			Old:    "return seen.life != r.now.life\n", New: "return false\n",

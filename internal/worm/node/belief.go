@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/internal/worm/space"
@@ -190,15 +191,15 @@ func (b *beliefs) seek(p *part, e wor.Epoch) {
 // investigate checks whether a segment is to be discarded.
 func (b *beliefs) investigate(k claim, by wor.Protocol) {
 	s := b.s
-	if len(b.claims) >= claimsMax {
-		for old, v := range b.claims {
-			if v != claimAsked {
-				delete(b.claims, old)
-			}
-		}
+	// Claims that were found false go first: a stranger can make any number of
+	// those, and what it makes must not displace a trim that is decided.
+	for _, v := range []verdictOfClaim{claimFalse, claimTrue} {
 		if len(b.claims) >= claimsMax {
-			return // too many are running: the client asks again
+			maps.DeleteFunc(b.claims, func(_ claim, is verdictOfClaim) bool { return is == v })
 		}
+	}
+	if len(b.claims) >= claimsMax {
+		return // too many are running: the client asks again
 	}
 	b.claims[k] = claimAsked
 	s.later = append(s.later, func() {

@@ -36,6 +36,36 @@ func TestFurther(t *testing.T) {
 	}
 }
 
+// TestFalseClaimsGoFirst: a flood of claims that were found false does not have a
+// true one forgotten, before the client that has a segment trimmed asks again; and
+// the table is bounded whatever is in it.
+func TestFalseClaimsGoFirst(t *testing.T) {
+	var s Server
+	b := beliefs{s: &s, claims: map[claim]verdictOfClaim{}}
+	decided := claim{segment: 1}
+	b.claims[decided] = claimTrue
+	for i := range 3 * claimsMax {
+		k := claim{segment: wor.Segment(2 + i)}
+		b.investigate(k, wor.Paxos)
+		if v, known := b.claims[k]; !known || v != claimAsked {
+			t.Fatalf("claim %d is not looked up", i)
+		}
+		b.claims[k] = claimFalse
+	}
+	if b.claims[decided] != claimTrue || len(b.claims) > claimsMax {
+		t.Fatalf("of %d claims the true one is %v", len(b.claims), b.claims[decided])
+	}
+	for k := range b.claims {
+		b.claims[k] = claimTrue
+	}
+	for i := range 3 * claimsMax {
+		b.investigate(claim{segment: wor.Segment(1<<20 + i)}, wor.Paxos)
+	}
+	if len(b.claims) > claimsMax {
+		t.Errorf("%d claims are kept, at most %d", len(b.claims), claimsMax)
+	}
+}
+
 // TestAFloodOfClaimsQueuesOneLook: clients claim again and again that an epoch has
 // begun; one look for the highest of them is queued, whatever their number.
 func TestAFloodOfClaimsQueuesOneLook(t *testing.T) {
