@@ -95,3 +95,29 @@ func TestHostsMakeRoomForOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsBelieved: a length costs no memory before its bytes are there, and
+// the memory of a long frame is given back. After an error nothing is kept.
+func TestNothingIsBelieved(t *testing.T) {
+	long := Seal(append(Begin(nil, Service), make([]byte, 1<<20)...), 0)
+	s := Scanner{Max: 2 << 20}
+	for i := 0; i < len(long); i += 1000 {
+		s.Feed(append([]byte(nil), long[i:min(i+1000, len(long))]...))
+		_, ok, err := s.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := min(i+1000, len(long)); !ok && cap(s.rest) > 2*have+1000 {
+			t.Fatalf("%d bytes have come, and %d are taken for them", have, cap(s.rest))
+		}
+	}
+	if _, ok, err := s.Next(); ok || err != nil || cap(s.rest) > keepMax {
+		t.Errorf("afterwards: %v, %v, %d bytes", ok, err, cap(s.rest))
+	}
+	for range 10 {
+		s.Feed([]byte("no frame at all"))
+		if _, _, err := s.Next(); err == nil || cap(s.rest)+cap(s.in) > 0 {
+			t.Errorf("%v, and %d bytes are kept", err, cap(s.rest)+cap(s.in))
+		}
+	}
+}

@@ -124,6 +124,9 @@ type Scanner struct {
 // change, until Next has answered that there is no more frame; only then may it
 // be fed again.
 func (s *Scanner) Feed(b []byte) {
+	if s.err != nil {
+		return
+	}
 	if len(s.in) > 0 {
 		// A caller that does not take the rest must not lose it.
 		s.in = append(s.in[:len(s.in):len(s.in)], b...)

@@ -1,5 +1,5 @@
-// Package wire is the protocol between clients and servers of WormSpace over a
-// byte stream: frames, and the encoding of the types of package wor in them.
+// Package wire is the protocol between clients and servers of WormSpace: the
+// encoding of the types of package wor in frames of package link.
 //
 // In: messages (wor.Request, wor.Reply, wor.Note, payloads of services), which
 // an Encoder appends to bytes, many frames to one piece; and bytes in pieces of
@@ -15,8 +15,8 @@
 // there. Nothing is allocated for a frame, except for the runs of a Reply that
 // has no room for them, and for the texts of a handshake.
 //
-// Refused: damaged frames, other versions, unknown types, trailing bytes,
-// numbers written longer than they are. A peer that sends one loses the
+// Refused: unknown types, trailing bytes, numbers written longer than they are,
+// and what link.Scanner refuses. A peer that sends one loses the
 // connection. The meaning of a request, whether its kind exists and whether it
 // is within the limits of package wor is for its recipient to check.
 //

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -141,7 +142,7 @@ func (r *reader) end(t Type) error {
 		r.fail("trailing bytes")
 	}
 	if r.flaw != "" {
-		return &FrameError{Type: t, Reason: r.flaw}
+		return link.Malformed(t.String(), "%s", r.flaw)
 	}
 	return nil
 }

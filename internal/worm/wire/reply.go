@@ -127,7 +127,7 @@ func appendRun(b []byte, run *wor.Run, before wor.Ballot) []byte {
 
 // DecodeReply reads the payload of a TypeReply into m, of which nothing stays
 // but the memory of Runs. The values are parts of the payload. An error is a
-// *FrameError, and m is of no use then.
+// *link.FrameError, and m is of no use then.
 func DecodeReply(payload []byte, m *wor.Reply) (id, position uint64, err error) {
 	r := reader{b: payload}
 	*m = wor.Reply{Runs: m.Runs[:0]}

@@ -82,7 +82,7 @@ func (e *Encoder) Request(id uint64, budget time.Duration, q *wor.Request) error
 }
 
 // DecodeRequest reads the payload of a TypeRequest into q, of which nothing
-// stays. Q.Value is a part of the payload. An error is a *FrameError, and q is
+// stays. Q.Value is a part of the payload. An error is a *link.FrameError, and q is
 // of no use then.
 func DecodeRequest(payload []byte, q *wor.Request) (id uint64, budget time.Duration, err error) {
 	r := reader{b: payload}

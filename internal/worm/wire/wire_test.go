@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/hex"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,6 +15,16 @@ import (
 
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
+
+// What a frame has before and behind its payload, by docs/format/link.md.
+const (
+	lengthLen = 4
+	headLen   = 6
+	tailLen   = 4
+	frameMin  = headLen + tailLen
+)
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 func must(t testing.TB, err error) {
 	t.Helper()
