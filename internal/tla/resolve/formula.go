@@ -1,0 +1,274 @@
+package resolve
+
+import "github.com/ashlar-dev/ashlar/internal/tla/syntax"
+
+// The levels of expressions.
+
+// value is expr for a place where no temporal formula can stand.
+func (l *leveller) value(e syntax.Expr) term {
+	return l.notTemporal(e, l.expr(e))
+}
+
+func (l *leveller) notTemporal(e syntax.Expr, got term) term {
+	if got.closed == TemporalLevel {
+		if e != nil {
+			l.wrong(e.Span(), "", "a temporal formula cannot be used as a value")
+		}
+		return fixed(ActionLevel)
+	}
+	l.atMost(got, ActionLevel)
+	return got
+}
+
+func (l *leveller) bounds(bounds []syntax.Bound) term {
+	var out term
+	for _, b := range bounds {
+		if b.Set != nil {
+			out = l.join(out, l.value(b.Set))
+		}
+	}
+	return out
+}
+
+// limit checks that e is at most of the given level and asks that of the
+// parameters in it. It is for arguments of the operators that look at more than
+// the value of what they get.
+func (l *leveller) limit(e syntax.Expr, most Level, why string) term {
+	got := l.expr(e)
+	if got.closed > most {
+		l.wrong(e.Span(), "", "%s, but this is %s", why, got.closed)
+	} else {
+		l.atMost(got, most)
+	}
+	l.hide(got.params)
+	return term{params: got.params}
+}
+
+// atMost asks that a term is at most of a level.
+func (l *leveller) atMost(t term, most Level) {
+	if most == TemporalLevel {
+		return
+	}
+	for _, n := range t.atoms {
+		if a := l.atoms[n]; a.from != nil && a.from.most() > most {
+			l.asks.bounds[bound{n, most}] = true
+		}
+	}
+}
+
+// uses notes that argument p.i of what stands for p.op is given t.
+func (l *leveller) uses(p place, t term) {
+	for _, n := range l.partsOf(t) {
+		l.asks.uses[use{l.guard(p), n}] = true
+	}
+}
+
+// hide notes that parameters stand where equals cannot be put for equals.
+func (l *leveller) hide(params []*Symbol) {
+	for _, s := range params {
+		l.asks.opaque[s] = true
+	}
+}
+
+func (l *leveller) expr(e syntax.Expr) term {
+	if e == nil || l.depth > DepthMax {
+		return term{}
+	}
+	l.depth++
+	defer func() { l.depth-- }()
+	switch e := e.(type) {
+	case *syntax.Ident:
+		if s := l.info.Uses[e]; s != nil {
+			return l.symbol(s)
+		}
+		return term{}
+	case *syntax.Dollar:
+		if s := l.info.Uses[e]; s != nil {
+			return l.symbol(s)
+		}
+		return term{}
+	case *syntax.Apply:
+		return l.apply(e, e.Args)
+	case *syntax.Prefix:
+		return l.apply(e, []syntax.Expr{e.X})
+	case *syntax.Postfix:
+		return l.apply(e, []syntax.Expr{e.X})
+	case *syntax.Infix:
+		return l.infix2(e)
+	case *syntax.Path:
+		sum, texts, args := l.path(e)
+		if sum == nil {
+			return term{}
+		}
+		out := l.call(e, sum, texts, args)
+		for _, a := range l.bare(e) {
+			out = l.join(out, a)
+		}
+		return out
+	case *syntax.Quant:
+		return l.quantified(e)
+	case *syntax.Choose:
+		return l.join(l.bounds([]syntax.Bound{e.Bound}), l.value(e.Body))
+	case *syntax.SetFilter:
+		return l.join(l.bounds([]syntax.Bound{e.Bound}), l.value(e.Pred))
+	case *syntax.SetMap:
+		return l.join(l.bounds(e.Bounds), l.value(e.Elem))
+	case *syntax.Fn:
+		return l.join(l.bounds(e.Bounds), l.expr(e.Body))
+	case *syntax.Junction:
+		got := make([]term, len(e.Items))
+		for i, x := range e.Items {
+			got[i] = l.expr(x)
+		}
+		return l.logical(e.Items, got)
+	case *syntax.If, *syntax.Case, *syntax.Record:
+		var out term
+		for _, c := range children(e) {
+			out = l.join(out, l.expr(c))
+		}
+		return out
+	case *syntax.Let:
+		for _, u := range e.Units {
+			l.unit(u)
+		}
+		return l.expr(e.Body)
+	case *syntax.Label:
+		return l.expr(e.Body)
+	case *syntax.Action:
+		got := l.limit(e.Body, ActionLevel, "the part in brackets must be an action")
+		return l.join(fixed(ActionLevel), l.join(got, l.limit(e.Vars, StateLevel, "the subscript must be a state function")))
+	case *syntax.Fairness:
+		got := l.limit(e.Body, ActionLevel, "fairness is about an action")
+		return l.join(fixed(TemporalLevel), l.join(got, l.limit(e.Vars, StateLevel, "the subscript must be a state function")))
+	case *syntax.AssumeProve:
+		for _, item := range e.Items {
+			if x, ok := item.(syntax.Expr); ok {
+				l.expr(x)
+			}
+		}
+		return l.expr(e.Prove)
+	}
+	var out term
+	for _, c := range allChildren(e) {
+		out = l.join(out, l.value(c))
+	}
+	return out
+}
+
+func (l *leveller) quantified(e *syntax.Quant) term {
+	sets := make([]term, len(e.Bounds))
+	for i, b := range e.Bounds {
+		if b.Set != nil {
+			sets[i] = l.value(b.Set)
+		}
+	}
+	out := l.expr(e.Body)
+	if e.Kind == syntax.TemporalForall || e.Kind == syntax.TemporalExists {
+		return l.join(fixed(TemporalLevel), term{params: out.params})
+	}
+	for i, b := range e.Bounds {
+		if out.closed == TemporalLevel && sets[i].closed == ActionLevel {
+			l.wrong(b.Set.Span(), "", "a quantifier over a temporal formula needs a set that is a state function; this is an action")
+		}
+	}
+	for _, s := range sets {
+		out = l.join(out, s)
+	}
+	return out
+}
+
+// infix2 walks the left spine in a loop, as the resolver does.
+func (l *leveller) infix2(e *syntax.Infix) term {
+	var spine []*syntax.Infix
+	for {
+		spine = append(spine, e)
+		left, ok := e.Left.(*syntax.Infix)
+		if !ok {
+			break
+		}
+		e = left
+	}
+	got := l.expr(e.Left)
+	for i := len(spine) - 1; i >= 0; i-- {
+		x := spine[i]
+		got = l.applyTo(x, []syntax.Expr{x.Left, x.Right}, []given{{term: got}, {term: l.expr(x.Right)}})
+	}
+	return got
+}
+
+// temporal is []F or <>F. An action is allowed as [A]_v under [] and as <<A>>_v
+// under <> only, so that the formula does not see steps that stutter.
+func (l *leveller) temporal(op string, x syntax.Expr) term {
+	got := l.expr(x)
+	if got.closed == ActionLevel {
+		a, ok := unwrap(x).(*syntax.Action)
+		if !ok || a.Angle == (op == "[]") {
+			repair := "write [][...]_vars"
+			if op == "<>" {
+				repair = "write <><<...>>_vars"
+			}
+			l.wrong(x.Span(), repair, "%s is applied to an action", op)
+		}
+	}
+	l.hide(got.params)
+	return l.join(fixed(TemporalLevel), term{params: got.params})
+}
+
+// unwrap is e without LETs and labels around it.
+func unwrap(e syntax.Expr) syntax.Expr {
+	for {
+		switch x := e.(type) {
+		case *syntax.Let:
+			e = x.Body
+		case *syntax.Label:
+			e = x.Body
+		default:
+			return e
+		}
+	}
+}
+
+// argument is what a parameter that takes arity arguments itself gets for e.
+func (l *leveller) argument(e syntax.Expr, arity int) given {
+	if arity == 0 {
+		return given{term: l.expr(e)}
+	}
+	switch e := e.(type) {
+	case *syntax.Path:
+		sum, texts, args := l.path(e)
+		if sum == nil {
+			return given{}
+		}
+		// The operator keeps the parameters that the path gives nothing for.
+		env := l.hold(sum, args, l.blame(e, sum, texts))
+		out := l.putSummary(sum, env)
+		if use := l.info.Paths[e]; use != nil {
+			out.formals = use.Target.source().Formals
+		}
+		return given{sum: out}
+	case *syntax.Ident, *syntax.OpRef:
+		if s := l.info.Uses[e]; s != nil {
+			return l.operator(s)
+		}
+	case *syntax.Lambda:
+		return given{sum: l.summary(l.info.Binds[e], func() term { return l.expr(e.Body) })}
+	}
+	return given{}
+}
+
+// logical joins formulas. An action cannot stand beside a temporal formula: it
+// would be about one step of a behaviour that the formula is about as a whole.
+func (l *leveller) logical(items []syntax.Expr, got []term) term {
+	var out term
+	action := -1
+	for i, g := range got {
+		if g.closed == ActionLevel && action < 0 {
+			action = i
+		}
+		out = l.join(out, g)
+	}
+	if out.closed == TemporalLevel && action >= 0 && items != nil {
+		l.wrong(items[action].Span(), "write [][...]_vars for what every step does", "an action stands beside a temporal formula")
+	}
+	return out
+}
