@@ -380,14 +380,7 @@ func (d *deepening) unasked() {
 // accuse makes the violation of what was found, with the path to it.
 func (d *deepening) accuse() {
 	v, r := d.found, &d.out.Result
-	out := Violation{Verdict: v.verdict, Index: v.index, Err: v.err}
-	switch {
-	case v.index < 0:
-	case v.asked == InvariantViolated:
-		out.Property = d.info.Invariants[v.index]
-	case v.asked == StepViolated:
-		out.Property = d.info.Steps[v.index]
-	}
+	out := Violation{Verdict: v.verdict, Index: v.index, Err: v.err, Property: v.property(d.info)}
 	for _, s := range d.path[:len(d.frames)] {
 		out.Trace = append(out.Trace, Step{Action: s.Action, State: slices.Clone(s.State)})
 	}

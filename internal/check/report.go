@@ -37,6 +37,19 @@ type violation struct {
 	last      State // the candidate, nil where the parent itself is at fault
 }
 
+// property is the name of the property that is violated or could not be evaluated; it
+// is empty for a deadlock and for an error outside any property.
+func (v *violation) property(info Info) string {
+	switch {
+	case v.index < 0:
+	case v.asked == InvariantViolated:
+		return info.Invariants[v.index]
+	case v.asked == StepViolated:
+		return info.Steps[v.index]
+	}
+	return ""
+}
+
 func newReport(info Info) report {
 	r := report{info: info, coverage: make([]Coverage, len(info.Actions)+1)}
 	r.known = make([]bool, r.properties())

@@ -324,16 +324,9 @@ func (s *search) result() (*Result, error) {
 
 // describe turns a violation into what is known of it outside.
 func (s *search) describe(v *violation) (Violation, error) {
-	out := Violation{Verdict: v.verdict, Index: v.index, Err: v.err}
+	out := Violation{Verdict: v.verdict, Index: v.index, Err: v.err, Property: v.property(s.info)}
 	var err error
 	out.Trace, err = s.trace(v)
-	switch {
-	case v.index < 0:
-	case v.asked == InvariantViolated:
-		out.Property = s.info.Invariants[v.index]
-	case v.asked == StepViolated:
-		out.Property = s.info.Steps[v.index]
-	}
 	return out, err
 }
 

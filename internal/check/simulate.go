@@ -378,14 +378,7 @@ func (w *walker) end(r *Simulation, err error) error {
 // tell makes the trace of a violation.
 func (w *walker) tell(r *Simulation, end *walkEnd) error {
 	v := end.v
-	r.Verdict, r.Err = v.verdict, v.err
-	switch {
-	case v.index < 0:
-	case v.asked == InvariantViolated:
-		r.Property = w.s.info.Invariants[v.index]
-	case v.asked == StepViolated:
-		r.Property = w.s.info.Steps[v.index]
-	}
+	r.Verdict, r.Err, r.Property = v.verdict, v.err, v.property(w.s.info)
 	path := end.path
 	if v.last != nil {
 		path = append(path, Step{Action: v.action, State: v.last})

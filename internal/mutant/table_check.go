@@ -64,6 +64,12 @@ func searchMutants() []Mutant {
 	tests := []string{"internal/check"}
 	return []Mutant{
 		{
+			Name: "check/violations-name-an-invariant", Kind: WrongAnswer, In: "internal/check", Packages: tests, Run: "ViolationsName", Short: true,
+			Breaks: "A violated property of steps has the name of the invariant with its number.",
+			Old:    "return info.Steps[v.index]",
+			New:    "return info.Invariants[v.index]",
+		},
+		{
 			Name: "check/fingerprint-is-truncated", Kind: Unsound, In: "internal/check", Packages: tests,
 			Run:    "TestWorkersAgreeOnLargeGraphs",
 			Breaks: "States are told apart by a part of their fingerprint.",
