@@ -240,7 +240,7 @@ func nativeProgram(t *testing.T, sources [][]byte) string {
 	}
 	write("go.mod", "module models\n\ngo 1.26.0\n")
 	write("program/program.go", nativeShim)
-	write("main.go", "package main\n\nimport (\n\t\"models/native\"\n"+imports.String()+")\n\nfunc main() {\n"+calls.String()+"\tprogram.Answer()\n}\n")
+	write("main.go", "package main\n\nimport (\n\t\"models/program\"\n"+imports.String()+")\n\nfunc main() {\n"+calls.String()+"\tprogram.Answer()\n}\n")
 	build := exec.Command(tool, "build", "-trimpath", "-o", "models", ".")
 	build.Dir = dir
 	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0")
