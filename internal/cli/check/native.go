@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/model"
+	"github.com/ashlar-dev/ashlar/internal/search"
 	"github.com/ashlar-dev/ashlar/internal/search/program"
 )
 
@@ -215,12 +216,12 @@ func (x *nativeSearch) prepare(ctx context.Context, after nativeTimes, processor
 	if n == nil {
 		return why
 	}
-	b, err := newNativeBuild(n.Source)
+	b, err := search.New(n.Source)
 	if err != nil {
 		return err.Error()
 	}
-	x.made, x.program = n, b.program()
-	if b.cached() {
+	x.made, x.program = n, b.Path()
+	if b.Cached() {
 		return ""
 	}
 	if len(n.Source) > nativeSourceMax {
@@ -241,7 +242,7 @@ func (x *nativeSearch) prepare(ctx context.Context, after nativeTimes, processor
 		defer cancel()
 	}
 	start = time.Now()
-	if err := b.compile(ctx, processors); err != nil {
+	if err := b.Compile(ctx, processors); err != nil {
 		return err.Error()
 	}
 	x.took = time.Since(start)
@@ -270,7 +271,7 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 	x.s.breadth.Report(was)
 	x.s.compiled.Store(true)
 	var checkErr error
-	answer, err := runProgram(ctx, x.program, x.job(), x.patience(), func(f check.Figures) {
+	answer, err := search.Run(ctx, x.program, x.job(), x.patience(), func(f check.Figures) {
 		f.Before = was.Before
 		x.s.breadth.Report(f)
 	}, func(at check.PeriodicQuery) (answer check.PeriodicAnswer, err error) {
@@ -310,9 +311,9 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 // patience is how long the program may take to end: to keep the search takes longer.
 func (x *nativeSearch) patience() time.Duration {
 	if x.s.disk.keep != nil {
-		return nativeWaitMax + program.SegmentWaitMax + nativeKeepMax
+		return search.WaitMax + program.SegmentWaitMax + search.KeepMax
 	}
-	return nativeWaitMax
+	return search.WaitMax
 }
 
 // job is the input of the program. It may use the memory that this process does

@@ -1,4 +1,11 @@
-package check
+// Package search is a search in a process of its own: it compiles the code that was made
+// for a model, keeps the programs that were used last, and runs one.
+//
+// In: the source of a package main that package model prints, and a job with the
+// checkpoint of a search. Out: what the program answers, and how far it is. Promised:
+// when Run returns the program has ended, whatever it did; when the context of a build
+// ends, the compiler has ended. internal/search/program is what is in the program.
+package search
 
 import (
 	"context"
@@ -23,28 +30,28 @@ import (
 // the hash of all that they are made of, the latest used of them.
 
 const (
-	// nativeKeptMax is how many programs are kept; each takes some megabytes.
-	nativeKeptMax = 40
-	// nativeBuildAge is the age from which on a directory in which a program was
+	// keptMax is how many programs are kept; each takes some megabytes.
+	keptMax = 40
+	// buildAge is the age from which on a directory in which a program was
 	// being made is one of a process that was killed.
-	nativeBuildAge = 24 * time.Hour
-	// nativeBuildPrefix is what the names of such directories begin with.
-	nativeBuildPrefix = "build-"
-	// nativeWaitMax is how long a process may take to end when it is to.
-	nativeWaitMax = 5 * time.Second
-	// nativeKeepMax is how long it may take to write a checkpoint then.
-	nativeKeepMax = time.Minute
+	buildAge = 24 * time.Hour
+	// buildPrefix is what the names of such directories begin with.
+	buildPrefix = "build-"
+	// WaitMax is how long a process may take to end once it must.
+	WaitMax = 5 * time.Second
+	// KeepMax is how long it may take to write a checkpoint before that.
+	KeepMax = time.Minute
 )
 
-// nativeBuild is a program that there may be.
-type nativeBuild struct {
-	dir, name string // of the programs, and of this one there
-	files     []nativeFile
+// Program is the program for one model; it exists once it was compiled.
+type Program struct {
+	dir, hash string // of the programs, and of this one there
+	files     []file
 }
 
-// newNativeBuild is the program for the source of a package main.
-func newNativeBuild(source []byte) (*nativeBuild, error) {
-	files, err := nativeFiles(source)
+// New returns the program for the source of a package main. It compiles nothing.
+func New(source []byte) (*Program, error) {
+	files, err := sources(source)
 	if err != nil {
 		return nil, err
 	}
@@ -58,25 +65,26 @@ func newNativeBuild(source []byte) (*nativeBuild, error) {
 	if err != nil {
 		return nil, fmt.Errorf("there is no directory to keep the compiled model in: %w", err)
 	}
-	return &nativeBuild{dir: filepath.Join(cache, "ashlar", "native"), name: hex.EncodeToString(sum.Sum(nil)), files: files}, nil
+	return &Program{dir: filepath.Join(cache, "ashlar", "native"), hash: hex.EncodeToString(sum.Sum(nil)), files: files}, nil
 }
 
-func (b *nativeBuild) program() string { return filepath.Join(b.dir, b.name) }
+// Path is the file of the program, which may not exist yet.
+func (b *Program) Path() string { return filepath.Join(b.dir, b.hash) }
 
-// cached reports whether the program is there. From now on it is one that was used.
-func (b *nativeBuild) cached() bool {
-	if _, err := os.Stat(b.program()); err != nil {
+// Cached reports whether the program is there. From now on it is one that was used.
+func (b *Program) Cached() bool {
+	if _, err := os.Stat(b.Path()); err != nil {
 		return false
 	}
 	now := time.Now()
-	_ = os.Chtimes(b.program(), now, now) // then it is forgotten earlier than it might be
+	_ = os.Chtimes(b.Path(), now, now) // then it is forgotten earlier than it might be
 	return true
 }
 
-// compile makes the program, with no more than so many processors, 0 for all.
+// Compile makes the program, with no more than so many processors, 0 for all.
 // When the context ends, nothing is left of it but what the Go toolchain keeps in
 // its own cache.
-func (b *nativeBuild) compile(ctx context.Context, processors int) error {
+func (b *Program) Compile(ctx context.Context, processors int) error {
 	tool, err := exec.LookPath("go")
 	if err != nil {
 		return errors.New("there is no Go toolchain to compile the model with")
@@ -84,7 +92,7 @@ func (b *nativeBuild) compile(ctx context.Context, processors int) error {
 	if err := os.MkdirAll(b.dir, 0o777); err != nil {
 		return fmt.Errorf("keep the compiled model: %w", err)
 	}
-	work, err := os.MkdirTemp(b.dir, nativeBuildPrefix)
+	work, err := os.MkdirTemp(b.dir, buildPrefix)
 	if err != nil {
 		return fmt.Errorf("keep the compiled model: %w", err)
 	}
@@ -114,10 +122,10 @@ func (b *nativeBuild) compile(ctx context.Context, processors int) error {
 		}
 		return fmt.Errorf("compile the model: %w: %s", err, firstLines(said))
 	}
-	if err := os.Rename(filepath.Join(work, "program"), b.program()); err != nil {
+	if err := os.Rename(filepath.Join(work, "program"), b.Path()); err != nil {
 		return fmt.Errorf("keep the compiled model: %w", err)
 	}
-	forgetPrograms(b.dir, nativeKeptMax, time.Now())
+	forgetPrograms(b.dir, keptMax, time.Now())
 	return nil
 }
 
@@ -139,7 +147,7 @@ func forgetPrograms(dir string, most int, now time.Time) {
 		case err != nil: // another process has removed it
 		case !e.IsDir():
 			programs = append(programs, program{e.Name(), info.ModTime()})
-		case strings.HasPrefix(e.Name(), nativeBuildPrefix) && now.Sub(info.ModTime()) > nativeBuildAge:
+		case strings.HasPrefix(e.Name(), buildPrefix) && now.Sub(info.ModTime()) > buildAge:
 			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // the next one tries again
 		}
 	}
@@ -158,15 +166,15 @@ func firstLines(b []byte) string {
 	return strings.TrimSpace(string(b))
 }
 
-// nativeFile is a file of the module that is compiled.
-type nativeFile struct {
+// file is a file of the module that is compiled.
+type file struct {
 	name string
 	text []byte
 }
 
-// nativeFiles are the files of the module that is compiled, in a fixed order.
-func nativeFiles(source []byte) ([]nativeFile, error) {
-	files := []nativeFile{
+// sources are the files of the module that is compiled, in a fixed order.
+func sources(source []byte) ([]file, error) {
+	files := []file{
 		{"go.mod", []byte("module github.com/ashlar-dev/ashlar\n\ngo 1.26.0\n")},
 		{"cmd/model/main.go", source},
 	}
@@ -180,7 +188,7 @@ func nativeFiles(source []byte) ([]nativeFile, error) {
 		}
 		defer func() { _ = f.Close() }()
 		text, err := io.ReadAll(f)
-		files = append(files, nativeFile{name, text})
+		files = append(files, file{name, text})
 		return err
 	})
 	return files, err

@@ -1,4 +1,4 @@
-package check
+package search
 
 import (
 	"context"
@@ -14,18 +14,17 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/search/program"
 )
 
-// runProgram has a program do a job, and passes on how far it is. When ctx ends,
-// the program is to end with what it knows; where it does not do so within the
-// time that it is given for that, it is killed. Whatever happens, it has ended when runProgram returns.
+// Run runs a program with a job and reports its progress by tell. When ctx ends, the
+// program must answer with what it knows; it is killed if it does not end within
+// patience. Whatever happens, it has ended when Run returns.
 //
-// Nothing waits for anything that may not come: the job is sent beside what the
-// program says, which is read to its end whatever it is; the standard input is
-// closed when that has come or ctx has ended, which has the program end and the
-// sending too; and a program that stays is killed.
+// Nothing waits for what may not come: the job is sent while the program's output is
+// read, to its end; the standard input is closed after that or when ctx has ended, which
+// ends the program and the sending; and a program that stays is killed.
 //
-// The program calls ask when it is time to check properties of behaviours; where
-// that fails, the program must end.
-func runProgram(ctx context.Context, program string, job program.Job, patience time.Duration, tell func(check.Figures), ask func(check.PeriodicQuery) (check.PeriodicAnswer, error)) (*program.Answer, error) {
+// The program asks, through ask, when it is time to check properties of behaviours; if
+// ask fails, the program must end.
+func Run(ctx context.Context, program string, job program.Job, patience time.Duration, tell func(check.Figures), ask func(check.PeriodicQuery) (check.PeriodicAnswer, error)) (*program.Answer, error) {
 	cmd := exec.Command(program)
 	cmd.WaitDelay = patience
 	in, err := cmd.StdinPipe()

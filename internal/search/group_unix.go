@@ -1,6 +1,6 @@
 //go:build unix
 
-package check
+package search
 
 import (
 	"os/exec"
@@ -14,5 +14,5 @@ import (
 func apart(cmd *exec.Cmd) {
 	cmd.SysProcAttr = child.Attributes()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = nativeWaitMax
+	cmd.WaitDelay = WaitMax
 }
