@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/store"
+	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
 // tinyStore are options with which few changes make a tree of several levels,
@@ -41,7 +42,7 @@ func storeIn(dir, merger string, changes int) (*store.DB, error) {
 	world.Disk, world.Random = disk, env.Seeded(1)
 	o := tinyStore()
 	if merger != "" {
-		o.Merger = store.NoMerger(merger)
+		o.Merger = inspect.NoMerger(merger)
 		o.Tuning.Runs, o.Tuning.LeafBytes = 100, 1<<20 // nothing is merged
 	}
 	db, err := store.Open(world, filepath.Base(dir), o)
