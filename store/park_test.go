@@ -95,3 +95,56 @@ func TestParkedIteratorsGoOn(t *testing.T) {
 	must(it.Close())
 	must(db.Close())
 }
+
+// When memory is short, the cache gives way before an iterator is parked: what it
+// held can be read again, and a parked iterator finds its place again for every
+// move.
+func TestTheCacheGivesWayFirst(t *testing.T) {
+	disk, err := osenv.OpenDisk(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	o := Options{Memory: 32 << 20, Tuning: Tuning{MemtableBytes: 1 << 20, Inline: true}}
+	db, err := Open(env.Env{Disk: disk, Clock: osenv.NewClock(), Random: osenv.NewRandom()}, "db", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Put([]byte("key"), []byte("value")); err != nil {
+		t.Fatal(err)
+	}
+	it, err := db.Iter(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer it.Close()
+	if !it.First() {
+		t.Fatal(it.Err())
+	}
+	const piece = 256 << 10
+	var pieces [][]byte
+	gaveWay := false
+	for it.state != nil {
+		before := db.cache.Budget()
+		p, ok := db.pool.Alloc(piece)
+		if !ok || len(pieces) > int(o.Memory/piece) {
+			t.Fatalf("%d pieces, and the iterator is not parked", len(pieces))
+		}
+		pieces = append(pieces, p)
+		after := db.cache.Budget()
+		gaveWay = gaveWay || after < before
+		if it.state == nil && after > 0 {
+			t.Errorf("the iterator is parked while the cache has %d bytes", after)
+		}
+	}
+	if !gaveWay {
+		t.Error("the cache never gave way")
+	}
+	for _, p := range pieces {
+		db.pool.Free(p)
+	}
+	if it.Next() || it.Err() != nil {
+		t.Errorf("behind the last key: %q, %v", it.Key(), it.Err())
+	}
+}

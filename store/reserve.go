@@ -287,8 +287,9 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 		}
 		db.mu.Unlock()
 		err := db.run(j)
-		if errors.Is(err, errAborted) {
-			err = nil
+		var unreadable readError
+		if errors.Is(err, errAborted) || errors.As(err, &unreadable) {
+			err = nil // a merge that cannot be made is not tried again, and others are left
 		}
 		return true, err
 	}

@@ -37,6 +37,12 @@ func pressureMutants() []Mutant {
 			"A memtable takes range deletes until its arena is full.",
 			"return max(db.opt.Tuning.MemtableBytes/2048, 256)", "return db.opt.Tuning.MemtableBytes"),
 		{
+			Name: "store/pressure/iterators-give-way-before-the-cache", In: "store", Kind: WrongAnswer,
+			Breaks: "When memory is short, iterators are parked while the cache has memory.",
+			Old:    "if have := db.cache.Budget(); have > 0 {", New: "if have := db.cache.Budget(); have > 0 && !db.views.park() {",
+			Packages: []string{"store"}, Run: "TestTheCacheGivesWayFirst",
+		},
+		{
 			Name: "store/pressure/tombstone-drops-what-an-iterator-sees", In: "internal/store/trunk", Kind: WrongAnswer,
 			Breaks: "What a range tombstone covers is dropped, though an older view may still look at it.",
 			Old:    "if seq == 0 || !policy.seen(seq) || i+1 == len(p.Refs) {", New: "if seq == 0 || i+1 == len(p.Refs) {",
@@ -128,6 +134,9 @@ func fullMutants() []Mutant {
 		full("copies-have-holes", "store",
 			"On a full disk a copy of a store cannot be emptied, as its free pages have no room.",
 			"failed = first(backGranules(f, r, super.Pages), db.copyRun(f, r, buf))", "failed = db.copyRun(f, r, buf)", "TestCopyOnAFullDisk"),
+		full("a-damaged-block-is-the-error-of-a-put", "store",
+			"On a full disk a put or a delete fails because a merge, which was to make room, meets a damaged block of other keys.",
+			"if errors.Is(err, errAborted) || errors.As(err, &unreadable) {", "if errors.Is(err, errAborted) || errors.As(err, &unreadable) && false {", "TestFullDiskWithADamagedBlock"),
 		full("a-refused-write-is-tried-for-ever", "store",
 			"On a disk that refuses to write pages that a file has, a put of a large value makes checkpoints without end.",
 			" || errors.As(err, &refused) {", " || errors.As(err, &refused) && false {", "TestWritesThatAreRefused"),
