@@ -329,6 +329,30 @@ func TestNoInitAndNoMutablePackageVariables(t *testing.T) {
 // generatedMax is how many lines a generated file in the tree may have.
 const generatedMax = 2000
 
+// linesMax is how many lines a file that is written by hand may have.
+const linesMax = 600
+
+// longFiles are longer for a reason.
+var longFiles = map[string]string{
+	"internal/model/enabled_random_test.go": "a generator of modules and its brute force, read side by side",
+	"store/repair_test.go":                  "one damaged store after the other",
+}
+
+// TestFilesAreShort: what does not fit in a head is divided by idea.
+func TestFilesAreShort(t *testing.T) {
+	fset, files := goFiles(t)
+	for _, f := range files {
+		n := fset.Position(f.ast.End()).Line
+		switch why := longFiles[f.path]; {
+		case ast.IsGenerated(f.ast):
+		case n > linesMax && why == "":
+			t.Errorf("%s has %d lines, at most %d: divide it by idea", f.path, n, linesMax)
+		case n <= linesMax && why != "":
+			t.Errorf("%s is short, and need not be in longFiles", f.path)
+		}
+	}
+}
+
 // TestGeneratedCodeIsSmall: the tree has the generated packages that
 // docs/decisions/generated-code.md names, and no others.
 func TestGeneratedCodeIsSmall(t *testing.T) {
