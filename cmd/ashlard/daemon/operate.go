@@ -341,9 +341,21 @@ func (o *clientFlags) replace(ctx context.Context, cmd *cobra.Command, c *worm.C
 	return o.changed(ctx, cmd, c, result)
 }
 
+// settleWithin is how long a change waits for members that answer and do not serve
+// yet: a change is done when a majority serves, and the others follow.
+const settleWithin = 5 * time.Second
+
 // changed shows how the cluster is now.
 func (o *clientFlags) changed(ctx context.Context, cmd *cobra.Command, c *worm.Client, result change) error {
 	parts, err := c.Inspect(ctx)
+	for end := time.Now().Add(settleWithin); err == nil && settling(parts) && time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(50 * time.Millisecond):
+		}
+		parts, err = c.Inspect(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -353,6 +365,19 @@ func (o *clientFlags) changed(ctx context.Context, cmd *cobra.Command, c *worm.C
 		fmt.Fprintf(w, "done: %s\n", result.Done)
 		v.text(w)
 	})
+}
+
+// settling reports whether a member is about to serve: it answers, and is in an
+// earlier epoch than the others.
+func settling(parts []worm.PartitionState) bool {
+	for i := range parts {
+		for _, m := range parts[i].Members {
+			if m.Answers && m.Epoch < parts[i].Config.Epoch {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // parseTarget reads PARTITION SERVER...
