@@ -53,7 +53,7 @@ func dedalusRunMutants() []Mutant {
 			New:    "order, rest := c.order[patience], c.opt.Retry",
 		},
 		{
-			Name: "strangers/ending/servers-stay-behind", Kind: Stuck, In: "internal/child", Packages: []string{"cmd/ashlar"}, Run: "TestServersEnd",
+			Name: "strangers/ending/servers-stay-behind", Kind: Stuck, In: "internal/child", Packages: []string{"internal/child"}, Run: "TestChildrenEnd",
 			Breaks: "Whoever kills a demonstration leaves its servers running for ever.",
 			Old:    "Setpgid: true, Pdeathsig: syscall.SIGKILL}", New: "Setpgid: true}",
 		},
