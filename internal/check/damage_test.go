@@ -164,7 +164,7 @@ func forge(t *testing.T, manifest []byte, try func(what string, forged any)) {
 				with(x)
 			}
 		case string:
-			for _, x := range []string{"", "../../x", "checkpoint", "run-1", "model-1"} {
+			for _, x := range []string{"", "../x", "checkpoint", "run-1", "model-1"} {
 				with(x)
 			}
 		case []any:

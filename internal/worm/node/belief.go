@@ -94,7 +94,7 @@ func (b *beliefs) adopt(c *wor.Config) {
 		return
 	}
 	s.registers.perform(p, &wor.Request{Kind: wor.KindActivate, Partition: c.Partition, Epoch: c.Epoch, Value: value}, &wor.Reply{})
-	s.mark("internal/worm/node epoch begun")
+	s.mark("worm/node epoch begun")
 }
 
 // decided is called by the space, once: a register holds this configuration.
@@ -265,7 +265,7 @@ func (b *beliefs) care() {
 			continue
 		}
 		p.sealed = now
-		s.mark("internal/worm/node sealed for long")
+		s.mark("worm/node sealed for long")
 		s.warn(fmt.Sprintf("partition %d has been sealed for %v, and no next epoch has begun: beginning one with the same servers", p.number, wait))
 		s.later = append(s.later, func() { s.serial.Do(func() { b.space.Revive(p.number) }) })
 	}

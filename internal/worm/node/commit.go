@@ -247,7 +247,7 @@ func (k *commits) release() {
 // commits write it in pieces.
 func (k *commits) checkpoint() {
 	s := k.s
-	s.mark("internal/worm/node checkpoint")
+	s.mark("worm/node checkpoint")
 	s.counts.Checkpoints++
 	err := k.disk.BeginCheckpoint()
 	b := batch{}

@@ -194,7 +194,7 @@ func (c *conn) greeting(payload []byte) error {
 	c.now.Welcome(&w)
 	if w.Refusal != wire.RefusalNone {
 		s.counts.Refused++
-		s.mark("internal/worm/node refused: " + w.Refusal.String())
+		s.mark("worm/node refused: " + w.Refusal.String())
 		c.refused = true
 		return nil
 	}
@@ -234,7 +234,7 @@ func (c *conn) send(e *wire.Encoder) {
 			return
 		}
 		s.counts.Full++
-		s.mark("internal/worm/node connection full")
+		s.mark("worm/node connection full")
 	}
 	c.backlog = append(c.backlog, e.Bytes()...)
 	e.Reset(outKeep)

@@ -76,7 +76,7 @@ func (n *listeners) notify(q *wor.Request, r *wor.Reply) {
 	}
 	for _, l := range over {
 		s.counts.Overflows++
-		s.mark("internal/worm/node notes overflow")
+		s.mark("worm/node notes overflow")
 		l.c.unlisten(l.id)
 	}
 }

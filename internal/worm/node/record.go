@@ -117,7 +117,7 @@ var ErrCluster = errors.New("another cluster")
 
 // identityMagic begins what Format writes into a log: it marks the log of a
 // server; the seed of its key and its name follow.
-const identityMagic = "internal/worm/node 2 "
+const identityMagic = "worm/node 2 "
 
 // NameMax is the longest name of a server, in bytes.
 const NameMax = wor.NameMax

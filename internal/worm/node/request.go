@@ -73,7 +73,7 @@ func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refuse
 		r.Status = wor.StatusBusy
 		return true
 	case s.pressed(c):
-		s.mark("internal/worm/node busy")
+		s.mark("worm/node busy")
 		r.Status = wor.StatusBusy
 		return true
 	case uint64(q.Partition) >= uint64(s.registers.count()):
@@ -81,7 +81,7 @@ func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refuse
 		return true
 	case s.witness.denial() != "", s.registers.part(q.Partition).mute && q.Kind != wor.KindActivate:
 		// Which epoch has begun is read from registers, not from this disk.
-		s.mark("internal/worm/node mute")
+		s.mark("worm/node mute")
 		r.Status = wor.StatusMute
 		return true
 	case q.Kind == wor.KindListen && len(c.listens) >= s.opt.ListensMax:

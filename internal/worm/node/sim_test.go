@@ -316,5 +316,5 @@ func (x *world) done() int {
 // and losses of power can do. More seeds: ASHLAR_SIM=seeds=1000.
 func TestSimulated(t *testing.T) {
 	suite.Suite{Getenv: os.Getenv, Package: "./internal/worm/node", Short: testing.Short(), Seeds: 40, Faults: simFaults(),
-		Require: []string{"looked at a disk", "internal/worm/node mute", "internal/worm/node checkpoint", "a gap"}}.Run(t, play)
+		Require: []string{"looked at a disk", "worm/node mute", "worm/node checkpoint", "a gap"}}.Run(t, play)
 }

@@ -148,7 +148,7 @@ func (c *conn) witness(id uint64, payload []byte) error {
 		r, err = decodeReport(text)
 	}
 	if err != nil || from == s.id {
-		s.mark("internal/worm/node unsigned report")
+		s.mark("worm/node unsigned report")
 		return c.now.Answer(id, wire.CodeLimit, []byte("a server reports where it stands itself, and signs that"))
 	}
 	if s.witness.denial() != "" {
@@ -325,7 +325,7 @@ func (w *witness) judge() {
 				s.wheel.add(&w.judging, wait)
 			}
 		} else if !p.mute && sure < enough {
-			s.mark("internal/worm/node fewest witnesses")
+			s.mark("worm/node fewest witnesses")
 		}
 	}
 }
@@ -396,7 +396,7 @@ func (w *witness) heard(a *ask, position uint64, answer []byte, err error) {
 	}
 	from, text, err := signed(verdictPurpose, s.opt.Genesis.Cluster, answer)
 	if err != nil || from != a.member.ID {
-		s.mark("internal/worm/node unsigned verdict")
+		s.mark("worm/node unsigned verdict")
 		s.trouble = fmt.Sprintf("what answers at %s does not prove that it is server %v", a.member.Addr, a.member.ID)
 		return
 	}
@@ -444,7 +444,7 @@ func (w *witness) behind(by wor.Member, seen place) {
 	if w.rolledBack != "" {
 		return
 	}
-	s.mark("internal/worm/node rolled back")
+	s.mark("worm/node rolled back")
 	w.rolledBack = fmt.Sprintf("the disk is older than it was: member %s (%v) has seen this server at %v, and it began this time at %v",
 		by.Name, by.ID, seen, w.start)
 	s.commits.stage(recordBehind, 0, []byte(w.rolledBack))

@@ -80,7 +80,7 @@ func (d *Disk) find(op, name string) (string, *inode, error) {
 		return "", nil, pathErr(op, name, d.dead)
 	}
 	clean := path.Clean(name)
-	if name == "" || path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../../../../store/") {
+	if name == "" || path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
 		return "", nil, pathErr(op, name, fs.ErrInvalid)
 	}
 	if dir := path.Dir(clean); dir != "." {

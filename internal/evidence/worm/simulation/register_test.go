@@ -398,7 +398,7 @@ func TestRegisters(t *testing.T) {
 			"members changed", "server replaced", "rolled-back disk refused", "empty disk refused",
 			"stranger's activation: busy", "stranger's trim: busy", "stranger's trim: limit", "stranger's stage: ok", "stranger's seal: ok",
 			"stranger's hello", "stranger's report", "impostor was asked",
-			"trim races read", "trim races write", "written with another's token", "internal/worm/node mute", "internal/worm/node checkpoint",
+			"trim races read", "trim races write", "written with another's token", "worm/node mute", "worm/node checkpoint",
 		},
 	}.Run(t, playRegisters)
 }
