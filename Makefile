@@ -5,7 +5,7 @@ GO          ?= go
 BUILD       := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
-CONCURRENT  := ./internal/check/... ./env/... ./distsys/... ./store ./internal/store/cache ./internal/store/memtable ./internal/store/slab ./internal/store/journal \
+CONCURRENT  := ./link ./internal/check/... ./env/... ./distsys/... ./store ./internal/store/cache ./internal/store/memtable ./internal/store/slab ./internal/store/journal \
                ./goose/primitive ./internal/evidence/crashtest ./mail/... ./cmd/mailboat ./worm ./internal/worm/node ./store/wal ./dedalus/rt/... ./examples/wal ./examples/groupcommit ./examples/asynclog
 # What `make repeat` runs, and how often in each way.
 REPEAT      ?= $(CONCURRENT)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ashlar checks, simulates, translates and compiles specifications written
 // in TLA+, PlusCal and Modular PlusCal, and checks traces of running systems against
 // them. It is what the command ashlar does, for programs and tests.

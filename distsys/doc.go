@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package distsys runs compiled systems: archetypes of Modular PlusCal as Go
 // processes whose steps are critical sections over resources.
 //

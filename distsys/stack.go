@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package distsys
 
 // StackDepthMax bounds the nesting of procedure calls in one instance.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package env
 
 // Disk is one directory tree. Names use "/" and stay inside the tree. Calls

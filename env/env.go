@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package env defines the outside world as small interfaces: clock, randomness,
 // network, disk, tracer. Every running component takes what it needs of the
 // world from here, so the same code runs on the real world (env/osenv) and in a

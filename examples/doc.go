@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package examples runs what "ashlar compile" makes of the specifications in
 // ../specs. The tests compile them and run the systems in one process, with
 // resources that behave like the specification's mapping macros, and hold the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package examples
 
 // linked are the compiled systems by their names: none, until a file that is generated is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package link is the one way in which processes of Ashlar talk: frames over a
 // byte stream, a handshake that says who is there and proves it, signs of life,
 // limits on what strangers cost, and connections that are made again when they

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package proofs carries the sources of the Coq library that proofs about
 // translated Go rest on, so that the command can set up a development in any
 // module: the language, the logic, the models of the devices, and the rules for

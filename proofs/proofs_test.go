@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package proofs_test looks after the Coq development: nothing is assumed but
 // what proofs/trusted defines, and every headline theorem says so itself.
 package proofs_test

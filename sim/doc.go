@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sim simulates the world behind env: one thread, one seed, virtual
 // time. Any code that takes its clock, randomness, network and disk from env
 // runs in it unchanged, on as many nodes as a test wants, under faults.

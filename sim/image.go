@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package sim
 
 // Sector is the unit in which a disk keeps or loses written data, in bytes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package specs checks the specifications in the directories below against
 // their expect.txt: verdict, exact counts, at one and at two workers.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package store is a crash-safe key-value store: a size-tiered Bε-tree with a
 // journal, in one directory of an env.Disk.
 //

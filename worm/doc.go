@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package worm is the Go client of WormSpace: the address space of write-once
 // registers with blocking calls, for programs that run on a real machine.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command check measures the model checker: how many states it generates per
 // second of the processor, as closures and as compiled code, with one worker and
 // with two, and how soon it begins.

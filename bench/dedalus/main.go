@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command dedalus measures compiled Dedalus programs: the examples, as they are
 // written and as rewrites make them, and voting beside the same protocol written by
 // hand in Go and on Hydro's dataflow runtime, in one run on this machine's loopback.

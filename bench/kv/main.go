@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command kv measures key-value stores against each other: the store of this
 // repository and its peers, in one program, with the same operations.
 //

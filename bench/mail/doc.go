@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mail measures the mail store as section 9.3 of "Verifying concurrent,
 // crash-safe systems with Perennial" (SOSP'19) does: requests for one of 100
 // users, half of them deliveries, half of them pickups in which all messages that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command powerfail lets the power fail below key-value stores, and looks at
 // what they make of what is left.
 //

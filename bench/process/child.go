@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package process starts the processes of a benchmark and measures them.
 //
 // In: commands, among them the benchmark itself in another role. Out: children that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command worm measures WormSpace against etcd and Redis: three servers of ours,
 // three of etcd's and one of Redis', in one run, on this machine's loopback.
 //

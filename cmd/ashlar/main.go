@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command ashlar checks, translates and compiles specifications written in
 // TLA+, PlusCal and Modular PlusCal, and checks the traces of running systems
 // against them. Every subcommand explains itself with --help.

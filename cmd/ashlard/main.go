@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command ashlard is a server of WormSpace: it keeps write-once registers on its
 // disk together with others, and offers what is built on them. Every subcommand
 // explains itself with --help.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dedalusd is the command that a compiled Dedalus program becomes: one binary
 // for all components, each process one instance. The main that 'ashlar dedalus compile'
 // writes calls Main.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command mailboat is a mail server: SMTP in, POP3 out, and in between the mail
 // store of mail/mailboat, which is proved to lose nothing and to mix nothing up,
 // whatever crashes come in between. The protocols around it are tested.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rt
 
 // Send appends a message to a node, whose row is what was appended to the rows

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rt is what compiled Dedalus programs are made against: the shape of a
 // compiled program, of a component in it, and of what a tick leaves behind.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cell keeps the value of a variable in the Go types in which it is
 // used, so that the sections of a compiled system read and write it without
 // converting it.

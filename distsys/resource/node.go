@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package resource makes nodes of running systems: from a compiled system and
 // a configuration, the instances that one node runs and the resources behind
 // their parameters.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tracelog is the format of trace files: what critical sections of a
 // running system committed, one JSON object a line, with vector clocks. In and
 // out: Events. docs/format/trace.md describes the format.

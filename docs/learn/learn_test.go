@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package learn holds the tutorials. Its tests run them: every block marked
 // console, in order, in one shell, with the files that the text says to save.
 package learn

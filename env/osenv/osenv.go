@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package osenv is the real world behind env: the machine's clock and
 // entropy, TCP with or without TLS, files below a directory.
 //

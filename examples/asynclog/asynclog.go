@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package asynclog is a write-ahead log on a disk whose writes are not durable
 // before a barrier, and may then be lost in any combination: transactions that
 // change several blocks at once, and are durable when they return.

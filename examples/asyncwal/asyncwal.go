@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package asyncwal keeps a pair of blocks on a disk whose writes are not durable
 // before a barrier, and may then be lost in any combination: a crash leaves the
 // old pair or the new one, and the new one if its Commit has returned.

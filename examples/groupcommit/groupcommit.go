@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package groupcommit buffers transactions in memory and writes all of them as
 // one transaction of package wal. A Commit costs no access to the disk; what it
 // changes is seen at once by all, and is durable when a Flush after it has

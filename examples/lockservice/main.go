@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command lockservice tells the story of the house in two minutes: a lock
 // service is checked, compiled to Go, run as four processes on loopback, and
 // the traces of the run are held against the specification. Then the same is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package replicateddisk makes one disk of two, and goes on when one of them
 // fails.
 //

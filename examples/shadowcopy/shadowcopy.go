@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package shadowcopy keeps a pair of blocks on a disk that is written all at
 // once: a crash leaves the old pair or the new one, never one block of each.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package wal is a write-ahead log: transactions that change several blocks of
 // a disk at once, whatever happens in between.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package check explores the states of a Model, breadth first, exactly.
 //
 // It is independent of TLA+: a model yields initial states and successors as

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cli is the command ashlar: the root command, which has those of the folders
 // below, and how its process ends.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package compile turns the archetypes of a Modular PlusCal algorithm into a
 // Go package that runs on distsys.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package conform checks the logs of a running system against its
 // specification.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package goose translates a subset of Go to the language of proofs/lang, so
 // that what ships is what is proved.
 //

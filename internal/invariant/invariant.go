@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package invariant holds the assertions of the house. An assertion guards
 // what no input from outside can cause: when it fails, we are wrong.
 package invariant

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lsp is a language server for TLA+ (with PlusCal and Modular PlusCal
 // inside) and for the Dedalus dialect.
 //

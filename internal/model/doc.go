@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package model gives specifications their meaning: it joins a core.Spec and a
 // configuration to a check.Model, with the semantics of TLC.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mutant holds the mutants that the suites which guard safety must
 // kill: small wrong edits of our own code that a maintainer could make, each
 // with the packages whose tests have to notice.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // attackMutants are about the parts of the checker that leave work out or put

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // checkMutants are about the search: what is counted, what is looked at, and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // dedalusAttackMutants are about what strangers say to compiled Dedalus programs, about

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // batchMutants are about decouplings of Dedalus programs that tell each other in batches:

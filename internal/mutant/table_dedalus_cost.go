@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // costMutants are about what Dedalus programs cost and how steps are chosen.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // dedalusEquivalenceMutants are mistakes in what compares programs: the exploration,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // hostMutants are about running compiled Dedalus programs: frames, hosts, clients and

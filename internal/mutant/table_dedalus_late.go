@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // lateMutants are about the code that is generated for recursive relations: indexes

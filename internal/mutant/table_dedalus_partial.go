@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // partialMutants are about partial partitionings of Dedalus programs: what allows them,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // evalMutants are about the compiled evaluator: which successors a state has,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // keptMutants are about searches that are ended before their end and gone on with, and

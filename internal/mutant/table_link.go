@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // linkMutants are about the frames, handshakes and limits between processes.

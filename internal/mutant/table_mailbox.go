@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // mailboxMutants are about what crosses the network: each message arrives

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // messageMutants are of what readers and compactions see of a key's messages.

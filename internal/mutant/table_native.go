@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // compiledSearchMutants are about searches by code that is compiled for a model.

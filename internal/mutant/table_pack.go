@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // packMutants are about code on packed states: what is remembered, which bits are

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // readerMutants are about what is read: modules as people have them, the

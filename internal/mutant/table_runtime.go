@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // runtimeMutants are about running systems: sections are atomic, nothing is

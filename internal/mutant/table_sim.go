@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // simMutants are of the simulator: what does less harm than it promises lets the

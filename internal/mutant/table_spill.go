@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // spillMutants are about searches that go to disk, are resumed, or leave states

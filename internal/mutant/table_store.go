@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // What the store must not lose. Most of these die by the crash suite, in its

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // strangersAshlardMutants are about what strangers, full disks and long runs did to

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // dedalusRunMutants are about Dedalus programs that strangers built and ran, and about

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // strangersForgedMutants are about what anybody may say to ashlard without its being

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // generatedMutants are about code that tests generate, and what it is built with.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // strangersGooseMutants are about what is translated at all: a check that looks

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // strangersLevelMutants are about the levels of operators that are passed on, and

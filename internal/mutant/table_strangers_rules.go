@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // dedalusRuleMutants are about what compares Dedalus programs, and about what authors assert of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // strangersWormMutants are about what has ended or muted clusters of ashlard:

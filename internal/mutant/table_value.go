@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // valueMutants are about values: equality, order, hash, encoding, arithmetic.

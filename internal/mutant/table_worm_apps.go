@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // wormAppsMutants are about the shared log and the replicated state machine.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // wormConformMutants are mistakes of servers that are seen in traces alone: what

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // wormGroupMutants are about the chain of servers, and the epochs of a partition.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // wormNodeMutants are about the shell of WormSpace: when replies leave, whom a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // wormPaxosMutants are about registers on a quorum of servers: what loses or

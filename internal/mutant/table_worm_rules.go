@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // wormRuleMutants break the rules of docs/decisions/worm.md, one by one, where

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // wormSlowMutants are about progress on machines that are slower than any time that

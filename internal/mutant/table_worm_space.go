@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // wormSpaceMutants are about the address space over servers: tokens, segments,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // wormTxMutants are about atomic commit, the key-value store on it, the checker of

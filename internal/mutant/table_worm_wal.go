@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutant
 
 // wormWalMutants are about the write-ahead log of a server of WormSpace.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package overlay builds packages with files that are not in the tree: code that tests
 // generate from a specification or from rules.
 //

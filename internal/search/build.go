@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package search is a search in a process of its own: it compiles the code that was made
 // for a model, keeps the programs that were used last, and runs one.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package source
 
 // Nearest finds the name that is closest to a wrong one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package source has the types that all language tools of the project share:
 // files, positions in them, spans, and diagnostics with codes.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package specification brings a module and its configuration from files to a
 // model that can be checked.
 //

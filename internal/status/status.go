@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package status holds the claims that the documents make about the project,
 // each with the commands that show it.
 //

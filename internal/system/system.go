@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package system compiles the Modular PlusCal algorithm of a specification: it finds
 // the values of the constants, calls the compiler, and makes an example of the
 // configuration that the compiled system wants.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tidy holds the house rules as tests of the repository itself. It
 // parses files in-process: a test that asked the go command would be answered
 // from the test cache after the sources changed.

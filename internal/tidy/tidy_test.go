@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package tidy
 
 import (
@@ -328,6 +330,19 @@ func TestNoInitAndNoMutablePackageVariables(t *testing.T) {
 
 // generatedMax is how many lines a generated file in the tree may have.
 const generatedMax = 2000
+
+// TestFilesNameTheirLicense: each file that is written by hand says so in its first line.
+func TestFilesNameTheirLicense(t *testing.T) {
+	_, files := goFiles(t)
+	for _, f := range files {
+		if ast.IsGenerated(f.ast) {
+			continue
+		}
+		if len(f.ast.Comments) == 0 || f.ast.Comments[0].List[0].Text != "// SPDX-License-Identifier: Apache-2.0" {
+			t.Errorf("%s does not begin with // SPDX-License-Identifier: Apache-2.0", f.path)
+		}
+	}
+}
 
 // linesMax is how many lines a file that is written by hand may have.
 const linesMax = 600

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mailboat keeps the mail of a fixed number of users in a file system:
 // one directory per user, one file per message, and a directory "spool" for
 // files that are being written. A message is written and synced in the spool,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pop3 serves mail from a mail store, by POP3 (RFC 1939, with CAPA of
 // RFC 2449).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package smtp takes mail for a mail store, by SMTP. The protocol is that of
 // github.com/emersion/go-smtp; this package connects it to the store.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package suite runs a scenario under many seeds of package sim and says how
 // to run the one again that failed.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package inspect looks into the files of a store without opening it: its
 // superblocks, its table and trunk, and the segments of its journal.
 //

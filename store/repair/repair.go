@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package repair makes a sound store of a damaged one.
 //
 // In: the directory of a store that no process has open. Out: a new data file in

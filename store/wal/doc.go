@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package wal is a server's write-ahead log: records that are on disk when a
 // Commit says so, come back in their order when the server starts again, and are
 // replaced by a checkpoint when they have become many.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package native
 
 // cases has a line for each call: module, operator, arguments and result,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package native
 
 // Cases is the table of calls, for the test from outside that runs them through

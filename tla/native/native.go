@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package native computes the operators of the standard and community modules
 // in Go.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package typed holds TLA+ values as plain Go values, for compiled systems:
 // int32, bool, string, slices for sequences, sorted slices for sets, sorted
 // keys with values for functions, structs for records.

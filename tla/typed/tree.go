@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package typed
 
 // leafMax is the length of the longest slice in a sequence. An append copies

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package value
 
 // listable reports whether a set is small enough in its form to be merged element

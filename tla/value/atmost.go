@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package value
 
 // AtMost reports whether the finite set v has at most n elements. It does not list

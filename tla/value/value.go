@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package value holds the values of TLA+ as TLC has them: booleans, 32-bit
 // integers, strings, model values, sets, functions, tuples and records.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package log is WormLog: a shared log over the address space. Appenders get an
 // address from a sequencer and write there themselves, so that the sequencer
 // never sees the entries.

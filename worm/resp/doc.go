@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package resp is the Redis protocol in front of a transactional store: a codec
 // for RESP2 and as much of RESP3 as clients ask for, and a subset of the commands.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package smr is WormPaxos: a state machine replicated over the address space.
 // The commands are the values of registers, in the order of their addresses; a
 // replica is a client of the space that applies them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tx is WormTX: atomic commit on write-once registers, and a
 // transactional key-value store on top of it.
 //

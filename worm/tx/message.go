@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package tx
 
 import "github.com/ashlar-dev/ashlar/worm/wor"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package wor defines the write-once register: the types that clients, servers
 // and applications of WormSpace share, and the behaviour of a register.
 //

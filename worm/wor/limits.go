@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package wor
 
 // Limits of one request or configuration. A server refuses anything beyond them

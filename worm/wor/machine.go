@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package wor
 
 // Outbox collects the requests that a Machine wants to send. To has indices of

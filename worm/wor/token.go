@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package wor
 
 // Adopted is a register of a token for which phase 1 saw a value: the holder of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package drive is what each process of the Dedalus benchmark runs: an instance of
 // a compiled program, or clients that ask for commands, each its next one when it
 // has the answer to the one before.

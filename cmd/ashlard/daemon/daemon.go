@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package daemon is the command ashlard: a server of WormSpace with what it hosts,
 // and what its operators do. It is a package so that `ashlar worm` can be the
 // servers that it starts.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package client is a node from outside of a running program: it sends inputs to the
 // program's instances and is sent outputs by them.
 //

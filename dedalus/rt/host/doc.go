@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package host runs one instance of a compiled program: it connects a
 // rt.Component, which does no I/O, to connections, a clock and a disk.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package wire is what the instances of a compiled program, and its clients, say
 // to each other in frames of package link; and what is kept of it until the
 // other side has it for good.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package detector has failure detectors: resources fd[i] that read TRUE
 // while the process i is suspected to have failed.
 //

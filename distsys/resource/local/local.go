@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package local has the resources that stay inside one process of the
 // operating system: variables of one instance, variables that instances
 // share, constants, and maps from indices to resources.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mailbox is reliable first-in first-out messaging between the nodes
 // of a compiled system: the network[_] of a specification. Writing network[i]
 // sends to the mailbox i, reading it takes the next message out; a node reads

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package queue is a bounded first-in first-out queue of values whose readers
 // and writers are critical sections: the inside of a mailbox, a channel
 // between instances, and the way in and out for the program around them.

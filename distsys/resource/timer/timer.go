@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package timer has the resource of a specification's timeouts: a variable
 // that reads FALSE until some time has passed and TRUE from then on, until it
 // is written, which starts the time anew.

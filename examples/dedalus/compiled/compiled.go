@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package compiled has the tests of Dedalus programs that are compiled to Go: the
 // programs of the directory above, as they were written and as their scripts of rewrites
 // make them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package crypt has the functions that the examples call: the work that a node does
 // for a message.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package keys is a store of keys with values that programs of examples/dedalus keep on
 // many machines: its commands are what the program puts in order.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package disk has the disks that proved programs are written against: of
 // blocks of 4 KiB, and of three kinds.
 //

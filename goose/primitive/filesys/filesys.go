@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package filesys is the file system that proved programs are written against:
 // a fixed set of directories, names in them, files that grow at their end, and
 // descriptors that die with the process.

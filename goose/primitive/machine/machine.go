@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package machine has the primitives of the machine itself: chance, and numbers
 // as bytes and as digits. Its model is the module machine of
 // proofs/trusted/primitive.v.

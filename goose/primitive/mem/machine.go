@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mem has the devices of goose/primitive in memory, for tests, with the
 // crashes of their models.
 //

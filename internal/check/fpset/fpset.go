@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fpset is the set of states that a search has seen, as 64-bit
 // fingerprints: what makes a state cost bytes instead of a state.
 //

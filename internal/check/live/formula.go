@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package live decides whether a finite graph has a fair behaviour that
 // violates a temporal formula, and shows one.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package spill keeps on disk what a search has no memory for: tapes, on which
 // items are written at the end and read in order, and sorted runs of
 // fingerprints.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package algorithm is the commands translate and compile, about the algorithm of a
 // module: its TLA+ and PlusCal, and the Go of its archetypes.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package check is the commands check and simulate: they load a specification, search
 // its states or walk through them, and show the report.
 //

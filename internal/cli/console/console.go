@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package console is where a command reads and writes: standard output and error, the
 // colours and the progress line for a person, JSON for a program.
 //

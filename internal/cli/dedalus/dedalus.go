@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dedalus is the command dedalus: it checks, draws, rewrites, compares,
 // compiles and runs protocols that are written as rules.
 //

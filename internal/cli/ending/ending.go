@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ending is how commands end when they are told to.
 //
 // In: the signals that end a process. Out: a context that is over with the first of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package exit is how a command ends: the exit codes, and errors that carry one.
 //
 // In: what went wrong. Out: an error from which the root command takes the exit code

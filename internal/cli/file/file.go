@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package file writes files whole or not at all.
 //
 // In: a name and what to write. Out: the file with the new content, or the old one and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 //go:build unix
 
 // Package fullpipe makes pipes that nobody reads, for tests of commands that block on

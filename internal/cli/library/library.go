@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package library finds the modules that a specification extends: the flag --library
 // and the environment variable ASHLAR_PATH.
 //

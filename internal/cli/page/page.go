@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package page writes HTML pages that need nothing else: no network and no further
 // files. It has Graphviz draw the pictures in them.
 //

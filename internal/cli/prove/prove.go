@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package prove is the command prove, for developments whose Go code is proved in Coq.
 //
 // In: Go packages of the subset, and proofs. Out: their Coq, what is built, what is

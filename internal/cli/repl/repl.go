@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package repl is the command repl, a session that evaluates expressions of TLA+.
 //
 // In: lines, a specification and a trace. Out: values and states. An expression without

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package report is what a run of check or simulate has to say: one document, and the
 // text, the JSON and the page that show it.
 //

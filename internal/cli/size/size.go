@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package size is numbers of bytes as people write them on a command line: 512M, 2G,
 // 1.5GiB, 100000000.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package store is the command store, for the operators of a store: check, repair, show
 // and measure its files.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tlc speaks to users of TLC and to their editors: it writes the messages of
 // --tlc-output, and says what to write instead of a flag of TLC.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package trace is the command trace, which compares what a running system did with its
 // specification.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package worm is the command worm, which shows write-once registers on a cluster of
 // processes on this machine.
 //

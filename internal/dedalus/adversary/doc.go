@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package adversary runs Dedalus programs under a scheduler that means harm: it
 // delays, reorders and repeats messages, lets timers run out when it likes, crashes
 // nodes between ticks and in them, and stops machines for ever. It is for inputs and

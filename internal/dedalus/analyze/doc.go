@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package analyze answers what rewrites must know of a program: what depends on
 // what, what only grows, what is stateless, what is a state machine, and by which
 // key facts can be divided among machines.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package certificate checks a rewrite after the fact: from the program before, the
 // program after, and a Claim of what was done. What it cannot derive again it refuses.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cost says what a Dedalus program costs, and finds rewrites that let it do
 // more on more machines.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package crowd is the clients of a load, against a program that runs: each asks for
 // its next command when it has the answer to the one before.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package deploy says which processes a program runs as, and writes that down for
 // those who start processes.
 //

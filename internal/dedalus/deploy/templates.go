@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package deploy
 
 // The templates. What they have of a program are labels, node names, which are a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package explore finds all that a Dedalus program can do on a few inputs: in every
 // order in which messages can arrive, come together in a tick, come twice, and
 // nodes can crash or omit what they send and are sent; and whether another program,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package explore
 
 // A run in which the adversary does nothing more goes on for ever among states that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gen writes a plan as Go: a package for a program, a file for each
 // component, against package rt.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package given is what tests of the Dedalus rooms are given: programs from text,
 // and messages from outside for them.
 package given

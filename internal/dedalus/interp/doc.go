@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package interp runs Dedalus programs, one instance and one tick at a time, in
 // the plainest way: it is the oracle that everything faster is compared with.
 //

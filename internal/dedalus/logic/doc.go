@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package logic is a Dedalus program as the passes see it: relations with types,
 // components with rules, and how many instances of each component there are.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lower translates a program as it is written into a program as the
 // passes use it: names get meanings, columns and variables types, syntactic
 // sugar becomes rules.

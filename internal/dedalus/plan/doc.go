@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package plan says how a compiled component gets from tick to tick: which facts it
 // keeps, in which order its rules are evaluated, from which literal each of them
 // starts, and by which columns it looks up the others.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rewrite makes a protocol run on more machines: it moves rules of a component to a component of their own (decoupling), and
 // divides a component's facts among several machines (partitioning).
 //

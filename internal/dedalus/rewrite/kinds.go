@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rewrite
 
 // Kinds are all rewrites, in the order in which a search tries them: those that ask

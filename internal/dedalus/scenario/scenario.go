@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package scenario reads what a program is given from outside, for those who run it
 // in a search or under an adversary.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package syntax reads and lays out programs in the Dedalus dialect
 // (docs/lang/dedalus.md).
 //

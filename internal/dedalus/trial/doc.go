@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package trial compares a program with what steps have made of it before somebody uses
 // that: on a few sets of messages that it makes up, in every order, within named bounds.
 //

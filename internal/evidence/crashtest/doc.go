@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package crashtest tests that a package which keeps things on a disk does what
 // its specification says, whatever crashes come in between.
 //

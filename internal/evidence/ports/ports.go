@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ports finds addresses on loopback for processes that are about to be started.
 //
 // In: how many. Out: as many addresses at which nobody listens, no two alike.

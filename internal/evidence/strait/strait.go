@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package strait is what connections of real processes pass through in tests: a proxy
 // whose weather can be bad.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package coq holds terms of the language of proofs/lang as Coq text sees them,
 // and prints them.
 //

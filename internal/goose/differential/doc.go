@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package differential compares Go with the semantics of proofs/lang: the same
 // programs run as what the Go compiler makes of them, and as what package goose
 // makes of them in the interpreter that is extracted from Coq.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package closure is the compiled evaluator: it turns the formulas of a model, once, into
 // closures over numbered slots.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package direct prepares algorithms that are executed in the place of their own
 // translations.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package memo remembers what evaluators have computed: a value that is computed once
 // for all (Cell), the results of a recursive function (Function), and, for each place
 // of compiled code, what a predicate or an assignment of one variable gives for each of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pack gives the states of a model a fixed layout of bits, and its
 // next-state relation and predicates a form that works on these bits.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package pack
 
 // Nodes are shared: what a set is filtered by is asked again wherever an

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package profile counts evaluations.
 //
 // In: the places of the expressions that are counted, and from each evaluator, through

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package program holds a specification bound to a configuration, which is what all
 // evaluators read, and what is known about its expressions before any is evaluated.
 //

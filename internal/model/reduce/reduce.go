@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package reduce decides which steps of an algorithm a search may take alone, and leave
 // out those of the other processes: partial-order reduction.
 //

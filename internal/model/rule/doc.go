@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rule has the rules of evaluation that all evaluators share, where two
 // versions of a rule could only differ by mistake: what is an error and how it reads,
 // how patterns match, how far calls may nest.

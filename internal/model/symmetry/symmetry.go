@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package symmetry names the orbits of states under permutations of model values.
 //
 // In: a set of permutations, and states as vectors with their encodings. Out: the

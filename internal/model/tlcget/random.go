@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package tlcget
 
 // random is a sequence of numbers that is determined by its seed (splitmix64).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tlcget has what a specification sees and changes of the run that
 // evaluates it: the registers of TLCGet and TLCSet, the properties of the run that
 // TLCGet knows by name, random numbers, output, files.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package tree is the reference evaluator: it walks the tree of an expression and does
 // nothing clever. The compiled evaluators are tested against it, and it explains
 // their errors: it evaluates the same thing again and keeps account of the places.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package vector holds states as vectors of values and encodes them as bytes.
 //
 // In: the values of the variables, in the order of the variables. Out: the bytes

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package proofs holds what there is to know about mutants of proved programs:
 // a bug is put into a program, and its proof must stop building, at a lemma
 // that was named before.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package program runs a search in a process of its own, with code that was made
 // for one model (internal/model/pack.Source) and compiled.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package block is the leaf of a branch on disk: a sorted run of messages in
 // whole pages of 4 KiB, which says of itself what it is.
 //

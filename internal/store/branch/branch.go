@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package branch is the immutable sorted run of messages that the trunk of a
 // Bε-tree refers to: blocks on disk, and an index in memory that leads to the
 // one block which can hold a key (Conway et al., "SplinterDB: Closing the

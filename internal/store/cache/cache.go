@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cache keeps records and blocks of a store in one budget of memory.
 //
 // In: a pool, a number of bytes; records by their keys, blocks by the branch

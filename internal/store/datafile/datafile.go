@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package datafile knows the files of a store: their names, where the data file
 // has its superblocks, and how a repair replaces it.
 //

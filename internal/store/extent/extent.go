@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package extent hands out runs of pages of the data file: which pages are
 // free, which are in use, and which are in use only by superblocks that have
 // been replaced.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package filter says of a key that it is surely not in a set, or that it may
 // be: a blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and
 // Space-Efficient Bloom Filters", 2007).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package journal keeps on disk what no checkpoint holds yet: the messages of
 // each memtable, as the image of the memtable's arena, in a segment of its own.
 //

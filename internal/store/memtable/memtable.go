@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package memtable is where the messages of a store stand before they are
 // written as a branch: an append-only arena, an index for point reads, and
 // sorted views for scans and for the branch.

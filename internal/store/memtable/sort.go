@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package memtable
 
 // Pairs are sorted by radix from the last byte of the prefix to the first,

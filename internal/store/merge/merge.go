@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package merge makes one sequence of messages out of many, and out of that
 // what somebody wants: Merged is the messages of all sources in order, Visible
 // is what a user sees of them at one moment, Keep is what a compaction must

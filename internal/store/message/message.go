@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package message holds what every part of the store passes around: a message
 // is one change of one key, or of a range of keys, as the buffers of a Bε-tree
 // keep it until somebody asks (VeriBetrKV, OSDI 2020, section 4).

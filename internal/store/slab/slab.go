@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package slab allocates memory outside of the Go heap, under one hard bound:
 // memory that grows with the data or with the cache of a store is allocated
 // here, so that the collector need not scan it and no part of the store exceeds

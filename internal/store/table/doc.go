@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package table holds what the store knows about its data file: the indirection
 // table, which says for each object (a branch, a node of the trunk) what it is
 // and where its parts are, and the superblocks, which say where the table is

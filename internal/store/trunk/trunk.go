@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package trunk is the upper part of the size-tiered Bε-tree: the nodes, which
 // hold no data but lists of references to branches. Messages move down the tree
 // by moving references; what is written again is only what a compaction

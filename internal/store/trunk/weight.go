@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package trunk
 
 // Weight is what a tree has to merge until each partition is one base.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package config reads the configuration files (.cfg) that say which model of
 // a specification is checked: what its constants are, which formula is its
 // behaviour, and what is asked of it.

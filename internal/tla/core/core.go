@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package core is the small resolved language that every back end reads: the
 // definitions, variables and constants of one root module after EXTENDS and
 // INSTANCE have been resolved away, with every name bound to what it means.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package core
 
 // LevelOf is the level of e: the highest of its parts, where a definition has

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package core
 
 // binding is how strongly an operator holds its operands: a range of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package core
 
 // Walk calls visit for e and then, when visit says true, for everything

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package load brings a specification from files to the core language: it
 // reads the root module, finds what it extends and instantiates, translates an
 // algorithm that has no translation, resolves and lowers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lower turns resolved TLA+ modules into the small language of
 // internal/tla/core, and the algorithms in their comments into that of internal/tla/pcal.
 //

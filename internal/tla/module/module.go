@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package module holds the text of the standard modules of TLA+ and of the
 // community modules that specifications use most.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package pcal holds algorithms, PlusCal and Modular PlusCal, resolved over
 // the core language and cut at their labels: every label is a Block, every
 // path through a block ends in a jump, and a block is one atomic step.

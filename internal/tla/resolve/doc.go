@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package resolve binds the names of parsed modules to what they mean.
 //
 // In: the tree of a root module and a Library that finds the others. Out: an

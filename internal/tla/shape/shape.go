@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package shape finds out what every variable, constant, operator and
 // expression of a specification holds: numbers, strings, sets of records,
 // functions from numbers to sequences.

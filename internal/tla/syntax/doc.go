@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package syntax reads and writes the text of TLA+2 modules and of the
 // algorithms inside their comments: PlusCal in its two syntaxes and Modular
 // PlusCal. It holds the scanner, the parser, the tree and the printer.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package syntax
 
 // An operator of TLA+ binds its operands with a range of precedences rather

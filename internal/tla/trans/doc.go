@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package trans translates algorithms: Modular PlusCal to PlusCal, and PlusCal
 // to TLA+: as trees for those who check it, and as text between markers in the
 // user's file.

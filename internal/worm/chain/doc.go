@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package chain keeps write-once registers on a chain of servers, of which the
 // first decides and the last has what is decided. The client drives it: it goes to
 // a server only when the one before has acknowledged.

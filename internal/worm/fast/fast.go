@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fast stores each register as package paxos does, and lets any client
 // write at ballot zero without a capture: that takes one round trip if no other
 // client does so and enough servers answer, three of three or four of five.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package group is one server's part in one partition: it manages the epochs,
 // in front of the servers of the protocols.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ideal is the address space of write-once registers as it should be: the
 // specification that package space implements on servers, as a program. What
 // stands on wor.Space is tested here first, against an adversary that does

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package node is the shell of WormSpace: it connects the step machines of a
 // server to connections and a disk, and carries a client's requests to servers.
 //

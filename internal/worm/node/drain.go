@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package node
 
 // drain is the end of a server in order. Server.mu guards it.

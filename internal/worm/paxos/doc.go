@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package paxos stores each register on 2f+1 servers, of which f may fail: one
 // single-decree Paxos per register.
 //

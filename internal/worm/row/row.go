@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package row is about rows of segments: the segments of a log, or of a
 // replicated state machine, one after the other, each allocated when the one
 // before is full.

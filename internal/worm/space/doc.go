@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package space is the address space of write-once registers on servers:
 // wor.Space over a wor.Transport.
 //

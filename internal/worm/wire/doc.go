@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package wire is the protocol between clients and servers of WormSpace: the
 // encoding of the types of package wor in frames of package link.
 //

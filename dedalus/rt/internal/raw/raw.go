@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package raw is what attackers in tests say to compiled programs, and how they
 // read what those answer: frames, handshakes and proofs, written from
 // docs/format/link.md and docs/format/dedalus.md alone. It shares no code with

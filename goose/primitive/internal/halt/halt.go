@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package halt ends the process when the world fails below a primitive.
 //
 // The models of the primitives have no errors: an operation that fails for a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package model has the models of the primitives, proofs/trusted/disk.v and
 // filesys.v, once more in Go, as specifications that internal/evidence/crashtest can hold
 // histories against. Each rule names the rule that it was copied from. Only tests

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package browser opens a page in a browser without a window, for tests of pages.
 //
 // In: a page and a script. Out: the document after the script has run. Where chromium is

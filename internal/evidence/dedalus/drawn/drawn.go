@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package drawn draws Dedalus programs at random, for tests that hold what is made of
 // programs against them.
 //

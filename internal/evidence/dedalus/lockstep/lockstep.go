@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lockstep runs a compiled program and the interpreter side by side, with
 // the same messages at the same ticks, and compares what they send and what is
 // durable.

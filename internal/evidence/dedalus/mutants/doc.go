@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mutants has wrong rewrites, wrong certificates and wrong protocols, and how
 // each is found: by the certificate's checker, by exploration, or by runs under an
 // adversary. It tests what is to find mistakes, not the programs.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutants
 
 // partialRows are mistakes in the rules that give all pieces one order.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package mutants
 
 // wrongRows are programs that a step must not touch, each as a program that it may touch

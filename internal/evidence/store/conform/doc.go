@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package conform asks the project's checker whether what a store has done is a
 // behaviour of its specification, specs/store/CrashSafeMap.tla.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package explore looks for the power failure that a store does not survive.
 // It runs a workload on a Disk that remembers what is not durable yet, stops
 // at every change of the disk, makes every state that a loss of power may leave

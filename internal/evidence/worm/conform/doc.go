@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package conform asks the project's checker whether what servers and clients did
 // to write-once registers is a behaviour of their specifications,
 // specs/wor/PaxosRegister.tla and specs/chain/ChainRegister.tla.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package history says whether a history of transactions was strictly
 // serializable.
 //

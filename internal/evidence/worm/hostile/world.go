@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hostile tries to break a protocol of registers: clients and servers on
 // a network that loses, doubles and reorders messages, where servers crash and
 // keep only what was durable. It is for tests.

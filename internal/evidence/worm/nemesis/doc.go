@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nemesis runs real clusters of WormSpace, in processes of their own on
 // real sockets and files, against whatever ends and hinders processes and
 // connections.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package simulation runs whole clusters of WormSpace in the simulated world:
 // servers on disks, clients over connections, operators who change the members,
 // and all faults that package sim has.

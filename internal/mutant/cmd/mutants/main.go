@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command mutants, run as `go run ./internal/mutant/cmd/mutants` from the root
 // of the repository, lets the tests loose on every mutant of the table and says
 // which they kill. It exits with 1 where one survives, does not build, no

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command proofmutants, run as `go run ./internal/mutant/cmd/proofmutants` from
 // the root of the repository after `make proofs`, puts each bug of
 // proofs/mutants into its program, translates the program again where it is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command status runs the commands of all claims, one after the other, and
 // writes what came of each, with the date, as Markdown.
 //
