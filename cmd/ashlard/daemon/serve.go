@@ -35,7 +35,7 @@ SIGTERM: then it takes no new work, finishes what is under way, and ends. It may
 also be killed at any time. With --memory it takes its identity from the directory, and
 keeps nothing there.
 
-It listens on the machine itself only, unless it is told otherwise, and then it
+It listens on the machine itself only, unless --listen says otherwise, and then it
 wants TLS, by which clients and servers show each other who they are.
 
 Beside the registers it hosts sequencers of shared logs and its part in a

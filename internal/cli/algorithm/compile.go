@@ -45,8 +45,8 @@ the instances of the specification: one node for each process, on loopback.
 
 With ASHLAR_TRACE_DIR set the command writes traces; see 'ashlar trace check'.
 
-The constants in the configuration (a .cfg as for check, or a sys.json) tell the
-types of what they give. Without --config, the .cfg beside the specification is used
+The constants in the configuration (a .cfg as for check, or a sys.json) determine
+the types of what they give. Without --config, the .cfg beside the specification is used
 if there is one. The compiled system takes its constants when it starts, and
 refuses values that are not of those types.
 

@@ -68,10 +68,10 @@ type checkOptions struct {
 	every       time.Duration // between checkpoints
 }
 
-const checkHelp = `Check visits every reachable state of a specification, breadth first, and tells
+const checkHelp = `Check visits every reachable state of a specification, breadth first, and reports
 whether its invariants and properties hold and whether it can deadlock. For a
 violation it prints a shortest trace; for one of a property of behaviours, a trace
-and how it goes on for ever.
+and how it repeats forever.
 
 The configuration is FILE.cfg beside FILE.tla unless --config names another. With
 neither, Spec (or Init and Next) is explored without constants and invariants.
@@ -183,8 +183,8 @@ func New(t *console.Terminal) *cobra.Command {
 	f.StringVar(&o.liveness, "liveness", livenessFinal, "decide properties of behaviours at the end, or look at them during the search too: `WHEN` is final or periodic")
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
 	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
-	f.BoolVar(&o.profile, "profile", false, "tell what each expression costs")
-	f.BoolVar(&o.por, "por", false, "leave out states of an algorithm that only the order of local steps tells apart")
+	f.BoolVar(&o.profile, "profile", false, "report what each expression costs")
+	f.BoolVar(&o.por, "por", false, "leave out states of an algorithm that differ only in the order of local steps")
 	f.BoolVar(&o.exact, "exact", true, "leave no state out, so that counts are those of TLC; the opposite of --por")
 	f.StringVar(&o.native, "native", nativeAuto, "search with code compiled for the model: `WHEN` is auto, always or never")
 	f.Lookup("native").NoOptDefVal = nativeAlways

@@ -142,14 +142,14 @@ original is explored again with as many deliveries as there may be: what it tell
 is no difference. Where that search does not get to the end, the difference is shown,
 and may be one of how often messages come (exit code 20).
 
-Without --inputs, a few sets of messages with values that the original speaks of are
-compared as well, each within small bounds and without failures, as rewrite does.
+Without --inputs, a few sets of messages with values from the original are compared as
+well, each within small bounds and without failures, as rewrite does.
 
-What the original asserts of its relations (assume collected, assume timely) is asked of
-the same runs, where there is no difference: changes that are asserted to make none happen
-later. An assertion that does not hold is reported as a difference is.
+Where there is no difference, the assertions of the original (assume collected, assume
+timely) are tested on the same runs: the changes that are asserted to have no effect happen
+later. An assertion that does not hold is reported like a difference.
 
-Exit codes: 0 no difference, and nothing was left out; 12 the second tells what the
+Exit codes: 0 no difference, and nothing was left out; 12 the second outputs what the
 first does not, or a step was refused; 13 it comes to rest where the first does not;
 20 the search was not complete; 130 interrupted; 150 errors in a program; 151 in the
 messages; 1 files; 2 usage.`

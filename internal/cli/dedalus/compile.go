@@ -106,7 +106,7 @@ Exit codes: 0 compiled; 12 a step was refused; 150 errors in the program; 1 file
 	f.StringVarP(&o.out, "out", "o", "", "the directory to write the program to (needed)")
 	o.steps.flags(cmd)
 	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+ashlarModule+", for a module of its own")
-	f.BoolVar(&o.json, "json", false, "tell what was written as JSON")
+	f.BoolVar(&o.json, "json", false, "report what was written as JSON")
 	return cmd
 }
 

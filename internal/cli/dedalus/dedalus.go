@@ -104,7 +104,7 @@ func newCheckCommand(t *console.Terminal) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check FILE.ded",
-		Short: "Check a program, and tell what it is made of",
+		Short: "Check a program, and show what it consists of",
 		Long: `Check reads a program and reports what is wrong with it: names, types, variables
 that nothing binds, and relations that depend on their own absence or number
 within a tick. It tells of each component what it receives and what it sends.

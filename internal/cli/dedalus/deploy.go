@@ -61,7 +61,7 @@ Exit codes: 0 written; 12 a step was refused; 150 errors in the program; 1 files
 	f.IntVar(&o.Port, "port", deploy.PortDefault, "the first port, for local and systemd")
 	f.StringVar(&o.Image, "image", "", "the container image, for compose and kubernetes (default: the program's name)")
 	f.StringVar(&o.Storage, "storage", "1Gi", "the size of a volume, for kubernetes")
-	f.BoolVar(&o.json, "json", false, "tell what was written as JSON")
+	f.BoolVar(&o.json, "json", false, "report what was written as JSON")
 	return cmd
 }
 

@@ -69,7 +69,7 @@ interrupted; 2 usage.`,
 	f.StringVar(&o.work, "work", "", "write and build the program in `DIR` (default: gone when it ends)")
 	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+ashlarModule)
 	f.IntVar(&o.port, "port", 0, "the first port (default: any that are free)")
-	f.BoolVar(&o.json, "json", false, "tell the result as JSON")
+	f.BoolVar(&o.json, "json", false, "report the result as JSON")
 	return cmd
 }
 

@@ -49,15 +49,15 @@ that stays in the way it tells what holds it together, and what its author may d
 
 Throughput is modelled from the costs of messages, rules, functions and the log. With
 --measured, the processor time that nodes have needed for a command, the error of the
-prediction is told, and costs are fitted to it first.
+prediction is reported, and costs are fitted to it first.
 
 A load says what clients do (docs/lang/dedalus.md); without --load FILE.load beside
 the program is read, and without that every input gets a fact for each command.
 
 ` + trialHelp + `
 
-Exit codes: 0 it worked; 12 what the steps make tells what the program does not; 13 it
-comes to rest where the program does not; 130 interrupted, and told what was found; 150
+Exit codes: 0 it worked; 12 the result of the steps outputs what the program does not; 13 it
+comes to rest where the program does not; 130 interrupted, after reporting what was found; 150
 errors in the program or the load; 1 files, or a load that is not answered; 2 usage.`,
 		Example: `  ashlar dedalus optimize voting.ded --machines 20
   ashlar dedalus optimize voting.ded --machines 20 -o voting.steps --report voting.html
@@ -78,8 +78,8 @@ errors in the program or the load; 1 files, or a load that is not answered; 2 us
 	f.StringVarP(&o.out, "out", "o", "", "write the steps to `FILE`, for dedalus rewrite --script")
 	f.StringVar(&o.report, "report", "", "write a page about it to `FILE`")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell all that was tried")
-	f.BoolVar(&o.progress, "progress", t.ErrTTY, "tell how far the search is")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "report everything that was tried")
+	f.BoolVar(&o.progress, "progress", t.ErrTTY, "report how far the search is")
 	f.DurationVar(&o.time, "time", 0, "end the search after this time, with what was found (default: never)")
 	f.BoolVar(&o.skip, "no-compare", false, "do not compare what results with the program")
 	f.IntVar(&o.search.Programs, "programs", 0, "profile so many programs at most (default 2000)")

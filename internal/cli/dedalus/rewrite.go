@@ -56,7 +56,7 @@ Steps:
 
 ` + trialHelp + `
 
-Exit codes: 0 all steps were taken; 12 a step was refused, or what results tells what
+Exit codes: 0 all steps were taken; 12 a step was refused, or the result outputs what
 the program does not; 13 it comes to rest where the program does not; 130
 interrupted; 150 errors in the program; 1 files; 2 usage.`,
 		Example: `  ashlar dedalus rewrite storage.ded --explain

@@ -61,7 +61,7 @@ Exit codes: 0 it ran for --for, or was interrupted and all processes ended in or
 	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+ashlarModule)
 	f.IntVar(&o.port, "port", 0, "the first port (default: any that are free)")
 	f.DurationVar(&o.span, "for", 0, "end after that (default: when interrupted)")
-	f.BoolVar(&o.json, "json", false, "tell what runs as JSON")
+	f.BoolVar(&o.json, "json", false, "report what runs as JSON")
 	return cmd
 }
 

@@ -21,31 +21,31 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/trial"
 )
 
-const simulateHelp = `Simulate runs a program, or what steps make of it, under a scheduler that means
-harm: messages are late, come in another order and come twice, timers run out at any
-time, nodes crash, and machines stop. Then there is peace, in which all that is under
-way arrives, until nothing new is told.
+const simulateHelp = `Simulate runs a program, or the result of rewrite steps, under a hostile scheduler:
+messages are late, reordered and duplicated, timers expire at any time, nodes crash, and
+machines stop. Then the faults end, and every message arrives, until there is no new
+output.
 
-Each run is judged: the original must be able to tell what was told, at each moment
-and at rest. For that a run of the original is looked for, within a bound: a run that
-it does not find is reported, and may yet be one of the original's. A run that is
-reported is made shorter, and shown with a line that repeats it: --replay LINE.
+Each run is judged: the original must have a run with the same output, at each moment and
+at rest. Simulate searches for such a run within a bound. If it finds none it reports the
+run, which may still be a run of the original. It shortens a reported run and shows a line
+that repeats it: --replay LINE.
 
 Without --inputs, runs with odd seeds are given messages with the numbers 0, 1, and so
-on; those with even seeds, where nothing fails, values that the program speaks of, and
-others, as the seed draws them. Some runs have slow machines, machines that do nothing until something
-comes, and inputs that all come early.
+on. Runs with even seeds have no failures, and are given values from the program and
+others, as the seed draws them. In some runs machines are slow, or idle until a message
+comes, or all inputs come early.
 
-Without steps a program is its own original, which shows how it fares, and how far
-the search for a run of it gets. Functions from Go are stood in for by functions that
-give different results for different arguments.
+Without steps a program is its own original: that shows how it behaves, and how far the
+search for a run gets. Functions from Go are replaced by functions that give different
+results for different arguments.
 
-What the original asserts of its relations (assume collected, assume timely) is asked of
-runs, too: with each seed there is a run of the original in which what these are about, of one
-component, happens later. --postpone COMPONENT makes such runs alone.
+The assertions of the original (assume collected, assume timely) are tested as well: each
+seed has a run of the original in which the changes that one component's assertions are
+about happen later. --postpone COMPONENT makes only such runs.
 
-Exit codes: 0 all runs were explained; 12 something was told that the original was
-not found to tell; 13 a run came to rest where the original was not found to; 130
+Exit codes: 0 all runs were explained; 12 an output was found that the original was not
+found to have; 13 a run came to rest where the original was not found to; 130
 interrupted; 150 errors in a program; 151 in the messages; 1 files; 2 usage.`
 
 // simulateOptions are the flags of dedalus simulate.

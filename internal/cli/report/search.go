@@ -26,7 +26,7 @@ type Reduction struct {
 func (d *Document) Reduced(r *Reduction) {
 	d.Statistics.Reduction = r
 	if r != nil && r.Refused == "" {
-		d.Headline = strings.Replace(d.Headline, "Every reachable state was visited.", "States that only the order of local steps tells apart were left out.", 1)
+		d.Headline = strings.Replace(d.Headline, "Every reachable state was visited.", "States that differ only in the order of local steps were left out.", 1)
 	}
 }
 

@@ -20,9 +20,9 @@ import (
 	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
-const statsHelp = `Stats opens a store for reading and tells how large it is, what of its space is in
-use, how its tree is shaped, and what memory it needs. Nobody else may have it
-open. Write amplification is a matter of a store at work: a program has it from
+const statsHelp = `Stats opens a store for reading and reports how large it is, how much of its space is in
+use, how its tree is shaped, and how much memory it needs. No other process may have it
+open. Write amplification is only known while a store is at work: a program reads it from
 DB.Metrics, and ashlar store bench shows it.
 
 With --html it draws the tree: the partitions as bars, from their base upwards,

@@ -23,7 +23,7 @@ var flags = map[string]string{
 	"-dfid":             "--dfid N",
 	"-dump":             "--dump FILE.dot, FILE.svg or FILE.json",
 	"-dumpTrace":        "--json, which has the trace",
-	"-coverage":         "nothing: coverage is always shown, and --profile tells what each expression costs",
+	"-coverage":         "nothing: coverage is always shown, and --profile reports what each expression costs",
 	"-lncheck":          "--liveness=final or --liveness=periodic",
 	"-checkpoint":       "--checkpoint DIR and --every TIME",
 	"-recover":          "--resume DIR",

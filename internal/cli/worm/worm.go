@@ -39,7 +39,7 @@ disk of its own in a temporary directory. It writes registers, appends to a shar
 log, adds to a number in the key-value store, and reads along; it kills a server with
 SIGKILL, goes on with two, puts a fresh server in the dead one's place, lets the old
 one come back, and checks at the end that nothing that was acknowledged is missing.
-It tells what happens. docs/worm.md explains.`,
+It reports each step. docs/worm.md explains.`,
 		Example: `  ashlar worm
   ashlar worm --keep          # leave the directories, and say how to serve them
   ashlar worm --json`,
@@ -50,7 +50,7 @@ It tells what happens. docs/worm.md explains.`,
 	f.SortFlags = false
 	f.StringVar(&o.ashlard, "ashlard", "", "the `PROGRAM` to start as servers (default: ashlard beside this program, or on the PATH)")
 	f.BoolVar(&o.keep, "keep", false, "keep the servers' directories")
-	f.BoolVar(&o.json, "json", false, "tell it in JSON, at the end")
+	f.BoolVar(&o.json, "json", false, "report what happened as JSON, at the end")
 	return cmd
 }
 
@@ -216,7 +216,7 @@ func (s *show) writeOnce(ctx context.Context) (string, error) {
 	if !errors.As(err, &other) {
 		return "", fmt.Errorf("a second write of a register: %w", err)
 	}
-	return fmt.Sprintf("Somebody writes register 7 again, and is told that it holds %q, for ever.", other.Value), nil
+	return fmt.Sprintf("Another client writes register 7, and learns that it holds %q permanently.", other.Value), nil
 }
 
 // appendSome appends entries and counts.
