@@ -133,8 +133,8 @@ func strangersAshlardMutants() []Mutant {
 			New: "s.drain.underway() || s.failed != nil:",
 		},
 		{
-			Name: "strangers/node/room-forgets-the-held", Kind: Stuck, In: "internal/worm/node", Packages: []string{"internal/evidence/worm/simulation"},
-			Run: "TestDisks", Breaks: "What came while a commit found no room is durable with it, and its replies never leave.",
+			Name: "strangers/node/room-forgets-the-held", Kind: Stuck, In: "internal/worm/node", Packages: []string{"internal/worm/node"},
+			Run: "TestRepliesHeld", Breaks: "What came while a commit found no room is durable with it, and its replies never leave.",
 			Old: "\treturn k.disk.Waiting() || k.committed < k.appended",
 			New: "\treturn k.disk.Waiting()",
 		},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
@@ -17,11 +18,14 @@ import (
 type tightDisk struct {
 	*osenv.Disk
 	full *atomic.Bool
+	// refused, if there is one, gets a channel before a call is refused, which waits
+	// until the channel is closed.
+	refused chan chan struct{}
 }
 
 type tightFile struct {
 	env.File
-	full *atomic.Bool
+	disk tightDisk
 }
 
 func (d tightDisk) Open(name string, create bool) (env.File, error) {
@@ -29,11 +33,16 @@ func (d tightDisk) Open(name string, create bool) (env.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tightFile{f, d.full}, nil
+	return tightFile{f, d}, nil
 }
 
 func (f tightFile) Truncate(size int64) error {
-	if f.full.Load() {
+	if f.disk.full.Load() {
+		if f.disk.refused != nil {
+			proceed := make(chan struct{})
+			f.disk.refused <- proceed
+			<-proceed
+		}
 		return fmt.Errorf("truncate: %w", env.ErrNoSpace)
 	}
 	return f.File.Truncate(size)
@@ -52,7 +61,7 @@ func TestFullDisk(t *testing.T) {
 	c.stop(0)
 	n := c.nodes[0]
 	n.root = "" // it is given its disk here
-	n.world.Disk = tightDisk{n.world.Disk.(*osenv.Disk), &full}
+	n.world.Disk = tightDisk{Disk: n.world.Disk.(*osenv.Disk), full: &full}
 	if err := c.start(0); err != nil {
 		t.Fatal(err)
 	}
@@ -96,5 +105,60 @@ func TestFullDisk(t *testing.T) {
 	}
 	if len(acknowledged) == 0 || ended.Load() > 0 || c.nodes[0].Status().Full {
 		t.Errorf("%d acknowledged, ended %d times, %+v", len(acknowledged), ended.Load(), c.nodes[0].Status().Full)
+	}
+}
+
+// TestRepliesHeldByAFullDiskLeave: a record that came while a commit found no room is
+// durable with the commit that finds some; its reply leaves then, though nothing else comes.
+func TestRepliesHeldByAFullDiskLeave(t *testing.T) {
+	var full atomic.Bool
+	refused := make(chan chan struct{})
+	c := newCluster(t, 1, t.TempDir(), func(o *Options) { o.LogSegment = 64 << 10 })
+	c.stop(0)
+	n := c.nodes[0]
+	n.root = "" // it is given its disk here
+	n.world.Disk = tightDisk{Disk: n.world.Disk.(*osenv.Disk), full: &full, refused: refused}
+	if err := c.start(0); err != nil {
+		t.Fatal(err)
+	}
+	k := c.client(7)
+	value := strings.Repeat("v", 8<<10)
+	write := func(offset int) chan *wor.Reply {
+		over := make(chan *wor.Reply, 1)
+		q := writeOf(addr(1, offset), 1, value)
+		k.serial.Do(func() { k.Call(c.member(0), &q, 5*time.Second, func(r *wor.Reply) { over <- r }) })
+		return over
+	}
+	eventually(t, "it serves", func() bool { r := <-write(0); return r != nil && r.Status == wor.StatusOK })
+	full.Store(true)
+	for at := 1; ; at++ {
+		if at == 100 {
+			t.Fatal("the log never grew")
+		}
+		first := write(at)
+		var proceed chan struct{}
+		select {
+		case r := <-first:
+			if r == nil || r.Status != wor.StatusOK {
+				t.Fatalf("write %d: %+v", at, r)
+			}
+			continue
+		case proceed = <-refused:
+		}
+		records := c.nodes[0].Status().Counts.Records
+		second := write(at + 1)
+		eventually(t, "the second write has a record", func() bool { return c.nodes[0].Status().Counts.Records > records })
+		close(proceed)
+		// The second write has woken the server, which tries again, in vain. Then it
+		// tries when its time comes.
+		proceed = <-refused
+		full.Store(false)
+		close(proceed)
+		for i, over := range []chan *wor.Reply{first, second} {
+			if r := <-over; r == nil || r.Status != wor.StatusOK {
+				t.Errorf("write %d, which waited for room: %+v", at+i, r)
+			}
+		}
+		return
 	}
 }
