@@ -14,8 +14,8 @@ import (
 
 	"github.com/ashlar-dev/ashlar/bench/dedalus/drive"
 	"github.com/ashlar-dev/ashlar/bench/process"
-	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/loadgen"
 )
 
 // answerWithin is how long a child may take to say something, beyond the time that
@@ -116,13 +116,13 @@ func (p *program) start(c config, dir string) (_ *cluster, err error) {
 // clients is what the program's clients are told.
 func (p *program) clients(c config, at map[string]string) drive.ClientJob {
 	job := drive.ClientJob{Name: "client", Nodes: at, Clients: c.Clients, Settle: p.load.Warm.Seconds(), Warm: c.Warm.Seconds(), Run: c.Run.Seconds()}
-	job.Sends, job.Waits = crowd.Commands(p.logic, p.load)
+	job.Sends, job.Waits = loadgen.Commands(p.logic, p.load)
 	return job
 }
 
 // sample is what one round says of a system.
 type sample struct {
-	crowd.Outcome
+	loadgen.Outcome
 	// CPU is what each node used in the time that counts, Client what the clients did.
 	CPU    map[string]time.Duration
 	Client time.Duration

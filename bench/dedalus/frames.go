@@ -17,7 +17,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/bench/dedalus/drive"
 	"github.com/ashlar-dev/ashlar/bench/process"
-	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/loadgen"
 )
 
 // The peers speak frames: four bytes of length, big-endian, and what has that
@@ -168,7 +168,7 @@ type framesLoop struct {
 	open               map[uint64]time.Time
 	counting, stopping bool
 	begun              time.Time
-	out                crowd.Outcome
+	out                loadgen.Outcome
 	times              *hdrhistogram.Histogram
 }
 
@@ -241,12 +241,12 @@ func (l *framesLoop) answer(b []byte) (over bool, err error) {
 	return l.stopping && len(l.open) == 0, nil
 }
 
-func (l *framesLoop) outcome() crowd.Outcome {
+func (l *framesLoop) outcome() loadgen.Outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, b := range l.times.Distribution() {
 		if b.Count > 0 {
-			l.out.Latencies = append(l.out.Latencies, crowd.Bar{Micros: b.To, Count: b.Count})
+			l.out.Latencies = append(l.out.Latencies, loadgen.Bar{Micros: b.To, Count: b.Count})
 		}
 	}
 	return l.out

@@ -43,7 +43,7 @@ func dedalusRunMutants() []Mutant {
 			New:    "spent := now.Sub(p.begun)",
 		},
 		{
-			Name: "strangers/dedalus/clients-press", Kind: Stuck, In: "internal/dedalus/crowd", Packages: []string{"internal/dedalus/crowd"}, Run: "TestAskedLess",
+			Name: "strangers/dedalus/clients-press", Kind: Stuck, In: "internal/dedalus/loadgen", Packages: []string{"internal/dedalus/loadgen"}, Run: "TestAskedLess",
 			Breaks: "Clients ask again as often as ever those who cannot keep up.",
 			Old:    "order, rest := x.order[patience], x.opt.Retry<<patience",
 			New:    "order, rest := x.order[patience], x.opt.Retry",

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
-	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/loadgen"
 )
 
 // DrainWithin is how long the last answers may take.
@@ -33,7 +33,7 @@ func clientMain(p *rt.Program, port *process.Port) error {
 	}
 	idle := make(chan struct{})
 	over := sync.OnceFunc(func() { close(idle) })
-	c, err := crowd.Open(crowd.Options{Env: world, Program: p, Name: job.Name, Nodes: nodes, Sends: job.Sends, Waits: job.Waits,
+	c, err := loadgen.Open(loadgen.Options{Env: world, Program: p, Name: job.Name, Nodes: nodes, Sends: job.Sends, Waits: job.Waits,
 		Clients: job.Clients, Idle: over})
 	if err != nil {
 		return err
@@ -53,19 +53,19 @@ func clientMain(p *rt.Program, port *process.Port) error {
 
 // run goes through the phases. It says "begin" and "end" when commands begin and end to
 // be counted. All that were asked for have to be answered.
-func run(c *crowd.Crowd, job *ClientJob, port *process.Port, idle <-chan struct{}) (crowd.Outcome, error) {
+func run(c *loadgen.Generator, job *ClientJob, port *process.Port, idle <-chan struct{}) (loadgen.Outcome, error) {
 	time.Sleep(seconds(job.Settle)) // a program may have to choose a leader first
 	c.Begin()
 	time.Sleep(seconds(job.Warm))
 	c.Count(true)
 	if err := port.Say("begin"); err != nil {
-		return crowd.Outcome{}, err
+		return loadgen.Outcome{}, err
 	}
 	time.Sleep(seconds(job.Run))
 	c.Count(false)
 	c.Stop()
 	if err := port.Say("end"); err != nil {
-		return crowd.Outcome{}, err
+		return loadgen.Outcome{}, err
 	}
 	late := time.NewTimer(DrainWithin)
 	defer late.Stop()

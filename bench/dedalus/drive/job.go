@@ -14,7 +14,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/bench/process"
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
-	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/loadgen"
 )
 
 // The roles, which are the first argument of a process.
@@ -61,8 +61,8 @@ type ClientJob struct {
 	Name  string
 	Nodes map[string]string
 	// Sends and Waits are a command, as in a load.
-	Sends []crowd.Send
-	Waits []crowd.Wait
+	Sends []loadgen.Send
+	Waits []loadgen.Wait
 	// Clients is how many commands are under way at once.
 	Clients int
 	// Settle, Warm and Run are seconds: before the first command, of commands that are

@@ -13,8 +13,8 @@ import (
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
-	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/loadgen"
 )
 
 // TestOutline: what talks with a compiled program knows of it what the program says of
@@ -48,7 +48,7 @@ func answers(t *testing.T, v variant) map[uint64]string {
 	f := v.fleet(t, false)
 	l := v.load(t)
 	l.Commands = max(l.Commands, commandsMin)
-	sends, waits := crowd.Commands(v.logic, l)
+	sends, waits := loadgen.Commands(v.logic, l)
 	var mu sync.Mutex
 	said, slots := map[uint64]string{}, map[uint64]uint64{}
 	answer := func(n uint64, relation int, row []rt.Value) error {
@@ -66,12 +66,12 @@ func answers(t *testing.T, v variant) map[uint64]string {
 		return nil
 	}
 	idle := make(chan struct{})
-	o := crowd.Options{Env: world(t, nil), Program: f.program, Name: "client", Nodes: f.reached(), Sends: sends, Waits: waits, Clients: l.Clients,
+	o := loadgen.Options{Env: world(t, nil), Program: f.program, Name: "client", Nodes: f.reached(), Sends: sends, Waits: waits, Clients: l.Clients,
 		Commands: uint64(l.Commands), Answer: answer, Idle: sync.OnceFunc(func() { close(idle) })}
 	if l.Warm > 0 {
 		o.Retry = time.Second // until there is a leader
 	}
-	c, err := crowd.Open(o)
+	c, err := loadgen.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,10 +116,10 @@ func TestExamples(t *testing.T) {
 func TestCrowdObjects(t *testing.T) {
 	f := newFleet(t, "voting")
 	v := variant{name: "voting", example: "voting", logic: load(t, program{source: "voting.ded"})}
-	sends, waits := crowd.Commands(v.logic, v.load(t))
+	sends, waits := loadgen.Commands(v.logic, v.load(t))
 	waits[0].Args[1] = cost.Arg{Kind: cost.TextArg, Text: "something else"}
 	idle := make(chan struct{})
-	c, err := crowd.Open(crowd.Options{Env: world(t, nil), Program: f.program, Name: "client", Nodes: f.reached(), Sends: sends, Waits: waits, Clients: 1,
+	c, err := loadgen.Open(loadgen.Options{Env: world(t, nil), Program: f.program, Name: "client", Nodes: f.reached(), Sends: sends, Waits: waits, Clients: 1,
 		Idle: sync.OnceFunc(func() { close(idle) })})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestCrowdObjects(t *testing.T) {
 	defer c.Close()
 	c.Begin()
 	<-idle
-	if out, err := c.Outcome(); err == nil || out.All != 0 || errors.Is(err, crowd.ErrUnanswered) {
+	if out, err := c.Outcome(); err == nil || out.All != 0 || errors.Is(err, loadgen.ErrUnanswered) {
 		t.Errorf("%d commands were answered, %v", out.All, err)
 	}
 	f.stop()

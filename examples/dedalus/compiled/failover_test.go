@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
-	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/loadgen"
 )
 
 // failoverCommands is how long the log is when the leader is killed; ASHLAR_FAILOVER has
@@ -78,9 +78,9 @@ func TestLeaderKilled(t *testing.T) {
 	}
 	f := newFleet(t, "multipaxos")
 	v := variant{name: "multipaxos", example: "multipaxos", logic: load(t, program{source: "multipaxos.ded"})}
-	sends, waits := crowd.Commands(v.logic, v.load(t))
+	sends, waits := loadgen.Commands(v.logic, v.load(t))
 	p := &progress{slots: map[uint64]uint64{}}
-	c, err := crowd.Open(crowd.Options{Env: world(t, nil), Program: f.program, Name: "client", Nodes: f.reached(), Sends: sends, Waits: waits,
+	c, err := loadgen.Open(loadgen.Options{Env: world(t, nil), Program: f.program, Name: "client", Nodes: f.reached(), Sends: sends, Waits: waits,
 		Clients: failoverClients, Retry: time.Second, Answer: p.answer})
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt/client"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/internal/evidence/faultproxy"
 	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
-	"github.com/ashlar-dev/ashlar/internal/evidence/strait"
 )
 
 // fleet is the processes of a program, on loopback.
@@ -35,7 +35,7 @@ type fleet struct {
 	more       []string // of the command line
 	// links are what processes and clients reach each process through, by its node and
 	// theirs; the clients are "". Empty where there are none.
-	links   map[string]map[string]*strait.Link
+	links   map[string]map[string]*faultproxy.Proxy
 	running map[string]*running
 }
 
@@ -113,7 +113,9 @@ func (f *fleet) describe(name string, d *deploy.Description) string {
 	return name
 }
 
-func newLinks() map[string]map[string]*strait.Link { return map[string]map[string]*strait.Link{} }
+func newLinks() map[string]map[string]*faultproxy.Proxy {
+	return map[string]map[string]*faultproxy.Proxy{}
+}
 
 // connect opens a link from each process to each other one, and from the clients, and
 // describes to each how it reaches the others.
@@ -121,13 +123,13 @@ func (f *fleet) connect() {
 	f.t.Helper()
 	for i := range f.d.Processes {
 		to := f.d.Processes[i]
-		f.links[to.Node] = map[string]*strait.Link{}
+		f.links[to.Node] = map[string]*faultproxy.Proxy{}
 		for k := range len(f.d.Processes) + 1 {
 			from := ""
 			if k > 0 {
 				from = f.d.Processes[k-1].Node
 			}
-			l, err := strait.Open("127.0.0.1", uint64(1000*i+k))
+			l, err := faultproxy.Open("127.0.0.1", uint64(1000*i+k))
 			if err != nil {
 				f.t.Fatal(err)
 			}

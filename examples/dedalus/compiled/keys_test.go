@@ -15,7 +15,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/ashlar-dev/ashlar/examples/dedalus/keys"
-	"github.com/ashlar-dev/ashlar/internal/evidence/strait"
+	"github.com/ashlar-dev/ashlar/internal/evidence/faultproxy"
 )
 
 const (
@@ -102,13 +102,13 @@ func (k *keeping) wait(more int, most time.Duration) bool {
 }
 
 // weather sets that of the links for which it is, and calms the others.
-func (k *keeping) weather(which func(from, to string) bool, w strait.Weather) {
+func (k *keeping) weather(which func(from, to string) bool, w faultproxy.Faults) {
 	for to, links := range k.f.links {
 		for from, l := range links {
 			if which(from, to) {
 				l.Set(w)
 			} else {
-				l.Set(strait.Weather{})
+				l.Set(faultproxy.Faults{})
 			}
 		}
 	}
@@ -144,12 +144,12 @@ func (k *keeping) killed(nodes ...string) func() (end func()) {
 func (k *keeping) apart(nodes ...string) func() (end func()) {
 	in := func(n string) bool { return strings.Contains(" "+strings.Join(nodes, " ")+" ", " "+n+" ") }
 	return func() func() {
-		k.weather(func(from, to string) bool { return in(from) != in(to) }, strait.Weather{Hole: true})
+		k.weather(func(from, to string) bool { return in(from) != in(to) }, faultproxy.Faults{Blackhole: true})
 		return k.calm
 	}
 }
 
-func (k *keeping) calm() { k.weather(func(string, string) bool { return false }, strait.Weather{}) }
+func (k *keeping) calm() { k.weather(func(string, string) bool { return false }, faultproxy.Faults{}) }
 
 // everything is all processes.
 func (k *keeping) everything() (nodes []string) {
@@ -168,7 +168,7 @@ func (k *keeping) troubles() []func() (end func()) {
 		k.killed(k.of("proposer/1")...),
 		k.apart(k.of("acceptor/1")...),
 		func() func() { // connections are cut, in the middle of frames too
-			k.weather(func(string, string) bool { return k.rng.IntN(2) == 0 }, strait.Weather{Cut: 1000, Delay: 5 * time.Millisecond, Piece: 300})
+			k.weather(func(string, string) bool { return k.rng.IntN(2) == 0 }, faultproxy.Faults{Cut: 1000, Delay: 5 * time.Millisecond, Piece: 300})
 			return k.calm
 		},
 		k.killed(append(k.of("proposer/0"), k.of("acceptor/1")...)...),

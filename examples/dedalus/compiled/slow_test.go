@@ -9,8 +9,8 @@ import (
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env"
-	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/loadgen"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/sim/suite"
 )
@@ -63,19 +63,19 @@ const overloadWithin = 5 * time.Minute
 
 // playOverload has so many clients ask at once that slow machines are never done, and
 // kills who leads when the log is long, twice: all that is asked for is answered.
-func playOverload(e program, d *deploy.Description, sends []crowd.Send, waits []crowd.Wait, clients, commands int) suite.Scenario {
+func playOverload(e program, d *deploy.Description, sends []loadgen.Send, waits []loadgen.Wait, clients, commands int) suite.Scenario {
 	return func(w *sim.World) error {
 		x := newCluster(w, e.compiled(), d)
 		x.perMessage = slowMessage
 		p := &progress{slots: map[uint64]uint64{}}
-		var c *crowd.Crowd
+		var c *loadgen.Generator
 		w.Node("client", func(l *sim.Life) error {
 			nodes := map[string]env.Addr{}
 			for _, n := range x.nodes(true, true) {
 				nodes[n] = x.addrs[n]
 			}
 			var err error
-			c, err = crowd.Open(crowd.Options{Env: l.Env, Program: x.program, Name: "client", Nodes: nodes, Sends: sends, Waits: waits,
+			c, err = loadgen.Open(loadgen.Options{Env: l.Env, Program: x.program, Name: "client", Nodes: nodes, Sends: sends, Waits: waits,
 				Clients: clients, Retry: time.Second, Answer: p.answer})
 			if err == nil {
 				c.Begin()
@@ -111,7 +111,7 @@ func playOverload(e program, d *deploy.Description, sends []crowd.Send, waits []
 func TestOverload(t *testing.T) {
 	e, d := entry(t, "multipaxos")
 	v := variant{name: "multipaxos", example: "multipaxos", logic: load(t, e)}
-	sends, waits := crowd.Commands(v.logic, v.load(t))
+	sends, waits := loadgen.Commands(v.logic, v.load(t))
 	suite.Suite{Getenv: os.Getenv, Package: "./examples/dedalus/compiled", Short: testing.Short(), Seeds: 2}.Run(t,
 		playOverload(e, d, sends, waits, 2000, 6000))
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
-	"github.com/ashlar-dev/ashlar/internal/dedalus/crowd"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/loadgen"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
@@ -115,7 +115,7 @@ func runLoad(ctx context.Context, t *console.Terminal, o loadOptions, path strin
 			return failed(err)
 		}
 		switch {
-		case errors.Is(wrong, crowd.ErrUnanswered):
+		case errors.Is(wrong, loadgen.ErrUnanswered):
 			return exit.With(exit.Liveness, wrong)
 		case wrong != nil:
 			return exit.With(exit.Safety, wrong)
@@ -126,21 +126,21 @@ func runLoad(ctx context.Context, t *console.Terminal, o loadOptions, path strin
 
 // ask has clients ask for all commands. What is wrong with the answers is apart from
 // what else went wrong.
-func (f *fleet) ask(ctx context.Context, p *logic.Program, l *cost.Load, o loadOptions) (out crowd.Outcome, wrong, err error) {
+func (f *fleet) ask(ctx context.Context, p *logic.Program, l *cost.Load, o loadOptions) (out loadgen.Outcome, wrong, err error) {
 	world := osenv.New()
 	network := osenv.NewNetwork(osenv.NetworkOptions{})
 	defer func() { err = errors.Join(err, network.Close()) }()
 	world.Network = network
-	sends, waits := crowd.Commands(p, l)
+	sends, waits := loadgen.Commands(p, l)
 	idle := make(chan struct{})
-	q := crowd.Options{Env: world, Program: gen.Outline(p), Name: "client", Nodes: map[string]env.Addr{}, Sends: sends, Waits: waits,
+	q := loadgen.Options{Env: world, Program: gen.Outline(p), Name: "client", Nodes: map[string]env.Addr{}, Sends: sends, Waits: waits,
 		Clients: l.Clients, Commands: uint64(l.Commands), Retry: o.retry, Idle: sync.OnceFunc(func() { close(idle) })}
 	for i := range f.d.Processes {
 		if c := f.d.Component(f.d.Processes[i].Component); len(c.Inputs) > 0 || len(c.Outputs) > 0 {
 			q.Nodes[f.d.Processes[i].Node] = env.Addr(f.d.Processes[i].Addr)
 		}
 	}
-	c, err := crowd.Open(q)
+	c, err := loadgen.Open(q)
 	if err != nil {
 		return out, nil, err
 	}
@@ -166,14 +166,14 @@ func (f *fleet) ask(ctx context.Context, p *logic.Program, l *cost.Load, o loadO
 		c.Count(false)
 		out, wrong = c.Outcome()
 		if wrong == nil && !begun {
-			wrong = fmt.Errorf("%w: the load waits %v before the first", crowd.ErrUnanswered, l.Warm)
+			wrong = fmt.Errorf("%w: the load waits %v before the first", loadgen.ErrUnanswered, l.Warm)
 		}
 		return out, wrong, nil
 	}
 }
 
 // tellLoad says what clients saw.
-func (f *fleet) tellLoad(p *logic.Program, out crowd.Outcome, wrong error) error {
+func (f *fleet) tellLoad(p *logic.Program, out loadgen.Outcome, wrong error) error {
 	perSecond := float64(out.Commands) / (float64(max(out.Micros, 1)) / 1e6)
 	if f.o.json {
 		said := ""
@@ -181,16 +181,16 @@ func (f *fleet) tellLoad(p *logic.Program, out crowd.Outcome, wrong error) error
 			said = wrong.Error()
 		}
 		return f.t.JSON(struct {
-			Schema    string          `json:"schema"`
-			Program   string          `json:"program"`
-			Processes int             `json:"processes"`
-			Commands  int64           `json:"commands"`
-			Resent    int64           `json:"resent"`
-			Doubled   int64           `json:"doubled"`
-			Micros    int64           `json:"micros"`
-			PerSecond float64         `json:"perSecond"`
-			Latency   crowd.Quantiles `json:"latencyMicros"`
-			Wrong     string          `json:"wrong,omitempty"`
+			Schema    string            `json:"schema"`
+			Program   string            `json:"program"`
+			Processes int               `json:"processes"`
+			Commands  int64             `json:"commands"`
+			Resent    int64             `json:"resent"`
+			Doubled   int64             `json:"doubled"`
+			Micros    int64             `json:"micros"`
+			PerSecond float64           `json:"perSecond"`
+			Latency   loadgen.Quantiles `json:"latencyMicros"`
+			Wrong     string            `json:"wrong,omitempty"`
 		}{"ashlar-dedalus-load-1", p.Name, len(f.processes), out.Commands, out.Resent, out.Doubled, out.Micros, perSecond, out.Quantiles, said})
 	}
 	q := out.Quantiles

@@ -19,7 +19,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
-	"github.com/ashlar-dev/ashlar/internal/evidence/strait"
+	"github.com/ashlar-dev/ashlar/internal/evidence/faultproxy"
 	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -37,8 +37,8 @@ type host struct {
 	member  wor.Member // who its disk makes it
 	command []string   // what a process is started with
 	listen  string
-	links   []*strait.Link // to it, from each host, and from the clients
-	genesis string         // as it was described when its disk was formatted
+	links   []*faultproxy.Proxy // to it, from each host, and from the clients
+	genesis string              // as it was described when its disk was formatted
 
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -54,9 +54,9 @@ type cluster struct {
 }
 
 // newLink opens a link, which is closed when the test ends.
-func newLink(t *testing.T, seed uint64) *strait.Link {
+func newLink(t *testing.T, seed uint64) *faultproxy.Proxy {
 	t.Helper()
-	k, err := strait.Open("127.0.0.1", seed)
+	k, err := faultproxy.Open("127.0.0.1", seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func (c *cluster) client() *worm.Client {
 func (c *cluster) calm() {
 	for _, h := range c.hosts {
 		for _, k := range h.links {
-			k.Set(strait.Weather{})
+			k.Set(faultproxy.Faults{})
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/internal/evidence/strait"
+	"github.com/ashlar-dev/ashlar/internal/evidence/faultproxy"
 	"github.com/ashlar-dev/ashlar/internal/evidence/worm/history"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/smr"
@@ -252,23 +252,23 @@ func (n *nemesis) trouble(moment time.Duration) {
 		}},
 		{"cut off", func() { // from everybody, both ways
 			h := n.any()
-			n.links(func(from int, to *host) bool { return to == h || from == h.number }, strait.Weather{Hole: true})
+			n.links(func(from int, to *host) bool { return to == h || from == h.number }, faultproxy.Faults{Blackhole: true})
 			n.pause(2 * moment)
 		}},
 		{"halves", func() { // two servers of five on one side, with or without the clients
 			i, with := n.r.IntN(5), n.r.IntN(2) == 0
 			few := func(j int) bool { return j == i || j == (i+1)%5 || j == len(n.c.hosts) && with }
-			n.links(func(from int, to *host) bool { return few(from) != few(to.number) }, strait.Weather{Hole: true})
+			n.links(func(from int, to *host) bool { return few(from) != few(to.number) }, faultproxy.Faults{Blackhole: true})
 			n.pause(2 * moment)
 		}},
 		{"one way", func() { // whoever asks it hangs, though it can ask others
 			h := n.any()
-			n.links(func(from int, to *host) bool { return to == h }, strait.Weather{Hole: true})
+			n.links(func(from int, to *host) bool { return to == h }, faultproxy.Faults{Blackhole: true})
 			n.pause(2 * moment)
 		}},
 		{"resets", func() {
 			for range 5 {
-				n.links(func(int, *host) bool { return false }, strait.Weather{})
+				n.links(func(int, *host) bool { return false }, faultproxy.Faults{})
 				for _, k := range n.any().links {
 					k.Reset()
 				}
@@ -276,7 +276,7 @@ func (n *nemesis) trouble(moment time.Duration) {
 			}
 		}},
 		{"bad lines", func() {
-			n.links(func(int, *host) bool { return n.r.IntN(2) == 0 }, strait.Weather{Cut: 20_000, Delay: 20 * time.Millisecond, Piece: 700})
+			n.links(func(int, *host) bool { return n.r.IntN(2) == 0 }, faultproxy.Faults{Cut: 20_000, Delay: 20 * time.Millisecond, Piece: 700})
 			time.Sleep(moment)
 		}},
 	}
@@ -294,13 +294,13 @@ func (n *nemesis) trouble(moment time.Duration) {
 }
 
 // links sets the weather of the links that it is for, and calms the others.
-func (n *nemesis) links(which func(from int, to *host) bool, w strait.Weather) {
+func (n *nemesis) links(which func(from int, to *host) bool, w faultproxy.Faults) {
 	for _, h := range n.c.hosts {
 		for from, k := range h.links {
 			if which(from, h) {
 				k.Set(w)
 			} else {
-				k.Set(strait.Weather{})
+				k.Set(faultproxy.Faults{})
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package crowd
+package loadgen
 
 import (
 	"fmt"
@@ -92,7 +92,7 @@ type waiting struct {
 }
 
 // prepare finds what the program calls the relations of a command.
-func (x *Crowd) prepare() error {
+func (x *Generator) prepare() error {
 	p := x.opt.Program
 	if len(x.opt.Sends) == 0 {
 		return fmt.Errorf("a command sends nothing")
@@ -141,7 +141,7 @@ func relation(p *rt.Program, kind rt.RelationKind, name string, args []cost.Arg)
 }
 
 // values are those of arguments in a command.
-func (x *Crowd) values(n uint64, args []cost.Arg, columns []rt.Column) []rt.Value {
+func (x *Generator) values(n uint64, args []cost.Arg, columns []rt.Column) []rt.Value {
 	out := make([]rt.Value, len(args))
 	for i, a := range args {
 		text := columns[i].Type.Kind == rt.KindText || columns[i].Type.Kind == rt.KindBytes
@@ -190,7 +190,7 @@ func (w *waiting) number(values []rt.Value) (uint64, bool) {
 }
 
 // expect compares an answer with what the load says of it.
-func (x *Crowd) expect(n uint64, w *waiting, values []rt.Value) error {
+func (x *Generator) expect(n uint64, w *waiting, values []rt.Value) error {
 	columns := w.output.Columns
 	for i, want := range x.values(n, w.args, columns) {
 		if got := values[i]; w.args[i].Kind != cost.AnyArg && (want.Num != got.Num || want.Str != got.Str) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package crowd
+package loadgen
 
 import (
 	"strings"
@@ -62,10 +62,10 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// opened is a crowd that asks nobody.
-func opened(t *testing.T, load string) (*Crowd, error) {
+// opened is a load generator without connections.
+func opened(t *testing.T, load string) (*Generator, error) {
 	p, l := echo(t, load)
-	x := &Crowd{outs: map[int][]waiting{}, opt: Options{Program: gen.Outline(p), Name: "c"}}
+	x := &Generator{outs: map[int][]waiting{}, opt: Options{Program: gen.Outline(p), Name: "c"}}
 	x.opt.Sends, x.opt.Waits = Commands(p, l)
 	return x, x.prepare()
 }

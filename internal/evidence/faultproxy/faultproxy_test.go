@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package strait
+package faultproxy
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ func echo(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func open(t *testing.T, target string) (*Link, net.Conn) {
+func open(t *testing.T, target string) (*Proxy, net.Conn) {
 	t.Helper()
 	k, err := Open("127.0.0.1", 1)
 	if err != nil {
@@ -67,10 +67,10 @@ func TestWeather(t *testing.T) {
 	k, c := open(t, echo(t))
 	text := bytes.Repeat([]byte("weather "), 1000)
 	say(t, c, text)
-	k.Set(Weather{Piece: 100, Delay: 10 * time.Microsecond})
+	k.Set(Faults{Piece: 100, Delay: 10 * time.Microsecond})
 	say(t, c, text)
 
-	k.Set(Weather{Hole: true})
+	k.Set(Faults{Blackhole: true})
 	if _, err := c.Write([]byte("held")); err != nil {
 		t.Fatal(err)
 	}
@@ -84,12 +84,12 @@ func TestWeather(t *testing.T) {
 	if err := c.SetReadDeadline(time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	k.Set(Weather{})
+	k.Set(Faults{})
 	if _, err := io.ReadFull(c, got); err != nil || string(got) != "held" {
 		t.Fatalf("%q, %v", got, err)
 	}
 
-	k.Set(Weather{Cut: 1})
+	k.Set(Faults{Cut: 1})
 	if _, err := c.Write(text); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package crowd
+package loadgen
 
 import (
 	"container/list"
@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Options of a Crowd. Env, Program, Name, Nodes, Sends, Waits and Clients are needed.
+// Options of a Generator. Env, Program, Name, Nodes, Sends, Waits and Clients are needed.
 type Options struct {
 	// Env gives Clock, Random and Network.
 	Env     env.Env
@@ -42,7 +42,7 @@ type Options struct {
 	Answer func(number uint64, relation int, row []rt.Value) error
 	// Idle is called when no command is under way and none begins any more, and when
 	// the run has failed: each time that this becomes so. It must not block, nor call
-	// the Crowd. It may be nil.
+	// the Generator. It may be nil.
 	Idle func()
 }
 
@@ -56,8 +56,8 @@ const patiences = 6
 // ErrUnanswered reports that commands have no answer.
 var ErrUnanswered = errors.New("commands were not answered")
 
-// Crowd is clients in a closed loop. It is safe for concurrent use.
-type Crowd struct {
+// Generator is clients in a closed loop. It is safe for concurrent use.
+type Generator struct {
 	opt  Options
 	c    *client.Client
 	sent []int // relations of Sends
@@ -90,10 +90,10 @@ type command struct {
 }
 
 // Open connects the clients. Begin has them ask.
-func Open(o Options) (*Crowd, error) {
-	x := &Crowd{opt: o, open: map[uint64]*list.Element{}, outs: map[int][]waiting{}, times: hdrhistogram.New(1, microsMax, 3)}
+func Open(o Options) (*Generator, error) {
+	x := &Generator{opt: o, open: map[uint64]*list.Element{}, outs: map[int][]waiting{}, times: hdrhistogram.New(1, microsMax, 3)}
 	if o.Clients < 1 {
-		return nil, errors.New("a crowd of nobody")
+		return nil, errors.New("a load generator needs at least one client")
 	}
 	for i := range x.order {
 		x.order[i] = list.New()
@@ -117,7 +117,7 @@ func Open(o Options) (*Crowd, error) {
 const microsMax = 60_000_000
 
 // Begin has each client ask for its first command.
-func (x *Crowd) Begin() {
+func (x *Generator) Begin() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for range x.opt.Clients {
@@ -126,7 +126,7 @@ func (x *Crowd) Begin() {
 }
 
 // Count says from when on commands that are answered count, and until when.
-func (x *Crowd) Count(on bool) {
+func (x *Generator) Count(on bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := x.opt.Env.Clock.Now()
@@ -140,7 +140,7 @@ func (x *Crowd) Count(on bool) {
 }
 
 // Stop has no more commands begin.
-func (x *Crowd) Stop() {
+func (x *Generator) Stop() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.stopping = true
@@ -149,7 +149,7 @@ func (x *Crowd) Stop() {
 
 // Outcome is what was seen until now, with the first thing that was wrong, or
 // ErrUnanswered while commands are under way.
-func (x *Crowd) Outcome() (Outcome, error) {
+func (x *Generator) Outcome() (Outcome, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	o := x.out
@@ -168,10 +168,10 @@ func (x *Crowd) Outcome() (Outcome, error) {
 
 // Connected says whether an instance is connected now, and else why not, if that is
 // known.
-func (x *Crowd) Connected(node string) (bool, error) { return x.c.Connected(node) }
+func (x *Generator) Connected(node string) (bool, error) { return x.c.Connected(node) }
 
 // Close ends all connections.
-func (x *Crowd) Close() {
+func (x *Generator) Close() {
 	x.mu.Lock()
 	x.closed, x.stopping = true, true
 	x.mu.Unlock()
@@ -179,14 +179,14 @@ func (x *Crowd) Close() {
 }
 
 // idle tells who waits. The caller holds x.mu.
-func (x *Crowd) idle() {
+func (x *Generator) idle() {
 	if x.opt.Idle != nil && x.stopping && (len(x.open) == 0 || x.failed != nil) {
 		x.opt.Idle()
 	}
 }
 
 // fail ends the run. The caller holds x.mu.
-func (x *Crowd) fail(err error) {
+func (x *Generator) fail(err error) {
 	if x.failed == nil {
 		x.failed = err
 	}
@@ -195,7 +195,7 @@ func (x *Crowd) fail(err error) {
 }
 
 // begin asks for the next command. The caller holds x.mu.
-func (x *Crowd) begin() {
+func (x *Generator) begin() {
 	if x.stopping {
 		return
 	}
@@ -215,7 +215,7 @@ func (x *Crowd) begin() {
 
 // ask sends what a command sends, to the instances that are next. The caller holds
 // x.mu.
-func (x *Crowd) ask(k *command) error {
+func (x *Generator) ask(k *command) error {
 	for i, s := range x.opt.Sends {
 		columns := x.opt.Program.Relations[x.sent[i]].Columns
 		row, err := rt.AppendRow(x.row[:0], columns, x.values(k.number, s.Args, columns))
@@ -239,7 +239,7 @@ func (x *Crowd) ask(k *command) error {
 }
 
 // output is told of an answer.
-func (x *Crowd) output(_ string, relation int, row []byte) {
+func (x *Generator) output(_ string, relation int, row []byte) {
 	values, err := rt.ReadRow(row, x.opt.Program.Relations[relation].Columns)
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -291,7 +291,7 @@ func (x *Crowd) output(_ string, relation int, row []byte) {
 }
 
 // answered counts a command and asks for the next. The caller holds x.mu.
-func (x *Crowd) answered(k *command, now env.Instant) {
+func (x *Generator) answered(k *command, now env.Instant) {
 	delete(x.open, k.number)
 	x.out.All++
 	if x.counting {
@@ -311,7 +311,7 @@ func (x *Crowd) answered(k *command, now env.Instant) {
 }
 
 // retryLater looks for commands without an answer, again and again.
-func (x *Crowd) retryLater() {
+func (x *Generator) retryLater() {
 	x.opt.Env.Clock.After(x.opt.Retry/4, env.WakeFunc(func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
@@ -324,7 +324,7 @@ func (x *Crowd) retryLater() {
 }
 
 // retry asks again for what was asked for long ago. The caller holds x.mu.
-func (x *Crowd) retry() {
+func (x *Generator) retry() {
 	now := x.opt.Env.Clock.Now()
 	for patience := patiences - 1; patience >= 0; patience-- {
 		order, rest := x.order[patience], x.opt.Retry<<patience

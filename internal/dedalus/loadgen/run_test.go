@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package crowd
+package loadgen
 
 import (
 	"errors"
@@ -53,8 +53,8 @@ func (s *still) Close()                              {}
 func (s *still) Local() env.Addr                     { return "" }
 func (s *still) Remote() env.Addr                    { return "" }
 
-// alone is a crowd in such a world; tell gives it an output.
-func alone(t *testing.T, load string, change func(o *Options)) (x *Crowd, w *still, tell func(id uint64, key, v string)) {
+// alone is a load generator in such a world; tell gives it an output.
+func alone(t *testing.T, load string, change func(o *Options)) (x *Generator, w *still, tell func(id uint64, key, v string)) {
 	t.Helper()
 	p, l := echo(t, load)
 	w = &still{now: 1}
