@@ -20,22 +20,22 @@ From ashlar.trusted Require Import primitive.
 
 (** MaxUpdates is how many blocks a transaction may change: with their number
     their addresses fill one block. *)
-(* asynclog.go:28:7 *)
+(* asynclog.go:30:7 *)
 Definition MaxUpdates : Z := 511.
 
 (** DataStart is the first address that is not the log's. *)
-(* asynclog.go:31:7 *)
+(* asynclog.go:33:7 *)
 Definition DataStart : Z := 512.
 
 (** Log is a disk whose blocks from DataStart on change by transactions. It may
     be used by many goroutines. *)
-(* asynclog.go:35:6 *)
+(* asynclog.go:37:6 *)
 Definition Log : struct := [("mu", mutexT); ("d", ptrT)].
 
 (** install copies the entries that the header announces to their places, in
     order, and then empties the log. Doing so again, from any point, changes
     nothing. *)
-(* asynclog.go:93:1 *)
+(* asynclog.go:95:1 *)
 Definition install : val :=
   λ: "d",
     let: "h" := disk.Async__Read "d" #(u64 0) in
@@ -54,7 +54,7 @@ Definition install : val :=
 
 (** Open gives the log on a disk, of which nobody else may use any block. The
     disk must have at least DataStart blocks; a disk of zeros is an empty log. *)
-(* asynclog.go:42:1 *)
+(* asynclog.go:44:1 *)
 Definition Open : val :=
   λ: "d",
     install "d";;
@@ -62,7 +62,7 @@ Definition Open : val :=
 
 (** Read gives the block at an address that is at least DataStart and less than
     the size of the disk. *)
-(* asynclog.go:49:1 *)
+(* asynclog.go:51:1 *)
 Definition Log__Read : val :=
   λ: "l" "a",
     mutex_lock ("l".[Log, "mu"]);;
@@ -71,7 +71,7 @@ Definition Log__Read : val :=
     "b".
 
 (** writeEntries fills the log from its start. *)
-(* asynclog.go:71:1 *)
+(* asynclog.go:73:1 *)
 Definition writeEntries : val :=
   λ: "d" "blocks",
     let: "n" := to_int U64 (slice_len "blocks") in
@@ -85,7 +85,7 @@ Definition writeEntries : val :=
 
 (** encodeHeader gives the header that says that the log holds entries for these
     addresses. *)
-(* asynclog.go:80:1 *)
+(* asynclog.go:82:1 *)
 Definition encodeHeader : val :=
   λ: "addrs",
     let: "h" := make_slice byteT #(int 4096) in
@@ -103,7 +103,7 @@ Definition encodeHeader : val :=
 (** Commit writes blocks[i] to addrs[i] for all i, in this order where an address
     comes twice. There are at most MaxUpdates of them, each a block of the disk's
     size for an address that Read would take. *)
-(* asynclog.go:59:1 *)
+(* asynclog.go:61:1 *)
 Definition Log__Commit : val :=
   λ: "l" "addrs" "blocks",
     mutex_lock ("l".[Log, "mu"]);;

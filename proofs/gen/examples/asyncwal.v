@@ -19,22 +19,22 @@ specs/asyncwal a model of the algorithm, which shows what each barrier is for. *
 From ashlar.trusted Require Import primitive.
 
 (** Blocks is the size of the disk that a pair needs. *)
-(* asyncwal.go:26:7 *)
+(* asyncwal.go:28:7 *)
 Definition Blocks : Z := 5.
 
 (** Log is the pair of blocks on a disk. It is safe for concurrent use; one
     process at a time may use the disk. *)
-(* asyncwal.go:30:6 *)
+(* asyncwal.go:32:6 *)
 Definition Log : struct := [("disk", ptrT); ("mu", mutexT)].
 
 (** counts says whether this header says that the log counts. *)
-(* asyncwal.go:36:1 *)
+(* asyncwal.go:38:1 *)
 Definition counts : val :=
   λ: "header",
     slice_get byteT "header" #(int 0) = #(u8 1).
 
 (** newHeader makes the header that says that the log counts. *)
-(* asyncwal.go:41:1 *)
+(* asyncwal.go:43:1 *)
 Definition newHeader : val :=
   λ: <>,
     let: "header" := make_slice byteT #(int 4096) in
@@ -43,7 +43,7 @@ Definition newHeader : val :=
 
 (** apply writes a and b, which are in the log, to where the pair belongs, and
     says that the log does not count any more. *)
-(* asyncwal.go:49:1 *)
+(* asyncwal.go:51:1 *)
 Definition apply : val :=
   λ: "d" "a" "b",
     disk.Async__Write "d" #(u64 3) "a";;
@@ -52,7 +52,7 @@ Definition apply : val :=
     disk.Async__Write "d" #(u64 0) (make_slice byteT #(int 4096)).
 
 (** recoverLog finishes the commit that a crash may have interrupted. *)
-(* asyncwal.go:57:1 *)
+(* asyncwal.go:59:1 *)
 Definition recoverLog : val :=
   λ: "d",
     let: "header" := disk.Async__Read "d" #(u64 0) in
@@ -63,14 +63,14 @@ Definition recoverLog : val :=
     else #().
 
 (** Open gives the pair on the disk, after a crash as well. *)
-(* asyncwal.go:67:1 *)
+(* asyncwal.go:69:1 *)
 Definition Open : val :=
   λ: "d",
     recoverLog "d";;
     ref (structT Log) ("d", (#false, #())).
 
 (** Read returns copies of both blocks. *)
-(* asyncwal.go:73:1 *)
+(* asyncwal.go:75:1 *)
 Definition Log__Read : val :=
   λ: "l",
     mutex_lock ("l".[Log, "mu"]);;
@@ -81,7 +81,7 @@ Definition Log__Read : val :=
 
 (** Commit makes a and b the pair. It is durable when Commit returns. Both are of
     disk.BlockSize bytes, and must not change before that. *)
-(* asyncwal.go:83:1 *)
+(* asyncwal.go:85:1 *)
 Definition Log__Commit : val :=
   λ: "l" "a" "b",
     mutex_lock ("l".[Log, "mu"]);;

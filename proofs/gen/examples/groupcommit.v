@@ -12,12 +12,12 @@ From ashlar.gen.examples Require wal.
 
 (** Log is a disk whose blocks from wal.DataStart on change in groups. It may be
     used by many goroutines. *)
-(* groupcommit.go:19:6 *)
+(* groupcommit.go:21:6 *)
 Definition Log : struct := [("mu", mutexT); ("w", ptrT); ("addrs", sliceT); ("blocks", sliceT)].
 
 (** Open gives the log on a disk, of which nobody else may use any block; see
     wal.Open. *)
-(* groupcommit.go:28:1 *)
+(* groupcommit.go:30:1 *)
 Definition Open : val :=
   λ: "d",
     ref (structT Log) (#false, (wal.Open "d", (slice_nil, (slice_nil, #())))).
@@ -26,7 +26,7 @@ Definition Open : val :=
     meaning and the limits of wal's Commit. It keeps the blocks. When there is no
     room for it among what waits for a Flush, which is wal.MaxUpdates changes, it
     does nothing and says so with false. *)
-(* groupcommit.go:36:1 *)
+(* groupcommit.go:38:1 *)
 Definition Log__Commit : val :=
   λ: "l" "addrs" "blocks",
     mutex_lock ("l".[Log, "mu"]);;
@@ -42,7 +42,7 @@ Definition Log__Commit : val :=
 
 (** latest gives how many changes wait up to the last of this address: 0 when
     there is none. *)
-(* groupcommit.go:72:1 *)
+(* groupcommit.go:74:1 *)
 Definition Log__latest : val :=
   λ: "l" "a",
     let: "n" := to_int U64 (slice_len (![sliceT] ("l".[Log, "addrs"]))) in
@@ -58,7 +58,7 @@ Definition Log__latest : val :=
     ![uint64T] "found".
 
 (** clone gives a copy of a block. *)
-(* groupcommit.go:84:1 *)
+(* groupcommit.go:86:1 *)
 Definition clone : val :=
   λ: "b",
     let: "c" := make_slice byteT #(int 4096) in
@@ -66,7 +66,7 @@ Definition clone : val :=
     "c".
 
 (** Read gives the block at an address: a new slice. *)
-(* groupcommit.go:48:1 *)
+(* groupcommit.go:50:1 *)
 Definition Log__Read : val :=
   λ: "l" "a",
     mutex_lock ("l".[Log, "mu"]);;
@@ -79,7 +79,7 @@ Definition Log__Read : val :=
     ![sliceT] "b".
 
 (** Flush returns when all that was committed before it is durable. *)
-(* groupcommit.go:62:1 *)
+(* groupcommit.go:64:1 *)
 Definition Log__Flush : val :=
   λ: "l",
     mutex_lock ("l".[Log, "mu"]);;

@@ -16,19 +16,19 @@ From ashlar.trusted Require Import primitive.
 
 (** Disk is a disk made of two. It is safe for concurrent use; one process at a
     time may use the two disks. *)
-(* replicateddisk.go:23:6 *)
+(* replicateddisk.go:25:6 *)
 Definition Disk : struct := [("two", ptrT); ("locks", sliceT)].
 
 (** recoverBlock makes disk 1 hold what disk 0 has at address a, unless disk 0 has
     failed. *)
-(* replicateddisk.go:30:1 *)
+(* replicateddisk.go:32:1 *)
 Definition recoverBlock : val :=
   λ: "two" "a",
     let2: "b" "ok" := disk.Two__Read "two" #(u64 0) "a" in
     if: "ok" then disk.Two__Write "two" #(u64 1) "a" "b" else #().
 
 (** recoverAll does recoverBlock for the first n addresses. *)
-(* replicateddisk.go:38:1 *)
+(* replicateddisk.go:40:1 *)
 Definition recoverAll : val :=
   λ: "two" "n",
     let: "a" := ref uint64T #(u64 0) in
@@ -38,7 +38,7 @@ Definition recoverAll : val :=
       (λ: <>, "a" <-[uint64T] ![uint64T] "a" + #(u64 1)).
 
 (** newLocks makes n locks. *)
-(* replicateddisk.go:45:1 *)
+(* replicateddisk.go:47:1 *)
 Definition newLocks : val :=
   λ: "n",
     let: "locks" := ref_zero sliceT #() in
@@ -51,7 +51,7 @@ Definition newLocks : val :=
 
 (** Open makes the two disks agree, as they may not after a crash, and gives the
     disk that they are. *)
-(* replicateddisk.go:55:1 *)
+(* replicateddisk.go:57:1 *)
 Definition Open : val :=
   λ: "two",
     let: "n" := disk.Two__Size "two" in
@@ -59,13 +59,13 @@ Definition Open : val :=
     ref (structT Disk) ("two", (newLocks "n", #())).
 
 (** Size is the number of blocks. *)
-(* replicateddisk.go:62:1 *)
+(* replicateddisk.go:64:1 *)
 Definition Disk__Size : val :=
   λ: "d",
     disk.Two__Size (![ptrT] ("d".[Disk, "two"])).
 
 (** readEither reads address a of disk 0, or of disk 1 if disk 0 has failed. *)
-(* replicateddisk.go:65:1 *)
+(* replicateddisk.go:67:1 *)
 Definition readEither : val :=
   λ: "two" "a",
     let2: "b" "ok" := disk.Two__Read "two" #(u64 0) "a" in
@@ -77,7 +77,7 @@ Definition readEither : val :=
 
 (** Read returns block a, in a slice of the caller's own. Addresses are below
     Size. *)
-(* replicateddisk.go:76:1 *)
+(* replicateddisk.go:78:1 *)
 Definition Disk__Read : val :=
   λ: "d" "a",
     let: "mu" := slice_get ptrT (![sliceT] ("d".[Disk, "locks"])) "a" in
@@ -88,7 +88,7 @@ Definition Disk__Read : val :=
 
 (** Write makes b block a. It is durable when Write returns. The block is of
     disk.BlockSize bytes, and must not change before that. *)
-(* replicateddisk.go:86:1 *)
+(* replicateddisk.go:88:1 *)
 Definition Disk__Write : val :=
   λ: "d" "a" "b",
     let: "mu" := slice_get ptrT (![sliceT] ("d".[Disk, "locks"])) "a" in

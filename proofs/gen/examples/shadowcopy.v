@@ -14,22 +14,22 @@ specs/shadowcopy a model of the algorithm. *)
 From ashlar.trusted Require Import primitive.
 
 (** Blocks is the size of the disk that a pair needs. *)
-(* shadowcopy.go:21:7 *)
+(* shadowcopy.go:23:7 *)
 Definition Blocks : Z := 5.
 
 (** Pair is the pair of blocks on a disk. It is safe for concurrent use; one
     process at a time may use the disk. *)
-(* shadowcopy.go:25:6 *)
+(* shadowcopy.go:27:6 *)
 Definition Pair : struct := [("disk", ptrT); ("mu", mutexT); ("base", uint64T)].
 
 (** copyBase is where the copy begins that block 0 names. *)
-(* shadowcopy.go:32:1 *)
+(* shadowcopy.go:34:1 *)
 Definition copyBase : val :=
   λ: "selector",
     if: slice_get byteT "selector" #(int 0) = #(u8 0) then #(u64 1) else #(u64 3).
 
 (** newSelector makes a block 0 that names the copy that begins at base. *)
-(* shadowcopy.go:40:1 *)
+(* shadowcopy.go:42:1 *)
 Definition newSelector : val :=
   λ: "base",
     let: "selector" := make_slice byteT #(int 4096) in
@@ -38,14 +38,14 @@ Definition newSelector : val :=
 
 (** Open gives the pair on the disk, after a crash as well: what a write has left
     unfinished is not in the current copy. *)
-(* shadowcopy.go:48:1 *)
+(* shadowcopy.go:50:1 *)
 Definition Open : val :=
   λ: "d",
     let: "selector" := disk.Disk__Read "d" #(u64 0) in
     ref (structT Pair) ("d", (#false, (copyBase "selector", #()))).
 
 (** Read returns copies of both blocks. *)
-(* shadowcopy.go:54:1 *)
+(* shadowcopy.go:56:1 *)
 Definition Pair__Read : val :=
   λ: "p",
     mutex_lock ("p".[Pair, "mu"]);;
@@ -57,7 +57,7 @@ Definition Pair__Read : val :=
 
 (** Write makes a and b the pair. It is durable when Write returns. Both are of
     disk.BlockSize bytes, and must not change before that. *)
-(* shadowcopy.go:64:1 *)
+(* shadowcopy.go:66:1 *)
 Definition Pair__Write : val :=
   λ: "p" "a" "b",
     mutex_lock ("p".[Pair, "mu"]);;

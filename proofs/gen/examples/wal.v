@@ -16,21 +16,21 @@ From ashlar.trusted Require Import primitive.
 
 (** MaxUpdates is how many blocks a transaction may change: with their number
     their addresses fill one block. *)
-(* wal.go:24:7 *)
+(* wal.go:26:7 *)
 Definition MaxUpdates : Z := 511.
 
 (** DataStart is the first address that is not the log's. *)
-(* wal.go:27:7 *)
+(* wal.go:29:7 *)
 Definition DataStart : Z := 512.
 
 (** Log is a disk whose blocks from DataStart on change by transactions. It may
     be used by many goroutines. *)
-(* wal.go:31:6 *)
+(* wal.go:33:6 *)
 Definition Log : struct := [("mu", mutexT); ("d", ptrT)].
 
 (** install copies the entries that the header announces to their places, in
     order, and empties the log. Doing so again, from any point, changes nothing. *)
-(* wal.go:85:1 *)
+(* wal.go:87:1 *)
 Definition install : val :=
   λ: "d",
     let: "h" := disk.Disk__Read "d" #(u64 0) in
@@ -48,7 +48,7 @@ Definition install : val :=
 
 (** Open gives the log on a disk, of which nobody else may use any block. The
     disk must have at least DataStart blocks; a disk of zeros is an empty log. *)
-(* wal.go:38:1 *)
+(* wal.go:40:1 *)
 Definition Open : val :=
   λ: "d",
     install "d";;
@@ -56,7 +56,7 @@ Definition Open : val :=
 
 (** Read gives the block at an address that is at least DataStart and less than
     the size of the disk. *)
-(* wal.go:45:1 *)
+(* wal.go:47:1 *)
 Definition Log__Read : val :=
   λ: "l" "a",
     mutex_lock ("l".[Log, "mu"]);;
@@ -65,7 +65,7 @@ Definition Log__Read : val :=
     "b".
 
 (** writeEntries fills the log from its start. *)
-(* wal.go:64:1 *)
+(* wal.go:66:1 *)
 Definition writeEntries : val :=
   λ: "d" "blocks",
     let: "n" := to_int U64 (slice_len "blocks") in
@@ -79,7 +79,7 @@ Definition writeEntries : val :=
 
 (** encodeHeader gives the header that says that the log holds entries for these
     addresses. *)
-(* wal.go:73:1 *)
+(* wal.go:75:1 *)
 Definition encodeHeader : val :=
   λ: "addrs",
     let: "h" := make_slice byteT #(int 4096) in
@@ -97,7 +97,7 @@ Definition encodeHeader : val :=
 (** Commit writes blocks[i] to addrs[i] for all i, in this order where an address
     comes twice. There are at most MaxUpdates of them, each a block of the disk's
     size for an address that Read would take. *)
-(* wal.go:55:1 *)
+(* wal.go:57:1 *)
 Definition Log__Commit : val :=
   λ: "l" "addrs" "blocks",
     mutex_lock ("l".[Log, "mu"]);;

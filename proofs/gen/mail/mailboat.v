@@ -25,25 +25,25 @@ with Perennial" (SOSP'19), with fsync added. The package is in the subset that
 From ashlar.trusted Require Import primitive.
 
 (** spoolDir holds the files that are being written. *)
-(* mailboat.go:33:7 *)
+(* mailboat.go:35:7 *)
 Definition spoolDir : string := "spool".
 
 (** chunkSize is how many bytes are written or read at once. *)
-(* mailboat.go:36:7 *)
+(* mailboat.go:38:7 *)
 Definition chunkSize : Z := 4096.
 
 (** A Message is what Pickup finds in a mailbox. *)
-(* mailboat.go:39:6 *)
+(* mailboat.go:41:6 *)
 Definition Message : struct := [("ID", stringT); ("Contents", sliceT)].
 
 (** Mailboat is an open mail store. *)
-(* mailboat.go:45:6 *)
+(* mailboat.go:47:6 *)
 Definition Mailboat : struct := [("fs", ptrT); ("locks", sliceT)].
 
 (** clearSpool removes what deliveries left behind that a crash cut short. No
     name in the spool is worth a SyncDir: one that comes back is removed by the
     next recovery. *)
-(* mailboat.go:107:1 *)
+(* mailboat.go:109:1 *)
 Definition clearSpool : val :=
   λ: "fs",
     let: "tmp" := filesys.FS__List "fs" #(str spoolDir) in
@@ -54,7 +54,7 @@ Definition clearSpool : val :=
 
 (** Open recovers the store in fs, whose directories are "spool", "user0",
     "user1", and so on up to the number of users. Nobody else may use fs. *)
-(* mailboat.go:52:1 *)
+(* mailboat.go:54:1 *)
 Definition Open : val :=
   λ: "fs" "users",
     clearSpool "fs";;
@@ -62,19 +62,19 @@ Definition Open : val :=
     ref (structT Mailboat) ("fs", ("locks", #())).
 
 (** userDir is the name of a user's directory. *)
-(* mailboat.go:95:1 *)
+(* mailboat.go:97:1 *)
 Definition userDir : val :=
   λ: "user",
     #(str "user") + machine.UInt64ToString "user".
 
 (** randomName is a name that is probably not taken. *)
-(* mailboat.go:100:1 *)
+(* mailboat.go:102:1 *)
 Definition randomName : val :=
   λ: <>,
     machine.UInt64ToString (machine.RandomUint64 #()).
 
 (** createSpoolFile makes a new file in the spool, and returns its name. *)
-(* mailboat.go:114:1 *)
+(* mailboat.go:116:1 *)
 Definition createSpoolFile : val :=
   λ: "fs",
     fun_result
@@ -87,7 +87,7 @@ Definition createSpoolFile : val :=
          (λ: <>, #())).
 
 (** appendAll appends data to a file, in chunks. *)
-(* mailboat.go:125:1 *)
+(* mailboat.go:127:1 *)
 Definition appendAll : val :=
   λ: "fs" "f" "data",
     let: "rest" := ref sliceT "data" in
@@ -100,7 +100,7 @@ Definition appendAll : val :=
     filesys.FS__Append "fs" "f" (![sliceT] "rest").
 
 (** linkInto gives a file of the spool a second name, in dir, that is not taken. *)
-(* mailboat.go:135:1 *)
+(* mailboat.go:137:1 *)
 Definition linkInto : val :=
   λ: "fs" "tmp" "dir",
     for_simple
@@ -110,7 +110,7 @@ Definition linkInto : val :=
 
 (** Deliver puts a message into a user's mailbox. The caller does not change msg
     meanwhile. *)
-(* mailboat.go:60:1 *)
+(* mailboat.go:62:1 *)
 Definition Mailboat__Deliver : val :=
   λ: "m" "user" "msg",
     let: "dir" := userDir "user" in
@@ -123,7 +123,7 @@ Definition Mailboat__Deliver : val :=
     filesys.FS__Unlink (![ptrT] ("m".[Mailboat, "fs"])) #(str spoolDir) "tmp".
 
 (** readAll reads an open file to its end. A read is short only there. *)
-(* mailboat.go:160:1 *)
+(* mailboat.go:162:1 *)
 Definition readAll : val :=
   λ: "fs" "f",
     let: "data" := ref_zero sliceT #() in
@@ -141,7 +141,7 @@ Definition readAll : val :=
          (λ: <>, #())).
 
 (** readFile returns the contents of a file that exists. *)
-(* mailboat.go:152:1 *)
+(* mailboat.go:154:1 *)
 Definition readFile : val :=
   λ: "fs" "dir" "name",
     let2: "f" <> := filesys.FS__Open "fs" "dir" "name" in
@@ -151,7 +151,7 @@ Definition readFile : val :=
 
 (** readMailbox reads all messages in a directory from which none is removed
     meanwhile. *)
-(* mailboat.go:142:1 *)
+(* mailboat.go:144:1 *)
 Definition readMailbox : val :=
   λ: "fs" "dir",
     let: "msgs" := ref_zero sliceT #() in
@@ -166,7 +166,7 @@ Definition readMailbox : val :=
 
 (** Pickup locks a user's mailbox and returns what is in it, in no particular
     order. *)
-(* mailboat.go:73:1 *)
+(* mailboat.go:75:1 *)
 Definition Mailboat__Pickup : val :=
   λ: "m" "user",
     let: "mu" := slice_ref mutexT (![sliceT] ("m".[Mailboat, "locks"])) "user" in
@@ -176,7 +176,7 @@ Definition Mailboat__Pickup : val :=
 
 (** Delete removes a message; the caller holds the lock of the mailbox, and the
     message is there. *)
-(* mailboat.go:82:1 *)
+(* mailboat.go:84:1 *)
 Definition Mailboat__Delete : val :=
   λ: "m" "user" "id",
     let: "dir" := userDir "user" in
@@ -184,7 +184,7 @@ Definition Mailboat__Delete : val :=
     filesys.FS__SyncDir (![ptrT] ("m".[Mailboat, "fs"])) "dir".
 
 (** Unlock gives up the lock that Pickup took. *)
-(* mailboat.go:89:1 *)
+(* mailboat.go:91:1 *)
 Definition Mailboat__Unlock : val :=
   λ: "m" "user",
     let: "mu" := slice_ref mutexT (![sliceT] ("m".[Mailboat, "locks"])) "user" in
