@@ -7,7 +7,7 @@ mkdir -p build
 log=build/test.log
 # One package more than there are processors: tests of processes mostly wait.
 parallel=$(($(getconf _NPROCESSORS_ONLN) + 1))
-"$GO" test -v -p "$parallel" -timeout 25m ./... >"$log" 2>&1
+"$GO" test -v -p "$parallel" -timeout 40m ./... >"$log" 2>&1
 status=$?
 "$GO" -C bench test -v -timeout 25m ./... >>"$log" 2>&1 || status=$?
 grep -E '^(ok|FAIL)[[:space:]]' "$log"
