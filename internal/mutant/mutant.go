@@ -176,6 +176,7 @@ func Table() []Mutant {
 		strangersWormMutants(),
 		strangersForgedMutants(),
 		dedalusEquivalenceMutants(),
+		dedalusGallinaMutants(),
 		dedalusStepMutants(), dedalusRuleMutants(),
 		hostMutants(),
 		compileMutants(),

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutant
+
+// dedalusGallinaMutants are mistakes in the interpreter of Dedalus and in what values are, which the
+// semantics in Coq does not share.
+func dedalusGallinaMutants() []Mutant {
+	row := func(name, breaks, in, old, new string) Mutant {
+		return Mutant{Name: "dedalus/gallina/" + name, Breaks: breaks, Kind: WrongAnswer, In: in, Old: old, New: new,
+			Packages: []string{"internal/evidence/dedalus/gallina"}, Run: "TestTicks"}
+	}
+	const interp, logic = "internal/dedalus/interp", "internal/dedalus/logic"
+	return []Mutant{
+		row("sum-of-different-values", "Equal values of two rows are summed up once.", interp, "for _, name := range sortedNames(vars) {", "for _, name := range sortedNames(vars)[:1] {"),
+		row("sum-lacks-a-row", "A sum lacks a row of its group.", interp, "a.Aggregate == logic.Sum && j > 0", "a.Aggregate == logic.Sum && j > 1"),
+		row("negation-always-holds", "What is there counts as wanting.", interp, "if l.Negated && !found {", "if l.Negated {"),
+		row("one-round", "Recursive rules are applied once in a tick.", interp, "changed = changed && s.Recursive", "changed = false"),
+		row("choose-the-greatest", "The greatest row is chosen.", interp, "slices.CompareFunc(row, least, logic.Value.Compare) < 0", "slices.CompareFunc(row, least, logic.Value.Compare) > 0"),
+		row("negative-is-great", "Negative numbers are greater than others.", logic, "return cmp.Compare(int64(v.Num), int64(w.Num))", "return cmp.Compare(v.Num, w.Num)"),
+		row("hash-without-type", "Equal numbers of two types have one hash.", logic, "b = append(b, byte(v.Kind))\n\tswitch v.Kind {", "switch v.Kind {"),
+	}
+}
