@@ -53,7 +53,7 @@ build:
 	@mkdir -p $(BUILD)
 	$(GO) build -o $(BUILD)/ ./cmd/...
 
-## lint: formatting, go.mod, vet, staticcheck.
+## lint: formatting, go.mod, vet, staticcheck, and whether the programs compile for the other system that `release` makes them for.
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
@@ -65,6 +65,7 @@ lint:
 	@if [ -e /usr/include/rocksdb/c.h ]; then $(GO) -C bench vet -tags rocksdb ./kv ./powerfail; \
 	else echo "not looked at: the drivers for RocksDB, whose headers are missing"; fi
 	$(GO) -C bench vet -tags etcd ./worm
+	CGO_ENABLED=0 GOOS=darwin $(GO) build ./cmd/...
 
 unit:
 	@GO="$(GO)" sh internal/tidy/unit.sh
@@ -138,7 +139,7 @@ attack: build
 	$(GO) test -count=$(ATTACKS) -timeout 2h ./internal/cli/ending
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Stranger|Unfinished|Flood|Idle|Restore|WrongProtocols|FullMemory|EverybodyReplaced' ./cmd/ashlard/daemon
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Slow|Limits|Full|Few|Bounded' ./cmd/mailboat
-	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Stranger|Unfinished|Slow' ./distsys/resource/mailbox
+	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'Stranger|Unfinished|Slow|OneHost|Hosts|Late|Proves|Impostors|Said' ./distsys/resource/mailbox ./link
 	$(GO) test -count=$(ATTACKS) -timeout 2h -run 'RandomCalls|Damaged' ./internal/compile
 	for seed in $$(seq $(ATTACKS)); do ASHLAR_SEED=$$seed $(GO) test -count=1 -timeout 2h -run OfInstances ./internal/model || exit 1; done
 	$(GO) test -count=1 -timeout 2h -run 'UnderPressure|VerifySeesWhatReadsMeet' ./store -pressure $$((8 * $(ATTACKS)))
@@ -150,7 +151,7 @@ status: build
 
 ## bench: the benchmarks behind the README's figures.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./internal/... ./distsys/... ./sim/... ./store/... ./tla/... ./worm/... ./dedalus/...
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./internal/... ./link ./distsys/... ./sim/... ./store/... ./tla/... ./worm/... ./dedalus/...
 
 ## deps: what the tests need of the distribution's packages.
 deps:
