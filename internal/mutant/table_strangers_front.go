@@ -104,10 +104,28 @@ func strangersFrontMutants() []Mutant {
 			New:    "	for i, dir := range l.directories() {\n		if _, standard := module.Source(name); standard && i > 0 {\n			break\n		}\n		path :=",
 		},
 		{
-			Name: "cmd/memory/what-is-said-is-no-limit", Kind: Unguarded, In: "internal/cli/check", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/notchecked",
+			Name: "cmd/memory/what-is-said-is-no-limit", Kind: Unguarded, In: "internal/cli/check", Packages: []string{"internal/cli/check", "cmd/ashlar"}, Run: "TestMemoryBounds|TestScripts/notchecked",
 			Breaks: "A search whose model outgrows --memory goes on until the machine has none.",
-			Old:    "return max(wanted, program.HeldBytes()+memoryRoom)",
-			New:    "return availableBytes()",
+			Old:    "case wanted == 0:",
+			New:    "default:",
+		},
+		{
+			Name: "cmd/memory/the-machine-is-no-limit", Kind: Unguarded, In: "internal/cli/check", Packages: []string{"internal/cli/check"}, Run: "TestMemoryBounds",
+			Breaks: "A search that may hold more than the machine has is ended by the system, without a report.",
+			Old:    "case available > 0 && available < b.process:",
+			New:    "case available < 0:",
+		},
+		{
+			Name: "cmd/memory/states-may-take-all", Kind: Unguarded, In: "internal/cli/check", Packages: []string{"internal/cli/check"}, Run: "TestMemoryBounds",
+			Breaks: "States go to disk only beyond a --memory that the machine does not have.",
+			Old:    "b.states, b.process = min(wanted, available), available",
+			New:    "b.process = available",
+		},
+		{
+			Name: "cmd/memory/the-raised-limit-alone", Kind: WrongAnswer, In: "internal/cli/check", Packages: []string{"internal/cli/check", "cmd/ashlar"}, Run: "TestMemoryBounds|TestScripts/notchecked",
+			Breaks: "A user of --memory 60M reads of a limit that nobody set.",
+			Old:    "if b.process > wanted {",
+			New:    "if b.process < wanted {",
 		},
 		{
 			Name: "cmd/memory/the-old-flag-is-unknown", Kind: WrongAnswer, In: "internal/cli/check", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/notchecked",

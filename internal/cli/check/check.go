@@ -27,6 +27,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/size"
 	"github.com/ashlar-dev/ashlar/internal/cli/tlc"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
+	"github.com/ashlar-dev/ashlar/internal/search/program"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 )
 
@@ -114,8 +115,8 @@ Without it, which --exact says too, every state is counted, as TLC counts them.
 
 With --memory SIZE a search holds at most SIZE. States that do not fit are kept in files
 in a directory ashlar-check-* of --temp, which is removed at the end. Where the values of
-the model alone do not fit, the search ends with exit code 20; it is left at least 128 MiB
-beyond what the program held before. With --checkpoint DIR the search
+the model alone do not fit, the search ends with exit code 20. It may always hold 128 MiB
+more than the program held before, and never more than 85% of what is available. With --checkpoint DIR the search
 is kept in DIR now and then, and when it is interrupted or comes to --max-states; --resume
 DIR goes on with it, with the same result, also in place of one that was killed. The checkpoint is removed when the search
 has come to its end.
@@ -309,12 +310,9 @@ func runCheck(ctx context.Context, t *console.Terminal, o checkOptions, spec str
 	}
 	// What the search knows of states goes to disk long before the guard ends it, which
 	// is there for what the model holds.
-	limit := memoryLimit(o.memoryBytes)
-	if search.o.memoryBytes = o.memoryBytes; o.memoryBytes == 0 {
-		search.o.memoryBytes = limit
-	}
-	search.limit = limit
-	ctx, release := guardMemory(ctx, limit, search.o.memoryBytes)
+	search.memory = memoryBounds(o.memoryBytes, availableBytes(), program.HeldBytes())
+	search.o.memoryBytes = search.memory.states
+	ctx, release := search.memory.guard(ctx)
 	defer release()
 	ctx, unwatch := s.asked.watch(ctx)
 	defer unwatch()

@@ -54,7 +54,7 @@ type searcher struct {
 	depth   check.DeepenMonitor
 	deep    *report.Deepening
 	disk    *disk
-	limit   int64 // of the memory of all that searches; 0 is none
+	memory  bounds // of this process and of the compiled search together
 
 	native      nativeUse
 	compiled    atomic.Bool  // it is compiled code that searches now

@@ -10,41 +10,55 @@ import (
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/size"
 	"github.com/ashlar-dev/ashlar/internal/search/program"
 )
 
 const (
-	// memoryShare is the part of the available memory that a search may use,
-	// in percent, where the user does not say.
+	// memoryShare is the part of the available memory that a search may use, in percent.
 	memoryShare = 85
-	// memoryRoom is how much a search may hold, whatever the user says, beyond what the
-	// process held before: evaluation and the collector need some.
+	// memoryRoom is how much a search may hold beyond what the process held before it
+	// began, whatever --memory says: evaluation and the collector need some.
 	memoryRoom = 128 << 20
 )
 
-// memoryLimit is when a search ends because of the memory that the process holds, where
-// it may hold so many bytes; 0 means no limit.
-func memoryLimit(wanted int64) int64 {
-	if wanted == 0 {
-		return availableBytes()
+// bounds are how much memory a search may hold, in bytes; 0 means no bound.
+type bounds struct {
+	// states bounds what the search knows of states: the rest goes to disk.
+	states int64
+	// process bounds the process: the search ends when it holds more.
+	process int64
+	// reached states why a search has ended that exceeded process.
+	reached string
+}
+
+// memoryBounds are the bounds of a search for which --memory asks for wanted bytes, where
+// so many are available and the process holds so many; each is 0 where it is not known.
+func memoryBounds(wanted, available, held int64) bounds {
+	b := bounds{states: wanted, process: max(wanted, held+memoryRoom)}
+	flag, why := (&size.Value{Bytes: wanted}).String(), ""
+	if b.process > wanted {
+		why = fmt.Sprintf(": --memory %s, raised to %d MiB more than the program held before", flag, memoryRoom>>20)
 	}
-	return max(wanted, program.HeldBytes()+memoryRoom)
+	switch {
+	case wanted == 0:
+		b.states, b.process, why = available, available, ""
+	case available > 0 && available < b.process:
+		b.states, b.process = min(wanted, available), available
+		why = fmt.Sprintf(": --memory %s, but only that much was available", flag)
+	}
+	b.reached = fmt.Sprintf("the memory limit of %s MB was reached%s", console.Count(b.process/1e6), why)
+	return b
 }
 
-// guardMemory ends the context that it returns with a check.Limit when the
-// process holds more than limit bytes; 0 means no limit. The caller releases the
-// guard.
-func guardMemory(ctx context.Context, limit, wanted int64) (guarded context.Context, release func()) {
-	return program.Guard(ctx, limit, wanted, memoryReached(limit))
-}
-
-// memoryReached is why a search has ended that outgrew the memory.
-func memoryReached(limit int64) string {
-	return fmt.Sprintf("the memory limit of %s MB was reached", console.Count(limit/1e6))
+// guard ends the context that it returns with a check.Limit when the process holds more
+// than it may. The caller releases the guard.
+func (b bounds) guard(ctx context.Context) (guarded context.Context, release func()) {
+	return program.Guard(ctx, b.process, b.states, b.reached)
 }
 
 // availableBytes is the share of the machine's, or the container's, memory
-// that a search may use; 0 where the system does not tell.
+// that a search may use; 0 where the system does not say.
 func availableBytes() int64 {
 	least := int64(0)
 	consider := func(n int64, err error) {

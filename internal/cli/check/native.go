@@ -332,11 +332,11 @@ func (x *nativeSearch) job() program.Job {
 	if wanted := x.s.o.memoryBytes; wanted > 0 {
 		j.StatesBytes = max(wanted-held, wanted/2) / statesShare
 	}
-	if limit := x.s.limit; limit > 0 {
+	if limit := x.s.memory.process; limit > 0 {
 		if o.Checker != nil {
 			held += o.MemoryBytes / checksShare
 		}
-		j.LimitBytes, j.Limit = max(limit-held, limit/2), memoryReached(limit)
+		j.LimitBytes, j.Limit = max(limit-held, limit/2), x.s.memory.reached
 	}
 	return j
 }
