@@ -87,8 +87,12 @@ func (c *checker) want(off int, name string, want, found uint64) {
 	}
 }
 
-// zero says that b, which is at off, has only zeros.
+// zero says that b, which is at off, has only zeros. Most pages of a small store are
+// little else, so it compares many bytes at a time before it looks for the one.
 func (c *checker) zero(off int, b []byte) {
+	for len(b) >= len(zeros) && [len(zeros)]byte(b) == zeros {
+		off, b = off+len(zeros), b[len(zeros):]
+	}
 	for i, x := range b {
 		if x != 0 {
 			c.fail(off+i, hexByte(x), "zero")
@@ -96,6 +100,8 @@ func (c *checker) zero(off int, b []byte) {
 		}
 	}
 }
+
+var zeros [64]byte
 
 // hex and hexByte are numbers as they are printed in errors.
 func hex(x uint32) string { return fmt.Sprintf("0x%08x", x) }

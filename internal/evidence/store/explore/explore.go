@@ -30,6 +30,10 @@ type Options struct {
 	// FaultRuns bounds the number of runs for each kind of fault: default 40;
 	// -1: none.
 	FaultRuns int
+	// Part of Parts is the share of the moments whose states are explored: every
+	// Parts-th group of neighbours, which have many images in common. Part 0 has the
+	// faults too. Parts 0 is everything.
+	Part, Parts int
 	// Only replays one state: Failure.Path has the numbers; empty, but not nil,
 	// it replays the workload without a crash. Fault replays one fault, as
 	// Failure.Fault names it, and explores no crash.
@@ -55,6 +59,14 @@ func (o Options) complete() Options {
 		o.Ops = o.Profile.Generate(o.Seed)
 	}
 	return o
+}
+
+// neighbours is how many moments in a row are of one part.
+const neighbours = 16
+
+// has reports whether a moment of the workload belongs to the part.
+func (o Options) has(moment int) bool {
+	return o.Parts == 0 || moment/neighbours%o.Parts == o.Part
 }
 
 // Step is one crash: the number of the moment in its run, and that of the
@@ -179,7 +191,7 @@ func Run(o Options) Report {
 	if x.o.Fault == "" && x.o.kind == NoFault {
 		x.crashes()
 	}
-	if x.failure == nil && x.o.FaultRuns > 0 && x.o.Only == nil {
+	if x.failure == nil && x.o.FaultRuns > 0 && x.o.Only == nil && x.o.Part == 0 {
 		x.faults()
 	}
 	x.report.Failure = x.failure
@@ -297,7 +309,7 @@ func (e *explored) moment() {
 		fresh = min(e.units, len(d.units))
 	}
 	e.changes, e.syncs, e.promise, e.units = d.changes, d.syncs, e.acked, len(d.units)
-	if only != nil && only.Moment != number {
+	if only != nil && only.Moment != number || e.depth == 1 && !x.o.has(number) {
 		return
 	}
 	x.report.Moments++

@@ -3,6 +3,7 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -122,5 +123,33 @@ func TestRunsAreTheSame(t *testing.T) {
 	}
 	if a, b := run(), run(); a != b {
 		t.Errorf("%s\n%s", a, b)
+	}
+}
+
+// TestPartsAreTheWhole: together the parts of a seed look at each state once, and have
+// its faults once. (Images that two parts meet are opened by both.)
+func TestPartsAreTheWhole(t *testing.T) {
+	for _, parts := range []int{1, 3, seedParts} {
+		for p := range Profiles() {
+			o := Options{Subject: logSubject{}, Profile: Profiles()[p], Seed: 4, Depth: 1, FaultRuns: 4, Subsets: 6}
+			whole := Run(o)
+			var sum Report
+			o.Parts = parts
+			for o.Part = range parts {
+				sum.Add(Run(o))
+			}
+			if err := cmp.Or(whole.Failure, sum.Failure); err != nil {
+				t.Fatal(err)
+			}
+			if whole.Moments <= neighbours || sum.Moments != whole.Moments || sum.States != whole.States || sum.Images < whole.Images {
+				t.Errorf("%d parts: %d moments, %d states, %d images; the whole has %d, %d, %d",
+					parts, sum.Moments, sum.States, sum.Images, whole.Moments, whole.States, whole.Images)
+			}
+			for name, n := range whole.Coverage {
+				if strings.HasPrefix(name, "fault ") && sum.Coverage[name] != n {
+					t.Errorf("%d parts: %s %d times, not %d", parts, name, sum.Coverage[name], n)
+				}
+			}
+		}
 	}
 }

@@ -20,11 +20,15 @@ type Suite struct {
 	First    uint64 // seed
 	Seeds    uint64 // how many; 0: until there are enough States
 	States   uint64
-	Workers  int // that explore at one time; each seed is one's own
-	// Progress is told of each seed that is done, with the sum so far. Its
-	// calls do not overlap.
+	Workers  int // that explore at one time; each part of a seed is one's own
+	// Progress receives the sum so far after each part of a seed. Its calls do not
+	// overlap.
 	Progress func(seed uint64, sum Report)
 }
+
+// seedParts is into how many parts a seed is divided: the largest has a third of the
+// states of a whole suite, for which all other workers would wait.
+const seedParts = 8
 
 // Seed are the options of one seed.
 func (s Suite) Seed(n uint64) Options {
@@ -36,35 +40,37 @@ func (s Suite) Seed(n uint64) Options {
 	return o
 }
 
-// Run explores the seeds in order, until all are done, there are enough
+// Run explores the seeds in order, part by part, until all are done, there are enough
 // states, or there is a failure. Reports are added up in the order in which
 // they come; their sum does not depend on it.
 func (s Suite) Run() Report {
 	var (
 		mu   sync.Mutex
 		sum  Report
-		next = s.First
+		next uint64 // part, counted from the first of the first seed
 		wait sync.WaitGroup
 	)
-	take := func() (seed uint64, more bool) {
+	take := func() (o Options, more bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		done := s.Seeds > 0 && next-s.First >= s.Seeds || s.States > 0 && sum.States >= s.States || sum.Failure != nil
+		done := s.Seeds > 0 && next >= s.Seeds*seedParts || s.States > 0 && sum.States >= s.States || sum.Failure != nil
+		o = s.Seed(s.First + next/seedParts)
+		o.Part, o.Parts = int(next%seedParts), seedParts
 		next++
-		return next - 1, !done
+		return o, !done
 	}
 	for range max(s.Workers, 1) {
 		wait.Go(func() {
 			for {
-				seed, more := take()
+				o, more := take()
 				if !more {
 					return
 				}
-				r := Run(s.Seed(seed))
+				r := Run(o)
 				mu.Lock()
 				sum.Add(r)
 				if s.Progress != nil {
-					s.Progress(seed, sum)
+					s.Progress(o.Seed, sum)
 				}
 				mu.Unlock()
 			}

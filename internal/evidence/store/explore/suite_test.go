@@ -72,7 +72,7 @@ func TestCrashes(t *testing.T) {
 	}
 	s.Progress = func(seed uint64, r Report) {
 		if testing.Verbose() {
-			fmt.Printf("seed %d done: %d states, %d images, %d opens\n", seed, r.States, r.Images, r.Opens)
+			fmt.Printf("a part of seed %d done: %d states, %d images, %d opens\n", seed, r.States, r.Images, r.Opens)
 		}
 	}
 	r := s.Run()
