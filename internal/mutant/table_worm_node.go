@@ -9,7 +9,7 @@ func wormNodeMutants() []Mutant {
 	const (
 		hold    = "TestHold|TestNotes"
 		refuse  = "TestRefusals|TestClaims|TestLimits|TestConnsMax|TestSilent"
-		witness = "TestRolledBack|TestMuteUntilSure|TestRestart|TestFurther"
+		witness = "TestRolledBack|TestMuteUntilSure|TestRestart|TestPast|TestEveryHistory"
 		client  = "TestCoalesce|TestLost|TestAnother|TestInflightMax|TestFull|TestHalfOpen|TestListenAgain|TestBadServer"
 	)
 	return []Mutant{
@@ -137,12 +137,42 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/lives-are-not-compared", Kind: Lost, In: "internal/worm/node", Packages: node, Run: witness,
 			Breaks: "A disk that lacks a generation passes when it has started as often as the one that was seen.",
-			Old:    "return seen.life != r.now.life\n", New: "return false\n",
+			Old:    "l[i].life == seen.life && ", New: "",
 		},
 		{
 			Name: "worm/node/the-life-before-is-not-compared", Kind: Lost, In: "internal/worm/node", Packages: node, Run: witness,
 			Breaks: "A disk that lacks the end of its last generation passes.",
-			Old:    "return seen.life != r.before.life || r.start < seen.position", New: "return false",
+			Old:    "seen.position <= l[i+1].position", New: "true",
+		},
+		{
+			Name: "worm/node/lone-lives-hide-the-lost-one", Kind: Lost, In: "internal/worm/node", Packages: []string{"internal/worm/node", "internal/evidence/worm/simulation"}, Run: "TestRolledBack|TestEveryHistory|TestLostDisk",
+			Breaks: "A server that has started alone since its disk was put back passes at a peer that has seen a life of before.",
+			Old:    "return found && l[i].life", New: "return seen.generation < l[max(len(l)-2, 0)].generation || found && l[i].life",
+		},
+		{
+			Name: "worm/node/one-life-is-remembered", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestPast|TestEveryHistory",
+			Breaks: "A server that has started twice while a peer was away is denied by that peer.",
+			Old:    "if len(l) >= livesMax {", New: "if l = l[max(len(l)-1, 0):]; len(l) >= livesMax {",
+		},
+		{
+			Name: "worm/node/lives-are-without-bound", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestLivesMax",
+			Breaks: "A server that starts again and again remembers every start.",
+			Old:    "if len(l) >= livesMax {", New: "if false {",
+		},
+		{
+			Name: "worm/node/a-checkpoint-forgets-the-lives", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestCheckpoint",
+			Breaks: "A server that has written its state anew knows of no life before, and is denied by peers that have seen one.",
+			Old:    "record(recordWitness, encodeSighting(w.s.id, life))", New: "_ = life",
+		},
+		{
+			Name: "worm/node/who-answers-is-a-witness", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestEarlierLifeIsNamed",
+			Breaks: "A server counts a peer that holds an earlier life for a witness of the present one.",
+			Old:    "case r.sameLife(v.seen) || r.replaces(v.seen):", New: "case true:",
+		},
+		{
+			Name: "worm/node/the-wait-began-with-the-start", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestWaitsForOneMore",
+			Breaks: "A server that was alone for long serves beside the first half of the others that comes, and does not wait.",
+			Old:    "if !p.mute && p.since == 0 {", New: "if p.since == 0 {",
 		},
 		{
 			Name: "worm/node/told-before-it-is-written", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestToldWhenWritten",
@@ -157,7 +187,7 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/the-evidence-is-overwritten", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestWitness",
 			Breaks: "A server whose disk was put back has its witness forget what speaks against it by starting again.",
-			Old:    "case r.further(seen): // the evidence stays", New: "case false:",
+			Old:    "(seen == (sighting{}) || seen == r.knows)", New: "true",
 		},
 		{
 			Name: "worm/node/state-is-not-saved-whole", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestCheckpoint",

@@ -89,12 +89,12 @@ func wormRuleMutants() []Mutant {
 		{
 			Name: "worm/rules/k-old-disks-are-not-found-out", Kind: Lost, In: "internal/worm/node", Packages: in, Run: registers,
 			Breaks: "A server whose disk was put back believes itself the newest (rule k).",
-			Old:    "if w.report(position).further(v.seen) {", New: "if false && w.report(position).further(v.seen) {",
+			Old:    "case !w.lives.past(v.seen):", New: "case false:",
 		},
 		{
 			Name: "worm/rules/l-time-makes-sure", Kind: Unsound, In: "internal/worm/node", Packages: in, Run: registers,
 			Breaks: "Who has waited long enough for its peers answers without them (rule l).",
-			Old:    "		w.pause = min(2*w.pause, s.opt.TellEvery)\n",
+			Old:    "		w.pause = min(2*w.pause, s.opt.TellEvery, s.retryMax())\n",
 			New:    "		if w.pause = min(2*w.pause, s.opt.TellEvery); w.pause == s.opt.TellEvery {\n			for _, p := range s.registers.all() {\n				p.mute = false\n			}\n		}\n",
 		},
 		{

@@ -199,7 +199,7 @@ func TestClaimsOfStrangers(t *testing.T) {
 				t.Fatalf("server %d does not welcome a stranger: %d %x", i, kind, w)
 			}
 			old := append([]byte{1}, words(d.ids[j], far, 7, far)...)
-			report := append([]byte{2}, words(far, 7, far, far, 0, 0, 0)...)
+			report := append([]byte{3}, words(far, 7, far, 0, 0, 0)...)
 			text := append(le.AppendUint64([]byte("ashlar worm report"), d.cluster), report...)
 			signed := append(append(slices.Clone(report), own.Public().(ed25519.PublicKey)...), ed25519.Sign(own, text)...)
 			for _, payload := range [][]byte{old, report, append(slices.Clone(report), make([]byte, 96)...), signed, append(signed, signed...)} {

@@ -18,7 +18,9 @@ func TestRolledBack(t *testing.T) {
 		name     string
 		running  bool // the copy is made while it runs
 		restarts int  // between the copy and putting it back
-	}{{"a generation", false, 1}, {"two generations", false, 2}, {"within a generation", true, 0}} {
+		alone    int  // then, while nobody else is there
+	}{{"a generation", false, 1, 0}, {"two generations", false, 2, 0}, {"within a generation", true, 0, 0},
+		{"a generation, then as many alone", false, 1, 1}, {"a generation, then more alone", false, 1, 3}} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			c := newCluster(t, 3, dir, func(o *Options) { o.TellEvery = 20 * time.Millisecond })
@@ -68,6 +70,23 @@ func TestRolledBack(t *testing.T) {
 			}
 			// Nobody but its peers has seen it.
 			c.nodes[0].world.Random = env.Seeded(77)
+			for i := range test.alone {
+				for peer := 1; i == 0 && peer < 3; peer++ {
+					c.stop(peer)
+				}
+				c.nodes[0].world.Random = env.Seeded(uint64(80 + i))
+				if err := c.start(0); err != nil {
+					t.Fatal(err)
+				}
+				eventually(t, "the life is written down", func() bool { s := c.nodes[0].Status(); return s.Position > 0 && s.Pending == 0 })
+				c.stop(0)
+			}
+			for peer := 1; test.alone > 0 && peer < 3; peer++ {
+				if err := c.start(peer); err != nil {
+					t.Fatal(err)
+				}
+				c.nodes[0].world.Random = env.Seeded(90)
+			}
 			if err := c.start(0); err != nil {
 				t.Fatal(err)
 			}
@@ -76,9 +95,7 @@ func TestRolledBack(t *testing.T) {
 			if r := fresh.call(t, c.member(0), readOf(addr(1, 1))); r != nil && r.Status != wor.StatusMute {
 				t.Fatalf("it answers %+v", r)
 			}
-			if !serving(1)() || !serving(2)() {
-				t.Fatal("the others do not serve")
-			}
+			eventually(t, "the others serve", func() bool { return serving(1)() && serving(2)() })
 		})
 	}
 }

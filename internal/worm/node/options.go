@@ -83,8 +83,8 @@ type Options struct {
 	// TellEvery is how often the server reports its position to its peers.
 	TellEvery time.Duration
 	// WitnessWait is how long a server that a bare majority of its partition's
-	// members, itself included, knows to be alive waits for one more (see
-	// witness.go).
+	// members, itself included, knows to be alive waits for one more, from the
+	// moment at which it had that majority (see witness.go).
 	WitnessWait time.Duration
 	// DrainWithin bounds how long Drain waits for clients.
 	DrainWithin time.Duration

@@ -18,7 +18,7 @@ import (
 // A record in the log begins with its kind.
 const (
 	recordGroup   byte = iota + 1 // uvarint of the partition; the group's record
-	recordWitness                 // a sighting
+	recordWitness                 // a sighting; of the server itself, a life that began there
 	recordCluster                 // the cluster's number; what was seen before is of another one
 	recordBehind                  // a member has seen that the disk is not the newest; why, as text
 )
@@ -78,7 +78,7 @@ func (s *Server) redo(record []byte) error {
 	case recordWitness:
 		id, seen, err := decodeSighting(body)
 		if err == nil {
-			s.witness.remember(id, seen)
+			s.witness.redo(id, seen)
 		}
 		return err
 	case recordCluster:
@@ -89,7 +89,7 @@ func (s *Server) redo(record []byte) error {
 		s.witness.forget()
 		return nil
 	case recordBehind:
-		s.witness.redo(string(body))
+		s.witness.redoDenial(string(body))
 		return nil
 	}
 	return errRecord

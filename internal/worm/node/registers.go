@@ -28,7 +28,8 @@ type part struct {
 	group  *group.Group
 	bytes  int64
 	// mute: not enough peers have confirmed yet that the disk is up to date. That
-	// is asked anew in each epoch: judged is the last one, and since when it began.
+	// is asked anew in each epoch: judged is the last one, and since is when a bare
+	// majority had confirmed it there, 0 if it has not.
 	mute   bool
 	judged wor.Epoch
 	since  env.Instant
@@ -47,7 +48,7 @@ func (g *registers) add() {
 	o := &g.s.opt
 	for i := range o.Genesis.Partitions {
 		g.parts = append(g.parts, &part{number: wor.Partition(i), group: group.New(g.s.id, o.Genesis, wor.Partition(i)),
-			mute: !o.Alone, since: o.Env.Clock.Now()})
+			mute: !o.Alone})
 	}
 }
 

@@ -8,36 +8,6 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestFurther: what others have seen of a server against what its disk says of its
-// past: it was last begun in generation 5, by life 50, and has 100 records. It was
-// opened once more since, and ended before that was written down.
-func TestFurther(t *testing.T) {
-	r := report{sighting{place{7, 100}, 70}, 100, sighting{place{5, 90}, 50}}
-	for _, x := range []struct {
-		what string
-		seen sighting
-		want bool
-	}{
-		{"nothing", sighting{}, false},
-		{"an earlier life", sighting{place{4, 80}, 40}, false},
-		{"the last life", sighting{place{5, 100}, 50}, false},
-		{"the last life, with more than the disk has", sighting{place{5, 101}, 50}, true},
-		{"another life of that generation", sighting{place{5, 95}, 51}, true},
-		{"a life that told of itself, and of which the disk knows nothing", sighting{place{6, 100}, 60}, true},
-		{"this one", sighting{place{7, 110}, 70}, false},
-		{"another one of this generation", sighting{place{7, 110}, 71}, true},
-		{"a later one", sighting{place{8, 1}, 80}, true},
-	} {
-		if got := r.further(x.seen); got != x.want {
-			t.Errorf("%s: further is %v, want %v", x.what, got, x.want)
-		}
-	}
-	first := report{now: sighting{place{1, 0}, 10}}
-	if first.further(sighting{place{1, 5}, 10}) || !first.further(sighting{place{1, 5}, 11}) {
-		t.Error("the first generation")
-	}
-}
-
 // TestFalseClaimsGoFirst: a flood of claims that were found false does not have a
 // true one forgotten, before the client that has a segment trimmed asks again; and
 // the table is bounded whatever is in it.

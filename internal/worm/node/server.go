@@ -73,7 +73,7 @@ func OpenServer(o Options) (*Server, error) {
 	}
 	s.wheel = newWheel(o.Env.Clock, env.WakeFunc(s.turn))
 	s.transport = NewTransport(TransportOptions{Env: o.Env, Serial: &s.serial, Cluster: o.Genesis.Cluster,
-		From: uint64(s.id), Peer: true})
+		From: uint64(s.id), Peer: true, BackoffMax: s.retryMax()})
 	s.commits.run(o.Tasks)
 	s.mu.Lock()
 	err = s.belong()

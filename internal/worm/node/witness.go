@@ -22,28 +22,39 @@ import (
 // of the epoch's other members have written its life down (witnesses), and it is
 // permanently mute if any member has seen it further than its disk was.
 //
+// A peer keeps one sighting of a server, and answers each report with it. The
+// server compares it with all the lives that its disk knows of (lives): if the
+// sighting is not among them, the disk has lost something, and the server is
+// denied. Otherwise it reports again and names the sighting, and only then does
+// the peer write the new life down in its place. So a sighting is replaced by
+// nothing but a life whose disk has all that was seen, and every life that a
+// peer has ever written down is in the past of the one that it holds. However
+// often a disk that was put back starts while its peers cannot be reached, it
+// does not learn of the life that it has lost, and cannot name it.
+//
 // Enough is more than half of the others. Then no disk that has lost a life that
 // served goes unnoticed: the lost life had at least half of the epoch's others as
 // witnesses and the present one has more than half, so one server is a witness of
-// both, and it denies the present life, because the lost one is not in its past.
+// both, and that server holds a sighting which the present disk does not know.
 //
 // Of 2m others, however, a majority of the members needs only m, and a partition
-// must serve when the rest are down. So a server with m witnesses waits for one
-// more for WitnessWait, and then serves. No rule without that gap lets every
+// must serve when the rest are down. So a server that has got m witnesses waits for
+// one more for WitnessWait, and then serves. No rule without that gap lets every
 // majority serve: take a server that served beside one half of the others alone,
 // was put back, and now meets the other half alone. Neither it nor they have
 // received anything of the lost life, and had it never been, they would have to
-// serve. Such a disk is denied when a server of the first half comes back.
+// serve. Such a disk is denied when a server of the first half comes back, which
+// holds the lost life until then.
 //
 // Both reports and answers are signed (Key): a server speaks only for itself,
 // and claims of others about it, such as a client's hello, change nothing here.
-// A witness whose sighting is not in the past of the reporting server keeps the
-// sighting and continues to deny, whatever reports follow. A server that is
-// denied writes that down, because the witness may be gone when it starts
-// again; an operator must replace it.
+// A server that is denied writes that down, because the witness may be gone when
+// it starts again; an operator must replace it.
 //
-// Within one generation, a disk older than the last report is noticed. In a
-// partition of one server nothing is.
+// A life is written down by its witnesses, its position is not: a disk that
+// lacks the end of a life, and not all of it, is noticed only if the end was
+// reported to a peer that has not restarted since. In a partition of one server
+// nothing is noticed.
 
 // place is a server's position in its log.
 type place struct{ generation, position uint64 }
@@ -60,13 +71,10 @@ type sighting struct {
 	life uint64
 }
 
-// report is a server's report about itself: its position; the position of its
-// disk when it was opened; and the last earlier life that the disk knows of.
-type report struct {
-	now    sighting
-	start  uint64 // position
-	before sighting
-}
+// report is a server's report about itself: its position, and the sighting by
+// the peer that it has found in its past, if any. That is the only one which the
+// report may replace.
+type report struct{ now, knows sighting }
 
 // verdict is the answer to a report: the earlier sighting of the server. Life
 // is that of the report, so that the answer is for this life only.
@@ -78,11 +86,11 @@ type verdict struct {
 
 // The forms of a report, a verdict and a record of a sighting, and the lengths.
 const (
-	reportForm  = 2
+	reportForm  = 3
 	verdictForm = 3
 	recordForm  = 1
 	sightingLen = 3 * 8
-	reportLen   = 1 + sightingLen + 8 + sightingLen
+	reportLen   = 1 + 2*sightingLen
 	verdictLen  = 1 + 8 + 8 + sightingLen
 	recordLen   = 1 + 8 + sightingLen
 
@@ -105,15 +113,14 @@ func readSighting(b []byte) sighting {
 }
 
 func encodeReport(r report) []byte {
-	b := appendSighting([]byte{reportForm}, r.now)
-	return appendSighting(binary.LittleEndian.AppendUint64(b, r.start), r.before)
+	return appendSighting(appendSighting([]byte{reportForm}, r.now), r.knows)
 }
 
 func decodeReport(b []byte) (report, error) {
 	if len(b) != reportLen || b[0] != reportForm {
 		return report{}, fmt.Errorf("%w: a report of %d bytes", errRecord, len(b))
 	}
-	return report{readSighting(b[1:]), binary.LittleEndian.Uint64(b[25:]), readSighting(b[33:])}, nil
+	return report{readSighting(b[1:]), readSighting(b[1+sightingLen:])}, nil
 }
 
 func encodeVerdict(v verdict) []byte {
@@ -165,19 +172,39 @@ func (c *conn) witness(id uint64, payload []byte) error {
 func (w *witness) take(from wor.ServerID, r report) (seen sighting) {
 	seen = w.seen[from]
 	switch {
-	case r.further(seen): // the evidence stays
-	case r.now.generation > seen.generation:
+	case r.replaces(seen):
 		w.note(from, r.now)
-	case r.now.generation == seen.generation && seen.less(r.now.place):
+	case r.sameLife(seen) && seen.less(r.now.place):
 		w.seen[from] = r.now
 	}
 	return seen
 }
 
+// replaces reports whether the report takes the place of a sighting of another
+// life: there is none, or the server has found exactly this one in its past.
+func (r report) replaces(seen sighting) bool {
+	return !r.sameLife(seen) && (seen == (sighting{}) || seen == r.knows)
+}
+
+// sameLife reports whether a sighting is of the life that reports.
+func (r report) sameLife(seen sighting) bool {
+	return seen.generation == r.now.generation && seen.life == r.now.life
+}
+
 // note writes a sighting down.
 func (w *witness) note(id wor.ServerID, now sighting) {
-	w.remember(id, now)
+	w.redo(id, now)
 	w.s.commits.stage(recordWitness, 0, encodeSighting(id, now))
+}
+
+// redo repeats a sighting that was written down. One of the server itself is a
+// life of its own.
+func (w *witness) redo(id wor.ServerID, now sighting) {
+	if id == w.s.id {
+		w.lives = w.lives.add(now)
+		return
+	}
+	w.remember(id, now)
 }
 
 // remember keeps a sighting. Anyone can make keys and report with them, which
@@ -186,7 +213,7 @@ func (w *witness) remember(id wor.ServerID, now sighting) {
 	s := w.s
 	if _, known := w.seen[id]; !known && len(w.seen) >= seenMax {
 		for _, old := range sortedKeys(w.seen) {
-			if old != s.id && !s.registers.isPeer(old) {
+			if !s.registers.isPeer(old) {
 				delete(w.seen, old)
 				break
 			}
@@ -195,12 +222,10 @@ func (w *witness) remember(id wor.ServerID, now sighting) {
 	w.seen[id] = now
 }
 
-// begin writes down that this life has begun, remembers the previous one, and
-// begins to report.
+// begin writes down that this life has begun, and begins to report.
 func (w *witness) begin() {
 	s := w.s
 	w.tell.due, w.judging.due = w.tellPeers, w.judge
-	w.before = w.seen[s.id]
 	w.note(s.id, sighting{place{s.generation, s.commits.durable()}, w.life})
 	w.begun = s.commits.last()
 	w.regroup()
@@ -210,10 +235,10 @@ func (w *witness) begin() {
 // it. Server.mu guards it.
 type witness struct {
 	s             *Server
-	life          uint64   // drawn for this run: distinguishes two of one generation
-	start         place    // where the disk was when it was opened
-	before        sighting // of the previous life
-	begun         uint64   // number of the record that this life has begun
+	life          uint64 // drawn for this run: distinguishes two of one generation
+	start         place  // where the disk was when it was opened
+	lives         lives  // of this server, as its disk knows them
+	begun         uint64 // number of the record that this life has begun
 	seen          map[wor.ServerID]sighting
 	asks          []*ask
 	told          uint64        // the position of the last reports
@@ -237,14 +262,18 @@ func (w *witness) denial() string { return w.rolledBack }
 // forget drops all sightings, and what was written down against this server.
 func (w *witness) forget() {
 	clear(w.seen)
+	w.lives = nil
 	w.rolledBack = ""
 }
 
-// redo repeats a denial that was written down.
-func (w *witness) redo(denial string) { w.rolledBack = denial }
+// redoDenial repeats a denial that was written down.
+func (w *witness) redoDenial(denial string) { w.rolledBack = denial }
 
 // save passes on the records of what is known.
 func (w *witness) save(record func(kind byte, record []byte)) {
+	for _, life := range w.lives {
+		record(recordWitness, encodeSighting(w.s.id, life))
+	}
 	for _, id := range sortedKeys(w.seen) {
 		record(recordWitness, encodeSighting(id, w.seen[id]))
 	}
@@ -259,13 +288,18 @@ func (w *witness) stop() { w.s.wheel.remove(&w.tell) }
 // ask is a peer to which this server reports its position.
 type ask struct {
 	member wor.Member
-	under  bool   // way
-	sure   bool   // it has answered, and has not seen this server further
-	told   uint64 // position
+	under  bool     // way
+	knows  sighting // its sighting of an earlier life, which is in this server's past
+	sure   bool     // it has written this life down
+	told   uint64   // position
 }
 
 // Waits between attempts to reach peers that have not answered yet.
 const askMin = 20 * time.Millisecond
+
+// retryMax bounds the wait between two attempts to reach a peer that has not
+// answered, so that in WitnessWait each is tried several times.
+func (s *Server) retryMax() time.Duration { return max(s.opt.WitnessWait/4, askMin) }
 
 // regroup finds the peers after the members of a partition have changed.
 func (w *witness) regroup() {
@@ -273,7 +307,7 @@ func (w *witness) regroup() {
 	var asks []*ask
 	for _, p := range s.registers.all() {
 		if e := p.group.Epoch(); e != p.judged && p.group.Config().Index(s.id) >= 0 && !s.opt.Alone {
-			p.mute, p.judged, p.since = true, e, s.opt.Env.Clock.Now()
+			p.mute, p.judged, p.since = true, e, 0
 		}
 		for _, m := range p.group.Config().Members {
 			if m.ID == s.id || slices.ContainsFunc(asks, func(a *ask) bool { return a.member == m }) {
@@ -282,7 +316,7 @@ func (w *witness) regroup() {
 			a := &ask{member: m}
 			for _, old := range w.asks {
 				if old.member.ID == m.ID {
-					a.sure, a.told = old.sure, old.told
+					a.knows, a.sure, a.told = old.knows, old.sure, old.told
 				}
 			}
 			asks = append(asks, a)
@@ -320,6 +354,9 @@ func (w *witness) judge() {
 			enough = least
 		}
 		p.mute = sure < least
+		if !p.mute && p.since == 0 {
+			p.since = now
+		}
 		if wait := p.since.Add(s.opt.WitnessWait); !p.mute && sure < enough && now < wait {
 			p.mute = true
 			if !w.judging.linked() || wait < w.judging.at {
@@ -332,8 +369,7 @@ func (w *witness) judge() {
 	}
 }
 
-// witnesses returns the peers that have written this life down, and have not
-// seen the server further than its disk.
+// witnesses returns the peers that have written this life down.
 func (w *witness) witnesses() (list []wor.ServerID) {
 	for _, a := range w.asks {
 		if a.sure {
@@ -363,19 +399,19 @@ func (w *witness) tellPeers() {
 			continue
 		}
 		a.under = true
-		position := s.commits.durable()
-		payload := s.key.sign(reportPurpose, s.opt.Genesis.Cluster, encodeReport(w.report(position)))
+		r := report{sighting{place{s.generation, s.commits.durable()}, w.life}, a.knows}
+		payload := s.key.sign(reportPurpose, s.opt.Genesis.Cluster, encodeReport(r))
 		s.later = append(s.later, func() {
 			s.serial.Do(func() {
 				s.transport.Invoke(a.member, wor.ServiceWitness, payload, s.opt.TellEvery*2,
-					func(b []byte, err error) { w.heard(a, position, b, err) })
+					func(b []byte, err error) { w.heard(a, r, b, err) })
 			})
 		})
 	}
 	w.told = s.commits.durable()
 	if unsure {
 		s.wheel.add(&w.tell, s.opt.Env.Clock.Now().Add(w.pause))
-		w.pause = min(2*w.pause, s.opt.TellEvery)
+		w.pause = min(2*w.pause, s.opt.TellEvery, s.retryMax())
 	}
 }
 
@@ -387,8 +423,8 @@ func (w *witness) regular() {
 	}
 }
 
-// heard handles a peer's answer.
-func (w *witness) heard(a *ask, position uint64, answer []byte, err error) {
+// heard handles a peer's answer to a report.
+func (w *witness) heard(a *ask, r report, answer []byte, err error) {
 	s := w.s
 	s.mu.Lock()
 	defer s.unlock()
@@ -406,36 +442,17 @@ func (w *witness) heard(a *ask, position uint64, answer []byte, err error) {
 	if err != nil || v.about != s.id || v.life != w.life {
 		return
 	}
-	if w.report(position).further(v.seen) {
-		w.behind(a.member, v.seen.place)
-		return
-	}
-	a.sure, a.told = true, max(a.told, position)
-	w.judge()
-}
-
-// report is the server's report when its log is at position.
-func (w *witness) report(position uint64) report {
-	s := w.s
-	return report{sighting{place{s.generation, position}, w.life}, w.start.position, w.before}
-}
-
-// further reports whether the sighting of the reporting server is not in its
-// own past.
-func (r report) further(seen sighting) bool {
 	switch {
-	case seen.generation == 0:
-		return false
-	case seen.generation == r.now.generation:
-		return seen.life != r.now.life
-	case seen.generation == r.before.generation:
-		// The last life that the disk knows of. Generations may lie between it and
-		// this one, of starts that ended before they were written down.
-		return seen.life != r.before.life || r.start < seen.position
+	case !w.lives.past(v.seen):
+		w.behind(a.member, v.seen.place)
+	case r.sameLife(v.seen) || r.replaces(v.seen):
+		a.sure, a.told = true, max(a.told, r.now.position)
+		w.judge()
+	default:
+		a.knows = v.seen
+		s.wheel.remove(&w.tell)
+		s.wheel.add(&w.tell, s.opt.Env.Clock.Now())
 	}
-	// Of these others the disk knows nothing, though each wrote itself down before
-	// it reported anything.
-	return seen.generation > r.before.generation
 }
 
 // behind makes the server mute permanently, or until a restore: a member has

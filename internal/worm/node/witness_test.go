@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/worm/group"
@@ -52,8 +53,8 @@ func (g *guest) verdict(t *testing.T) sighting {
 }
 
 // TestWitness: what is seen of a peer is answered to it when it is written down,
-// the furthest counts, a restart keeps the generation, and what speaks against the
-// peer stays.
+// the furthest counts, a restart keeps the generation, and what is seen of one life
+// stays until a report of another life names exactly that.
 func TestWitness(t *testing.T) {
 	var o Options
 	d := newDesk(t, func(p *Options) { o = *p })
@@ -77,12 +78,22 @@ func TestWitness(t *testing.T) {
 			t.Fatalf("before: %+v", s)
 		}
 	}
-	g.reports(k, report{second, 12, sighting{place{1, 3}, 5}})
+	last := sighting{place{1, 11}, 5}
+	for i, knows := range []sighting{{}, first, {place{1, 11}, 4}, {place{2, 11}, 5}, {place{1, 12}, 5}} {
+		g.reports(k, report{second, knows})
+		if s := g.verdict(t); s != last {
+			t.Fatalf("report %d that does not name what was seen: %+v", i, s)
+		}
+	}
+	g.reports(k, report{second, last})
+	g.none("a life was acknowledged before it was written down")
 	d.commit()
-	g.verdict(t)
+	if s := g.verdict(t); s != last {
+		t.Fatalf("before: %+v", s)
+	}
 	// Lives that know nothing of that one: of its generation, and later ones.
 	for i, now := range []sighting{{place{2, 50}, 8}, {place{3, 50}, 9}, {place{4, 50}, 10}} {
-		g.reports(k, report{now, 11, sighting{place{1, 3}, 5}})
+		g.reports(k, report{now, last})
 		if s := g.verdict(t); s != second {
 			t.Fatalf("denial %d: %+v", i, s)
 		}
@@ -92,15 +103,16 @@ func TestWitness(t *testing.T) {
 	}
 	d.open(o)
 	g = d.peer(k)
-	g.reports(k, report{sighting{place{5, 50}, 11}, 11, sighting{place{1, 3}, 5}})
+	fifth := sighting{place{5, 50}, 11}
+	g.reports(k, report{now: fifth})
 	if s := g.verdict(t); s != second {
 		t.Fatalf("after a restart: %+v", s)
 	}
-	g.reports(k, report{sighting{place{5, 50}, 11}, 50, second})
+	g.reports(k, report{fifth, second})
 	d.commit()
 	g.verdict(t)
-	g.reports(k, report{sighting{place{5, 50}, 11}, 50, second})
-	if s := g.verdict(t); s.generation != 5 {
+	g.reports(k, report{fifth, second})
+	if s := g.verdict(t); s != fifth {
 		t.Fatalf("a life that knows of the one before is not taken: %+v", s)
 	}
 }
@@ -118,7 +130,7 @@ func TestUnsignedReports(t *testing.T) {
 	for what, payload := range map[string][]byte{
 		"nothing": nil, "no signature": r, "another's signature": forged, "a text that was changed": changed,
 		"another cluster's": k.sign(reportPurpose, testCluster+1, r), "a verdict": k.sign(verdictPurpose, testCluster, r),
-		"the old form": append([]byte{1}, make([]byte, 32)...), "its own": d.s.key.sign(reportPurpose, testCluster, r),
+		"an old form": append([]byte{2}, make([]byte, 56)...), "its own": d.s.key.sign(reportPurpose, testCluster, r),
 	} {
 		g := d.peer(k)
 		g.say(func(e *wire.Encoder) { _ = e.Invoke(1, 0, wor.ServiceWitness, payload) })
@@ -127,7 +139,7 @@ func TestUnsignedReports(t *testing.T) {
 			t.Errorf("%s: answered %v", what, a.code)
 		}
 	}
-	if len(d.s.witness.seen) != 1 { // itself
+	if len(d.s.witness.seen) != 0 {
 		t.Errorf("it believes %v", d.s.witness.seen)
 	}
 }
@@ -140,13 +152,12 @@ func TestManyStrangers(t *testing.T) {
 	s.witness = newWitness(s, 0)
 	g := &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{{Members: []wor.Member{{ID: 1, Addr: "a"}, {ID: member.ID(), Addr: "b"}}}}}
 	s.registers.parts = []*part{{group: group.New(1, g, 0)}}
-	s.witness.remember(1, sighting{place{1, 1}, 1})
 	s.witness.remember(member.ID(), sighting{place{1, 1}, 1})
 	for i := range seenMax + 100 {
 		s.witness.remember(member.ID()+wor.ServerID(1+i), sighting{place{1, 1}, 1}) // the least is forgotten first
 	}
-	if len(s.witness.seen) > seenMax || s.witness.seen[1].generation == 0 || s.witness.seen[member.ID()].generation == 0 {
-		t.Fatalf("%d sightings, of itself %v, of the member %v", len(s.witness.seen), s.witness.seen[1], s.witness.seen[member.ID()])
+	if len(s.witness.seen) > seenMax || s.witness.seen[member.ID()].generation == 0 {
+		t.Fatalf("%d sightings, of the member %v", len(s.witness.seen), s.witness.seen[member.ID()])
 	}
 }
 
@@ -198,11 +209,14 @@ func TestCheckpoint(t *testing.T) {
 	if n := d.s.Status().Counts.Checkpoints; n < 3 {
 		t.Fatalf("%d checkpoints", n)
 	}
-	position := d.s.Status().Position
+	position, first := d.s.Status().Position, d.s.witness.lives[0]
 	if err := d.s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	d.open(o)
+	if l := d.s.witness.lives; len(l) != 2 || !l.past(first) {
+		t.Fatalf("the lives are %v, want %v and the present one", l, first)
+	}
 	if p := d.s.Status().Position; p <= position {
 		t.Fatalf("at %d after %d", p, position)
 	}
@@ -233,6 +247,7 @@ func asker(t *testing.T) (d *desk, peers []Key) {
 	}
 	o.Dir, o.Genesis = "log", &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{cfg}}
 	o.Warn = func(text string) { d.warned = append(d.warned, text) }
+	d.clock.advance(time.Second) // an instant of 0 stands for none
 	d.open(o)
 	d.clock.advance(2 * wheelTick)
 	return d, peers
@@ -241,12 +256,23 @@ func asker(t *testing.T) (d *desk, peers []Key) {
 // reportTo is the report that the server has sent to a peer, and what answers it.
 func (d *desk) reportTo(t *testing.T, addr string) (r report, answer func(k Key, v verdict)) {
 	t.Helper()
+	return d.askedAt(t, addr).report(t)
+}
+
+// askedAt is a peer that the server has dialled, and that welcomes it.
+func (d *desk) askedAt(t *testing.T, addr string) *server {
+	t.Helper()
 	i := slices.IndexFunc(d.dialled, func(h handDial) bool { return string(h.addr) == addr })
 	if i < 0 {
 		t.Fatalf("%s is not dialled", addr)
 	}
 	d.dialled[i], d.dialled[len(d.dialled)-1] = d.dialled[len(d.dialled)-1], d.dialled[i]
-	s := d.dialledBy(t, NewKey(env.Seeded(50+uint64(addr[1]-'0')))) // as asker draws it
+	return d.dialledBy(t, NewKey(env.Seeded(50+uint64(addr[1]-'0')))) // as asker draws it
+}
+
+// report is the next report that the server has sent, and what answers it.
+func (s *server) report(t *testing.T) (r report, answer func(k Key, v verdict)) {
+	t.Helper()
 	s.c.scan.Feed(s.c.out)
 	s.c.out = nil
 	for {
@@ -262,7 +288,7 @@ func (d *desk) reportTo(t *testing.T, addr string) (r report, answer func(k Key,
 			t.Fatal(err)
 		}
 		from, text, err := signed(reportPurpose, testCluster, payload)
-		if err != nil || from != d.s.ID() {
+		if err != nil || from != s.d.s.ID() {
 			t.Fatalf("the report is by %v: %v", from, err)
 		}
 		if r, err = decodeReport(text); err != nil {
@@ -343,6 +369,57 @@ func TestUnsignedVerdicts(t *testing.T) {
 		if why := restart(&restored); why != "" {
 			t.Error("after a restore the server is held against what was before it:", why)
 		}
+	}
+}
+
+// TestWaitsForOneMore: a server that waited long for the first of its peers waits for
+// another one from then on, and not from its start.
+func TestWaitsForOneMore(t *testing.T) {
+	d, keys := asker(t)
+	r, answer := d.reportTo(t, "p0")
+	d.clock.advance(WitnessWaitDefault * 3 / 2) // less than the report may take
+	answer(keys[0], verdict{about: d.s.ID(), life: r.now.life})
+	if !d.s.Status().Partitions[0].Unsure {
+		t.Fatal("the server has a bare majority, and does not wait for another member")
+	}
+	d.clock.advance(WitnessWaitDefault)
+	if d.s.Status().Partitions[0].Unsure {
+		t.Error("the server waits for another member without end")
+	}
+}
+
+// TestEarlierLifeIsNamed: a peer that has seen an earlier life is a witness of the
+// present one only when it has been told that its sighting is in the past of the disk.
+func TestEarlierLifeIsNamed(t *testing.T) {
+	d, keys := asker(t)
+	first := d.s.witness.lives[0]
+	d.commit()
+	if err := d.s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := d.options()
+	o.Dir, o.Genesis = "log", d.genesis
+	d.dialled = nil
+	d.open(o)
+	d.commit()
+	d.clock.advance(2 * wheelTick)
+	peer := d.askedAt(t, "p0")
+	r, answer := peer.report(t)
+	if r.knows != (sighting{}) {
+		t.Fatalf("the first report names %v", r.knows)
+	}
+	answer(keys[0], verdict{about: d.s.ID(), life: r.now.life, seen: first})
+	if w := d.s.Status().Witnesses; len(w) > 0 {
+		t.Fatalf("the witnesses are %v, and none of them has written the life down", w)
+	}
+	d.clock.advance(2 * wheelTick)
+	r, answer = peer.report(t)
+	if r.knows != first {
+		t.Fatalf("the second report names %v, want %v", r.knows, first)
+	}
+	answer(keys[0], verdict{about: d.s.ID(), life: r.now.life, seen: first})
+	if w := d.s.Status().Witnesses; len(w) != 1 {
+		t.Fatalf("the witnesses are %v", w)
 	}
 }
 
@@ -464,7 +541,7 @@ func TestRestored(t *testing.T) {
 			e.Hello(&wire.Hello{Version: wire.Version, Cluster: restored.Cluster, From: 9, To: d.s.ID()})
 			r := report{now: sighting{place{uint64(2 + i), 20}, 6}}
 			if i > 0 {
-				r.start, r.before = 20, sighting{place{2, 20}, 6}
+				r.knows = sighting{place{2, 20}, 6}
 			}
 			_ = e.Invoke(1, 0, wor.ServiceWitness, k.sign(reportPurpose, restored.Cluster, encodeReport(r)))
 		})

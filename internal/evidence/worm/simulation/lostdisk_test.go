@@ -13,10 +13,11 @@ import (
 )
 
 // TestLostDisk: a server lives once beside some of the other members, all of its
-// partition's, and then again on the disk that it had before that life, beside
-// some of them. Whoever they are, of all groups of up to five: it serves on that
-// disk only if none of them was there in both lives, and then until one of those
-// comes back that were there in the lost one.
+// partition's, and then again on the disk that it had before that life: some times
+// alone, and then beside some of them. Whoever they are, of all groups of up to
+// five, and however often it has started alone: it serves on that disk only if
+// none of them was there both times, and then until one of those comes back that
+// were there in the lost life.
 //
 // So it never does where more than half of the others were there both times,
 // which in groups of even size every majority has.
@@ -32,10 +33,16 @@ func TestLostDisk(t *testing.T) {
 				if bits.OnesCount(before) < n/2 || bits.OnesCount(after) < n/2 {
 					continue // a minority, which serves nobody
 				}
-				if lostDisk(t, n, before, after) {
-					served++
-				} else {
-					denied++
+				for alone := range 4 {
+					for _, stays := range []bool{false, true} {
+						switch {
+						case stays && alone == 0, alone > 0 && !typical(before, after):
+						case lostDisk(t, lostLife{n, before, after, alone, stays}):
+							served++
+						default:
+							denied++
+						}
+					}
 				}
 			}
 		}
@@ -46,17 +53,36 @@ func TestLostDisk(t *testing.T) {
 	}
 }
 
-// lostDisk plays one case, of the members that are there in the lost life and in
-// the next one, by their bits.
-func lostDisk(t *testing.T, n int, before, after uint) (served bool) {
+// typical has one of the cases that differ only in which member is which.
+func typical(before, after uint) bool {
+	packed := func(x uint) bool { return x&(x+1) == 0 }
+	return packed(before) && packed(before&after) && packed(after>>bits.OnesCount(before))
+}
+
+// lostLife is a case: the members that are there in the lost life and in the end,
+// by their bits; how often the server starts alone between; and whether it stays
+// up from the last of these starts until the others come.
+type lostLife struct {
+	members       int
+	before, after uint
+	alone         int
+	stays         bool
+}
+
+func (x lostLife) String() string {
+	return fmt.Sprintf("%d members, %b and then, after %d starts alone (it stays up: %v), %b are there", x.members, x.before, x.alone, x.stays, x.after)
+}
+
+// lostDisk plays one case.
+func lostDisk(t *testing.T, x lostLife) (served bool) {
 	t.Helper()
 	o := worldOptions()
-	o.Seed = uint64(n)<<20 | uint64(before)<<10 | uint64(after)
+	o.Seed = uint64(x.members)<<20 | uint64(x.before)<<12 | uint64(x.after)<<4 | uint64(x.alone)
 	w, err := sim.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newCluster(w, n, 0)
+	c, err := newCluster(w, x.members, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +96,8 @@ func lostDisk(t *testing.T, n int, before, after uint) (served bool) {
 		if h.disk == nil || h.node.Life() == nil || h.server == nil || !h.sure() || h.server.Status().RolledBack != "" {
 			return nil
 		}
-		if served = true; before&after != 0 {
-			return fmt.Errorf("%d members, %b and then %b are there: the server answers", n, before, after)
+		if served = true; x.before&x.after != 0 {
+			return fmt.Errorf("%v: the server answers", x)
 		}
 		return nil
 	})
@@ -81,32 +107,43 @@ func lostDisk(t *testing.T, n int, before, after uint) (served bool) {
 			t.Fatal(err)
 		}
 	}
-	start := func(there uint) {
-		for i, h := range c.hosts[1:] {
-			h.node.Crash(false)
+	meet := func(there uint) {
+		for i, peer := range c.hosts[1:] {
+			peer.node.Crash(false)
 			if there>>i&1 != 0 {
-				h.node.Start(0)
+				peer.node.Start(0)
 			}
 		}
-		h.node.Start(0)
 		run()
+	}
+	start := func(there uint) {
+		h.node.Crash(false)
+		h.node.Start(0)
+		meet(there)
 	}
 	run()
 	h.node.Crash(false)
 	old := h.node.Disk().Clone()
-	start(before)
+	start(x.before)
 	if !h.sure() {
-		t.Fatalf("%d members, %b of the others are there: the server does not answer", n, before)
+		t.Fatalf("%v: in the life that will be lost the server does not answer", x)
 	}
 	h.node.Crash(false)
 	h.disk = old
-	start(after)
-	if before&after == 0 && !served {
-		t.Fatalf("%d members, %b and then %b are there: the server does not answer", n, before, after)
+	for range x.alone {
+		start(0)
 	}
-	start(1<<(n-1) - 1)
-	if n > 1 && h.server.Status().RolledBack == "" {
-		t.Fatalf("%d members, %b and then %b were there, and now all are: nobody denies the server", n, before, after)
+	if x.stays {
+		meet(x.after)
+	} else {
+		start(x.after)
+	}
+	if x.before&x.after == 0 && !served {
+		t.Fatalf("%v: the server does not answer", x)
+	}
+	start(1<<(x.members-1) - 1)
+	if x.members > 1 && h.server.Status().RolledBack == "" {
+		t.Fatalf("%v, and then all: nobody denies the server", x)
 	}
 	return served
 }

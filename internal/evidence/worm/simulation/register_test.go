@@ -271,9 +271,10 @@ func (c *cluster) misfortune(d draw) {
 			h.lost = &lostLives{by: map[wor.ServerID]bool{}}
 		})
 		c.w.Invariant("rolled back", func() error { return c.lost(h) })
+		alone := d.n(4)
 		c.w.After(at+turmoil/2, func() {
 			h.gone, h.mishap, h.disk = true, "rolled back", old
-			h.restart(false, restartAfter)
+			h.alone(alone)
 		})
 	case 1:
 		c.w.After(at, func() {
@@ -292,6 +293,27 @@ func (c *cluster) misfortune(d draw) {
 			h.gone, h.mishap = true, "dead"
 			h.restart(d.n(2) == 0, restartAfter)
 		})
+	}
+}
+
+// alone restarts the program so many times while it reaches no other server, and
+// then once more.
+func (h *host) alone(times int) {
+	const life = 100 * time.Millisecond
+	var others []*sim.Node
+	for _, o := range h.c.hosts {
+		if o != h {
+			others = append(others, o.node)
+		}
+	}
+	if times > 0 {
+		h.c.w.Mark("started alone on a disk that was put back")
+		heal := h.c.w.Partition([]*sim.Node{h.node}, others, false)
+		h.c.w.After(time.Duration(times)*life, heal)
+	}
+	h.restart(false, restartAfter)
+	for i := range times {
+		h.c.w.After(time.Duration(i+1)*life, func() { h.restart(false, restartAfter) })
 	}
 }
 
@@ -398,6 +420,7 @@ func TestRegisters(t *testing.T) {
 			"half-written read repaired", "outbid then resolved", "seal during write", "reconfigurers duel",
 			"reconfigurer died after seal", "reconfigurer died before decide", "reconfigurer died after decide",
 			"members changed", "server replaced", "rolled-back disk refused", "empty disk refused",
+			"started alone on a disk that was put back",
 			"stranger's activation: busy", "stranger's trim: busy", "stranger's trim: limit", "stranger's stage: ok", "stranger's seal: ok",
 			"stranger's hello", "stranger's report", "impostor was asked",
 			"trim races read", "trim races write", "written with another's token", "worm/node mute", "worm/node checkpoint",

@@ -145,8 +145,8 @@ func (s *stranger) configuration(p wor.Partition, now wor.Epoch) wor.Config {
 // with a key of the stranger's own.
 func (s *stranger) report(h *host) {
 	le := binary.LittleEndian
-	text := []byte{2}
-	for _, x := range []uint64{1 << 40, 7, 1 << 40, 1 << 40, 0, 0, 0} {
+	text := []byte{3}
+	for _, x := range []uint64{1 << 40, 7, 1 << 40, 0, 0, 0} {
 		text = le.AppendUint64(text, x)
 	}
 	payload := append([]byte{}, text...)
