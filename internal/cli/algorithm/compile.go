@@ -16,6 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/cli/file"
 	"github.com/ashlar-dev/ashlar/internal/cli/library"
+	"github.com/ashlar-dev/ashlar/internal/cli/version"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 )
 
@@ -148,7 +149,7 @@ func tellCompiled(t *console.Terminal, o compileOptions, out compiled, diags ash
 			fmt.Fprintln(t.Out, line)
 		}
 		if out.ExitCode == 0 && !insideModule(o.out) {
-			fmt.Fprintf(t.Out, "%s is in no Go module that has %s: run 'go mod init' there and 'go get %s'\n", o.out, modulePath, modulePath)
+			fmt.Fprintf(t.Out, "%s is in no Go module that has %s: run 'go mod init' there and 'go get %s'\n", o.out, version.Module, version.Module)
 		}
 	}
 	if out.ExitCode != 0 {
@@ -156,8 +157,6 @@ func tellCompiled(t *console.Terminal, o compileOptions, out compiled, diags ash
 	}
 	return nil
 }
-
-const modulePath = "github.com/ashlar-dev/ashlar"
 
 // insideModule reports whether Go would find the packages that generated code
 // imports.
@@ -168,7 +167,7 @@ func insideModule(dir string) bool {
 	}
 	for {
 		if text, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil {
-			return strings.Contains(string(text), modulePath)
+			return strings.Contains(string(text), version.Module)
 		}
 		up := filepath.Dir(dir)
 		if up == dir {

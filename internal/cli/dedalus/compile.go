@@ -23,13 +23,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/cli/file"
+	"github.com/ashlar-dev/ashlar/internal/cli/version"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
-
-// ashlarModule is where the packages are that compiled programs need.
-const ashlarModule = "github.com/ashlar-dev/ashlar"
 
 // steps are the flags of commands that rewrite a program before they do
 // something with it.
@@ -88,9 +86,9 @@ process is, its --node says, and where the others are, the --deployment, which
 'ashlar dedalus deploy' writes.
 
 Within a Go module the program is a part of it, and the module has to require
-` + ashlarModule + `. Elsewhere DIR becomes a module of its own, which
+` + version.Module + `. Elsewhere DIR becomes a module of its own, which
 'go build' builds as it is: its go.mod names a directory with the sources of
-` + ashlarModule + `, which is published nowhere, and all that they require.
+` + version.Module + `, which is published nowhere, and all that they require.
 --ashlar says which directory; without it, it is the one that the module of the
 current directory uses.
 
@@ -105,7 +103,7 @@ Exit codes: 0 compiled; 12 a step was refused; 150 errors in the program; 1 file
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "the directory to write the program to (needed)")
 	o.steps.flags(cmd)
-	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+ashlarModule+", for a module of its own")
+	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+version.Module+", for a module of its own")
 	f.BoolVar(&o.json, "json", false, "report what was written as JSON")
 	return cmd
 }
@@ -185,7 +183,7 @@ import (
 )
 
 func main() { dedalusd.Main(program.Program()) }
-`, name, p.Name, c.Package, ashlarModule))
+`, name, p.Name, c.Package, version.Module))
 	if err != nil {
 		return nil, err
 	}
@@ -290,13 +288,13 @@ func importPathOf(dir string) (string, error) {
 
 const generatedModule = "// Written by ashlar dedalus compile.\n"
 
-// writeModule makes the directory a module of its own, with the sources of ashlarModule
+// writeModule makes the directory a module of its own, with the sources of version.Module
 // from a directory. It requires all that those require, since 'go build' adds nothing to
 // a go.mod.
 func writeModule(ctx context.Context, name, ashlar string, write func(string, []byte)) error {
 	if ashlar == "" {
 		if ashlar = sourcesOf(ctx); ashlar == "" {
-			return errors.New(ashlarModule + " is published nowhere: say with --ashlar DIR where its sources are, or run this command within a module that requires it")
+			return errors.New(version.Module + " is published nowhere: say with --ashlar DIR where its sources are, or run this command within a module that requires it")
 		}
 	}
 	dir, err := filepath.Abs(ashlar)
@@ -311,19 +309,19 @@ func writeModule(ctx context.Context, name, ashlar string, write func(string, []
 	if err != nil {
 		return fmt.Errorf("--ashlar: %w", err)
 	}
-	if sources.Module == nil || sources.Module.Mod.Path != ashlarModule || sources.Go == nil {
-		return fmt.Errorf("--ashlar: %s is not the go.mod of %s", filepath.Join(dir, "go.mod"), ashlarModule)
+	if sources.Module == nil || sources.Module.Mod.Path != version.Module || sources.Go == nil {
+		return fmt.Errorf("--ashlar: %s is not the go.mod of %s", filepath.Join(dir, "go.mod"), version.Module)
 	}
 	sums, err := os.ReadFile(filepath.Join(dir, "go.sum"))
 	if err != nil {
 		return fmt.Errorf("--ashlar: %w", err)
 	}
 	m := new(modfile.File)
-	err = errors.Join(m.AddModuleStmt(name), m.AddGoStmt(sources.Go.Version), m.AddRequire(ashlarModule, "v0.0.0"))
+	err = errors.Join(m.AddModuleStmt(name), m.AddGoStmt(sources.Go.Version), m.AddRequire(version.Module, "v0.0.0"))
 	for _, r := range sources.Require {
 		m.AddNewRequire(r.Mod.Path, r.Mod.Version, true)
 	}
-	err = errors.Join(err, m.AddReplace(ashlarModule, "", filepath.ToSlash(dir), ""))
+	err = errors.Join(err, m.AddReplace(version.Module, "", filepath.ToSlash(dir), ""))
 	if err != nil {
 		return err
 	}
@@ -338,7 +336,7 @@ func writeModule(ctx context.Context, name, ashlar string, write func(string, []
 // sourcesOf is where the sources are that the current directory's module has, "" if it
 // has none.
 func sourcesOf(ctx context.Context) string {
-	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-json", ashlarModule)
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-json", version.Module)
 	out, err := cmd.Output()
 	var m struct{ Dir string }
 	if err != nil || json.Unmarshal(out, &m) != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/version"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/loadgen"
@@ -67,7 +68,7 @@ interrupted; 2 usage.`,
 	f.DurationVar(&o.within, "within", time.Minute, "how long all answers may take")
 	f.StringVar(&o.data, "data", "", "keep what is durable in `DIR` (default: gone when it ends)")
 	f.StringVar(&o.work, "work", "", "write and build the program in `DIR` (default: gone when it ends)")
-	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+ashlarModule)
+	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+version.Module)
 	f.IntVar(&o.port, "port", 0, "the first port (default: any that are free)")
 	f.BoolVar(&o.json, "json", false, "report the result as JSON")
 	return cmd

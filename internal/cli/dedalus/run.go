@@ -21,6 +21,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/child"
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/version"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
@@ -58,7 +59,7 @@ Exit codes: 0 it ran for --for, or was interrupted and all processes ended in or
 	o.steps.flags(cmd)
 	f.StringVar(&o.data, "data", "", "keep what is durable in `DIR` (default: gone when it ends)")
 	f.StringVar(&o.work, "work", "", "write and build the program in `DIR` (default: gone when it ends)")
-	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+ashlarModule)
+	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+version.Module)
 	f.IntVar(&o.port, "port", 0, "the first port (default: any that are free)")
 	f.DurationVar(&o.span, "for", 0, "end after that (default: when interrupted)")
 	f.BoolVar(&o.json, "json", false, "report what runs as JSON")

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package version is what our programs answer to --version.
+// Package version identifies our programs: what they answer to --version, and the module
+// that they are built from.
+//
+// In: what the toolchain has put into the program. Out: text.
 package version
 
 import "runtime/debug"
+
+// Module is the path of our module. Generated programs import packages of it.
+const Module = "github.com/ashlar-dev/ashlar"
 
 // String is the module's version, or (devel) and the commit that the program was built
 // from, and the version of Go.
