@@ -83,7 +83,7 @@ const (
 	kinds
 )
 
-// names of the kinds, as options and counters have them.
+// String is the name of the kind, as options and counters have it.
 func (k Kind) String() string {
 	switch k {
 	case Delay:

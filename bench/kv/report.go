@@ -251,7 +251,7 @@ func writeReport(r *report, o output, stdout io.Writer) (err error) {
 	return err
 }
 
-// rows of the report's tables.
+// overview has a row of operations per second for each engine.
 func (r *report) overview() table {
 	t := table{title: "Operations per second (S: records; R: milliseconds of an open after a kill)", head: []string{"engine"}}
 	var loads []string

@@ -50,7 +50,7 @@ func slowestMillis(c cell) (float64, bool) {
 	return most, false
 }
 
-// targets are all that are stated; memory is the limit in MiB.
+// allTargets are all targets that are stated; memory is the limit in MiB.
 func allTargets(memory float64) []target {
 	return []target{
 		{What: "load, log written", Preset: "S", Workload: "load", Metric: perSecond, Unit: "op/s", Relative: true, Must: 1.5, Goal: 2},

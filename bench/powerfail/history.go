@@ -98,7 +98,7 @@ const (
 	unusable
 	// disordered: a batch is there, and an earlier one is not.
 	disordered
-	// split: a part of a batch is there.
+	// halved: a part of a batch is there.
 	halved
 	// lost: what was acknowledged as durable is not there.
 	lost

@@ -71,7 +71,7 @@ const (
 	toyHeader    = 8
 )
 
-// noPart says that a record is not there, or not whole.
+// errNoRecord says that a record is not there, or not whole.
 var errNoRecord = errors.New("no record")
 
 func openToyLog(dir string, o toyLog) (store, error) {

@@ -132,7 +132,8 @@ func (r *runner) counted(k *counter, op string, must float64, trips func(calls, 
 	return nil
 }
 
-// each request to a quorum goes to all servers together.
+// quorumTrips is the number of round trips: a request to a quorum goes to all servers
+// at once.
 func quorumTrips(calls, invokes float64) float64 { return calls/servers + invokes }
 
 func (r *runner) countRegisters(ctx context.Context, k *counter, bare bool) error {

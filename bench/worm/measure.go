@@ -48,7 +48,7 @@ type sample struct {
 // group is cells that take turns.
 type group struct{ cells []cell }
 
-// run measures everything.
+// runner measures everything.
 type runner struct {
 	c       config
 	self    func(role string) *exec.Cmd

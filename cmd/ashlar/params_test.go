@@ -30,7 +30,7 @@ type paramCase struct {
 	plain   bool // the archetype's parameter is no ref
 }
 
-// cases are all ways: a value or a variable, through each macro or none, whole
+// paramCases are all ways: a value or a variable, through each macro or none, whole
 // or by index; and a parameter that is a value.
 func paramCases() []paramCase {
 	cases := []paramCase{{byValue: true, plain: true}}

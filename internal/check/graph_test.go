@@ -167,7 +167,7 @@ func outcomeOf(r *Result) outcome {
 	return o
 }
 
-// search is the dumb model of the checker: a queue, a map, one loop, written
+// reference is the dumb model of the checker: a queue, a map, one loop, written
 // after the counting rules, and nothing else.
 type reference struct {
 	g     *graph

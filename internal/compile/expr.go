@@ -230,7 +230,7 @@ func (f *fn) temp(v val, hint string) val {
 	return val{name, v.shape, precAtom}
 }
 
-// literals of Go.
+// intCode is the literal of Go.
 func intCode(n int64) string { return strconv.FormatInt(n, 10) }
 
 // expr writes e. The statements that it needs go before the statement it

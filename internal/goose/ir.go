@@ -209,8 +209,9 @@ type (
 	}
 	// Return leaves the function. X is nil where there is no result.
 	Return struct{ X Expr }
-	// Break and Continue are about the innermost loop.
-	Break    struct{}
+	// Break ends the innermost loop.
+	Break struct{}
+	// Continue begins the next round of the innermost loop.
 	Continue struct{}
 	// Go starts a thread.
 	Go struct{ Body []Stmt }

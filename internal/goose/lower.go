@@ -198,7 +198,7 @@ func isUntyped(t types.Type) bool {
 	return ok && b.Info()&types.IsUntyped != 0
 }
 
-// constKind says how a constant is defined in Coq.
+// constKinds is how a constant may be defined in Coq.
 type constKinds uint8
 
 const (

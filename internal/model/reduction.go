@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// Report says what Options.Reduce has come to.
+// Reduction reports what Options.Reduce has achieved.
 func (m *Model) Reduction() reduce.Report {
 	if m.reduction == nil {
 		return reduce.Report{}

@@ -57,6 +57,7 @@ are evaluated before each step commits, and a step that breaks one ends the proc
 Exit codes: 0 compiled; 150 errors in the specification; 151 errors in the
 configuration; 1 files; 2 usage.`
 
+// NewCompile makes the command.
 func NewCompile(t *console.Terminal) *cobra.Command {
 	var o compileOptions
 	cmd := &cobra.Command{

@@ -41,6 +41,7 @@ check needs no translation in the file: it makes one by itself where there is no
 
 Exit codes: 0 translated; 150 errors in the specification; 1 files; 2 usage.`
 
+// NewTranslate makes the command.
 func NewTranslate(t *console.Terminal) *cobra.Command {
 	var o translateOptions
 	cmd := &cobra.Command{

@@ -150,6 +150,7 @@ specification; 151 errors in the configuration; 1 files; 2 usage.`
 // where the specification or the configuration is wrong.
 type loader func(spec string, o checkOptions, print func(line string), m *check.Monitor) (*subject, error)
 
+// New makes the command check.
 func New(t *console.Terminal) *cobra.Command {
 	var o checkOptions
 	memory := size.Value{Min: memoryMin}

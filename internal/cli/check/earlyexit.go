@@ -13,8 +13,7 @@ import (
 // was checked.
 const errAsked = check.Limit(`the specification asked for the end of the run: TLCSet("exit", TRUE)`)
 
-// ender ends a search when the specification asks for that. A nil ender never
-// does.
+// earlyExit ends a search when the specification asks for that. A nil one never does.
 type earlyExit struct {
 	mu     sync.Mutex
 	asked  bool

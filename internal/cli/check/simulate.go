@@ -41,6 +41,7 @@ a later one at once.
 
 Exit codes: 0 nothing was wrong; otherwise as ashlar check.`
 
+// NewSimulate makes the command simulate.
 func NewSimulate(t *console.Terminal) *cobra.Command {
 	o := simulateOptions{number: 10_000, depth: check.DepthDefault}
 	cmd := &cobra.Command{

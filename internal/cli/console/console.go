@@ -22,11 +22,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// term is where a command writes, and how its process ends.
+// Terminal is where a command writes, and how its process ends.
 type Terminal struct {
 	Out, Err       io.Writer
 	OutTTY, ErrTTY bool // a person is looking
-	// end is how the process ends on request; nil in tests.
+	// End is how the process ends on request; nil in tests.
 	End *ending.Ending
 }
 
@@ -48,7 +48,7 @@ func (t *Terminal) JSON(v any) error {
 	return exit.Failed(e.Encode(v))
 }
 
-// terminal is the process's own standard output and error.
+// Standard is the process's own standard output and error.
 func Standard() *Terminal {
 	tty := func(f *os.File) bool { return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()) }
 	return &Terminal{Out: os.Stdout, Err: os.Stderr, OutTTY: tty(os.Stdout), ErrTTY: tty(os.Stderr)}

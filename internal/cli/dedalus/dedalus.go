@@ -25,6 +25,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/specification"
 )
 
+// New makes the command dedalus.
 func New(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dedalus",

@@ -28,7 +28,7 @@ const (
 	Config      = 151 // the configuration has errors
 )
 
-// exit is an error that ends the process with a code of its own. Without err the
+// Error ends the process with a code of its own. Without err the
 // command has reported everything itself.
 type Error struct {
 	Code int
@@ -65,8 +65,8 @@ func Input(configuration bool) int {
 	return Spec
 }
 
-// interrupted is the error of a command that its user has ended, and nil if ctx has
-// not ended.
+// Stopped is the error of a command that its user has interrupted, nil while ctx has not
+// ended.
 func Stopped(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return With(Interrupted, errors.New("interrupted"))

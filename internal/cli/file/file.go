@@ -15,9 +15,9 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// output is a file that is written. A regular file is there whole or not at all; what
-// is no regular file (a terminal, a pipe, the null device) is written to as it is: to
-// replace it would take it away from everybody else.
+// Pending is a file that is being written. A regular file appears whole or not at all.
+// Any other file (a terminal, a pipe, the null device) is written in place: replacing it
+// would take it away from all other processes.
 type Pending struct {
 	io.Writer
 	pending *renameio.PendingFile

@@ -23,7 +23,7 @@ import (
 // names those of commands.
 const libraryVariable = "ASHLAR_PATH"
 
-// libraries is the value of --library.
+// Dirs is the value of --library.
 type Dirs []string
 
 // AddTo adds the flag to a command that reads modules.
@@ -47,7 +47,7 @@ func (l *Dirs) Set(dir string) error {
 func (l *Dirs) String() string { return fmt.Sprint([]string(*l)) }
 func (l *Dirs) Type() string   { return "DIR" }
 
-// directories are all libraries, in the order in which they are searched.
+// All are all libraries, in the order in which they are searched.
 func (l Dirs) All() []string {
 	fromPath := filepath.SplitList(os.Getenv(libraryVariable))
 	return slices.Concat(l, slices.DeleteFunc(fromPath, func(dir string) bool { return dir == "" }))

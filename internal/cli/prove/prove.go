@@ -22,6 +22,7 @@ translated to Coq, and the theorems about them.
 
 The subset is described in docs/lang/goose.md.`
 
+// New makes the command prove.
 func New(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prove",

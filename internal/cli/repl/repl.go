@@ -67,6 +67,7 @@ type options struct {
 	library       library.Dirs
 }
 
+// New makes the command repl.
 func New(t *console.Terminal) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{

@@ -123,6 +123,7 @@ type covered struct {
 	Distinct  int64  `json:"distinct"`
 }
 
+// Violation is one violation that was found, with its trace.
 type Violation struct {
 	Kind string `json:"kind"`
 	// Property is what is violated, Text its definition and Place where that is.
@@ -138,6 +139,7 @@ type Violation struct {
 	OfStep bool
 }
 
+// Step is a step of a trace and the state that it leads to.
 type Step struct {
 	Number int    `json:"number"`
 	Action string `json:"action"`
@@ -188,19 +190,19 @@ func Verdict(v check.Verdict) (name string, code int) {
 	return "incomplete", exit.NotChecked
 }
 
-// origin is where a model came from, as far as a document speaks of that.
+// Source is where a model came from, as far as a document speaks of that.
 type Source struct {
-	// spec and config are the files; config is empty where there is none.
+	// Spec and Config are the files; Config is empty where there is none.
 	Spec, Config string
-	// define gives the text and the place of a definition, or nothing.
+	// Define gives the text and the place of a definition, or nothing.
 	Define func(name string) (text, place string)
-	// line is the line of text at a place; nil where no text is known.
+	// Line is the line of text at a place; nil where no text is known.
 	Line func(place string) string
-	// diags are the warnings of the specification and the configuration.
+	// Diags are the warnings of the specification and the configuration.
 	Diags source.List
 }
 
-// ran is how a search ran, beyond its result.
+// Run is how a search ran, beyond its result.
 type Run struct {
 	Workers  int
 	Deadlock bool // deadlock is an error
@@ -459,7 +461,7 @@ func (d *Document) headline() string {
 	return "No violation so far: " + d.Reason + "."
 }
 
-// diagnose makes the document of a specification with errors.
+// Refused makes the document of a specification with errors.
 func Refused(spec, config string, diags *source.List, code int) *Document {
 	d := newDocument(spec, config)
 	d.Verdict, d.ExitCode, d.Reason = "error", code, "nothing was checked"

@@ -42,7 +42,7 @@ func (r *Reduction) text() string {
 	return line
 }
 
-// deepened is what a search by depth has to say beyond its result.
+// Deepening is what a search by depth has to say beyond its result.
 type Deepening struct {
 	DepthMax  int   `json:"depthMax"`
 	Rounds    int   `json:"rounds"`

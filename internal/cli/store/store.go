@@ -28,6 +28,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
+// New makes the command store.
 func New(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",

@@ -109,10 +109,11 @@ type Output struct {
 	counted atomic.Bool
 	// decidedFrom is when properties of behaviours began to be decided.
 	decidedFrom time.Time
-	// span finds what begins at a place, where it is known.
+	// Span finds what begins at a place, where it is known.
 	Span func(place string) source.Span
 }
 
+// New makes an output that writes to w from now on.
 func New(w io.Writer) *Output {
 	return &Output{w: w, began: time.Now(), stop: make(chan struct{}),
 		Span: func(string) source.Span { return source.Span{} }}
@@ -125,7 +126,7 @@ func (t *Output) say(code code, severity severity, format string, args ...any) {
 	fmt.Fprintf(t.w, "@!@!@STARTMSG %d:%d @!@!@\n%s\n@!@!@ENDMSG %d @!@!@\n", code, severity, fmt.Sprintf(format, args...), code)
 }
 
-// line writes what stands between messages.
+// Print writes a line between messages.
 func (t *Output) Print(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

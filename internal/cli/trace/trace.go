@@ -23,6 +23,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/conform"
 )
 
+// New makes the command trace.
 func New(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace",

@@ -29,6 +29,7 @@ type options struct {
 	keep, json bool
 }
 
+// New makes the command worm.
 func New(t *console.Terminal) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{

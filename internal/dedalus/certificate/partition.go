@@ -61,7 +61,7 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 	return nil
 }
 
-// facts about equality in a rule: what each variable is known to be equal to,
+// equalities are facts about equality in a rule: what each variable is known to be equal to,
 // written as text. Classes are closed under the claimed dependencies and under
 // functions of one argument.
 type equalities struct{ of map[string]string }

@@ -129,7 +129,7 @@ func (t *table) equal(g *generator, row, with string, columns []int) string {
 	return strings.Join(out, " && ")
 }
 
-// indexes are those of the plan.
+// index is the number of the index on the columns.
 func (t *table) index(columns []int) int {
 	return slices.IndexFunc(t.Indexes, func(c []int) bool { return slices.Equal(c, columns) })
 }

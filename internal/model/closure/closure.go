@@ -76,7 +76,7 @@ type Code struct {
 	profile    *profile.Profile
 }
 
-// Compile compiles the formulas of a model.
+// compiler compiles the formulas of a model.
 type compiler struct {
 	in     *Source
 	p      *program.Program

@@ -17,7 +17,7 @@ type universe struct {
 	ints bool
 }
 
-// universesMax bounds the size of a universe.
+// universeMax bounds the size of a universe.
 const universeMax = 4096
 
 // universes keeps one universe for each set.

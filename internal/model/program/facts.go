@@ -27,6 +27,7 @@ type Facts struct {
 // VarBits is how many variables have a bit of their own.
 const VarBits = 63
 
+// VarBit is the bit of a variable; all variables from number VarBits on share one.
 func VarBit(index int) uint64 { return 1 << min(index, VarBits) }
 
 const nodesMax = 1 << 20

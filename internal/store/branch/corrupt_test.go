@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 )
 
-// pageOf reads what is in the file, and put writes it.
+// bytes reads what is in the file, and put writes it.
 func (p *place) bytes(addr int64, n int) []byte {
 	b := make([]byte, n)
 	if _, err := p.file.File.ReadAt(b, addr); err != nil {

@@ -168,7 +168,7 @@ func (m model) seen(at message.Seq, lo, hi []byte) []pair {
 	return pairs
 }
 
-// source is the part of the model with that number.
+// part is the part of the model with that number.
 type part struct {
 	messages   []message.Message
 	tombstones []message.RangeTombstone

@@ -25,7 +25,7 @@ var drawnModules = flag.Int("drawn-levels", 4000, "how many modules TestLevelsBy
 // failed is what running an expression panics with where a rule is broken.
 type failed string
 
-// op is what stands for an operator when a module is run.
+// runOp stands for an operator when a module is run.
 type runOp func(args []runArg) Level
 
 // runArg is an argument: a level, or an operator.

@@ -26,7 +26,7 @@ var builtins = func() map[string]*Symbol {
 
 func builtinSymbol(name string) *Symbol { return builtins[name] }
 
-// homes names the standard module to extend for an operator or name that is
+// home names the standard module that declares an operator or name that is
 // often forgotten.
 func home(name string) string {
 	switch name {

@@ -140,7 +140,7 @@ func (x *world) durable(i int, a wor.Addr, b wor.Ballot, accepted bool) error {
 	return nil
 }
 
-// watched is a transport that looks whether what was answered is durable.
+// observe checks that what a server has answered is durable.
 func (x *world) observe(to int, q *wor.Request, r *wor.Reply) {
 	if r == nil || r.Status != wor.StatusOK || len(r.Runs) != 1 || r.Runs[0].Status != wor.StatusOK || x.failure != nil {
 		return

@@ -29,7 +29,7 @@ type server struct {
 	h env.Handler
 }
 
-// dialled is the last connection that was dialled, opened and welcome.
+// dialledBy is the last connection that was dialled, opened and welcome.
 func (d *desk) dialledBy(t testing.TB, k Key) *server {
 	t.Helper()
 	if len(d.dialled) == 0 {

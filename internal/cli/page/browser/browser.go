@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// browse opens the page in a browser without a window, after appending a
+// Open opens the page in a browser without a window, after appending a
 // script to it, and returns the document as it is then.
 func Open(t *testing.T, text, script string) string {
 	t.Helper()
@@ -64,7 +64,7 @@ const q = s => document.querySelector(s), qq = s => [...document.querySelectorAl
 document.body.append(seen);
 `
 
-// wants checks what a script has noted.
+// Noted checks that a script has noted the lines.
 func Noted(t *testing.T, dom string, lines ...string) {
 	t.Helper()
 	got := Content(t, dom, "seen")

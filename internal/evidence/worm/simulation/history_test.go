@@ -55,7 +55,7 @@ func (h *history) begin(client int, d deed, a wor.Addr, value string) *act {
 	return x
 }
 
-// outcomes that say that nothing was done or seen.
+// nothing are the errors after which nothing was done or seen.
 var nothing = []error{wor.ErrDeadline, wor.ErrBusy, wor.ErrSealed, wor.ErrClosed, wor.ErrLimit, wor.ErrToken, wor.ErrUnallocated, wor.ErrOutbid}
 
 func isNothing(err error) bool {
