@@ -21,7 +21,7 @@ func dedalusRunMutants() []Mutant {
 		{
 			Name: "strangers/dedalus/sources-of-anything", Kind: WrongAnswer, In: "internal/cli/dedalus", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusCompileLeavesNothing",
 			Breaks: "--ashlar takes the sources of any module for ours.",
-			Old:    "sources.Module == nil || sources.Module.Mod.Path != ashlarModule ||",
+			Old:    "sources.Module == nil || sources.Module.Mod.Path != version.Module ||",
 			New:    "",
 		},
 		{
