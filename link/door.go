@@ -15,14 +15,15 @@ import (
 const partialFree = 64 << 10
 
 // errRoom is why a connection ends whose handshake is not over.
-var errRoom = errors.New("too many connections shake hands, most of them from this host")
+var errRoom = errors.New("too many connections shake hands, most of them from this host or its network")
 
 // Door bounds the connections that others have made: how many there are of
 // strangers, whose handshake is not over, and of peers, how long their
 // handshakes and frames may take, and how much memory unfinished frames may
 // have. When there is too much of something, the host that has most of it loses
-// a connection; so a host can only keep out itself. A connection that was
-// refused, and is kept open until the other side has read why, counts as a
+// a connection, in the network that has most; so a host can only keep out
+// itself, and one that has many addresses only those of its network. A
+// connection that was refused, and is kept open until the other side has read why, counts as a
 // stranger.
 //
 // It is safe for concurrent use, and takes no other lock.
@@ -43,6 +44,16 @@ func NewDoor(o *Options) *Door { return &Door{opt: o} }
 // stranger reports whether a session counts as one.
 func stranger(s *Session) bool { return !s.known || s.Over() }
 
+// Weights of sessions, of which a host may have too much.
+func strangers(s *Session) int {
+	if stranger(s) {
+		return 1
+	}
+	return 0
+}
+func peers(s *Session) int   { return 1 - strangers(s) }
+func partial(s *Session) int { return s.counted }
+
 // Enter takes in a stranger, which may cost another one its place. It returns
 // false after Close.
 func (d *Door) Enter(s *Session) bool {
@@ -51,26 +62,33 @@ func (d *Door) Enter(s *Session) bool {
 	if d.closed {
 		return false
 	}
-	d.makeRoom(s.host)
+	d.makeRoom(s)
 	d.entered++
 	s.number, s.place, s.entered = d.entered, len(d.all), true
 	d.all = append(d.all, s)
 	return true
 }
 
-// makeRoom makes room for one more stranger from a host.
-func (d *Door) makeRoom(from string) {
-	hosts, sum := d.count(stranger)
+// makeRoom makes room for one more stranger.
+func (d *Door) makeRoom(newest *Session) {
+	of := newest.host
 	switch {
-	case hosts[from] >= d.opt.StrangersHostMax:
-	case sum >= d.opt.StrangersMax:
-		from = d.most(hosts, from)
+	case len(d.all) < min(d.opt.StrangersHostMax, d.opt.StrangersMax):
+		return // no limit can be reached
+	case d.sum(func(s *Session) int {
+		if s.host != of {
+			return 0
+		}
+		return strangers(s)
+	}) >= d.opt.StrangersHostMax:
+	case d.sum(strangers) >= d.opt.StrangersMax:
+		of = d.most(strangers, newest)
 	default:
 		return
 	}
 	var oldest *Session
 	for _, s := range d.all {
-		if stranger(s) && s.host == from && (oldest == nil || s.number < oldest.number) {
+		if stranger(s) && s.host == of && (oldest == nil || s.number < oldest.number) {
 			oldest = s
 		}
 	}
@@ -79,29 +97,27 @@ func (d *Door) makeRoom(from string) {
 	oldest.Drop(errRoom)
 }
 
-// count counts the sessions of each host, and all, for which which is true.
-func (d *Door) count(which func(*Session) bool) (hosts map[string]int, sum int) {
-	if len(d.all) < min(d.opt.StrangersHostMax, d.opt.StrangersMax, d.opt.ConnsMax) {
-		return nil, 0 // no limit can be reached
-	}
-	hosts = map[string]int{}
+func (d *Door) sum(weight func(*Session) int) (sum int) {
 	for _, s := range d.all {
-		if which(s) {
-			hosts[s.host]++
-			sum++
-		}
+		sum += weight(s)
 	}
-	return hosts, sum
+	return sum
 }
 
-// most is the host that has most, and first where none has more.
-func (d *Door) most(hosts map[string]int, first string) string {
+// most returns the host that has most, in the network that has most. Where no
+// other has more, that is the host of own, which may be nil.
+func (d *Door) most(weight func(*Session) int, own *Session) string {
+	networks, hosts := map[string]int{}, map[string]int{}
 	for _, s := range d.all {
-		if hosts[s.host] > hosts[first] {
-			first = s.host
+		networks[s.network] += weight(s)
+		hosts[s.host] += weight(s)
+	}
+	for _, s := range d.all {
+		if own == nil || networks[s.network] > networks[own.network] || s.network == own.network && hosts[s.host] > hosts[own.host] {
+			own = s
 		}
 	}
-	return first
+	return own.host
 }
 
 // Known gives a session whose handshake is over a place among the peers. That
@@ -113,12 +129,11 @@ func (d *Door) Known(s *Session) bool {
 		return false
 	}
 	s.known = true
-	hosts, sum := d.count(func(s *Session) bool { return !stranger(s) })
-	if sum <= d.opt.ConnsMax {
+	if len(d.all) <= d.opt.ConnsMax || d.sum(peers) <= d.opt.ConnsMax {
 		return true
 	}
 	newest := s
-	of := d.most(hosts, s.host)
+	of := d.most(peers, s)
 	if of != s.host {
 		newest = nil
 	}
@@ -128,7 +143,7 @@ func (d *Door) Known(s *Session) bool {
 		}
 	}
 	d.turned++
-	newest.End(&Refusal{Code: RefusalFull, Text: fmt.Sprintf("there are %d connections, most of them from this host", d.opt.ConnsMax)})
+	newest.End(&Refusal{Code: RefusalFull, Text: fmt.Sprintf("there are %d connections, most of them from this host or its network", d.opt.ConnsMax)})
 	return newest != s
 }
 
@@ -159,11 +174,7 @@ func (d *Door) Weigh(s *Session) {
 // shed ends the session with the longest unfinished frame of the host that has
 // most of them.
 func (d *Door) shed() {
-	hosts := map[string]int{}
-	for _, s := range d.all {
-		hosts[s.host] += s.counted
-	}
-	of := d.most(hosts, "")
+	of := d.most(partial, nil)
 	var longest *Session
 	for _, s := range d.all {
 		if s.host == of && s.counted > 0 && (longest == nil || s.counted > longest.counted) {

@@ -47,6 +47,38 @@ func TestStrangersOfOneHost(t *testing.T) {
 	s.peer("e")
 }
 
+// TestAddressesOfOneNetwork: a machine that connects from more addresses of its
+// network than there are places, says nothing or becomes a peer, keeps out
+// nobody of other networks; and within the network the host that has most loses.
+func TestAddressesOfOneNetwork(t *testing.T) {
+	addr := func(i int) string { return fmt.Sprintf("[2001:db8:0:1:%x::%x%%eth0]", i%7, i) }
+	s := newStand(t)
+	s.serve(func(o *link.Options) { o.ConnsMax, o.StrangersMax, o.StrangersHostMax = 8, 8, 6 })
+	quiet := []*standConn{s.connect("[2001:db8:0:2::1]"), s.connect("1.2.3.4"), s.connect("[::ffff:1.2.3.5]")}
+	for i := range 1000 {
+		s.connect(addr(i))
+	}
+	if n := alive(quiet); n != len(quiet) {
+		t.Errorf("%d of %d strangers of other networks are there", n, len(quiet))
+	}
+	others := []*standConn{s.peer("1.2.3.4"), s.peer("[2001:db8:0:2::1]"), s.peer("[::ffff:1.2.3.5]")}
+	twice := []*standConn{s.peer(addr(1)), s.peer(addr(1))}
+	once := []*standConn{s.peer(addr(2)), s.peer(addr(3)), s.peer(addr(4))}
+	late := s.peer("[::ffff:1.2.3.6]")
+	for i := range 1000 {
+		c := s.connect(addr(i + 5))
+		c.say(rawFrame{1, goodHello().payload()}.bytes(), 0)
+	}
+	for _, c := range append(append(others, late, twice[0]), once...) {
+		if c.refusal() != 0 {
+			t.Errorf("the peer of %s has lost its place to a network with more", c.remote)
+		}
+	}
+	if twice[1].refusal() != 6 {
+		t.Error("the host with most of the network has both its places")
+	}
+}
+
 // TestRefusedCountAsStrangers: connections that were refused and are not closed
 // by the other side take no more places than strangers.
 func TestRefusedCountAsStrangers(t *testing.T) {

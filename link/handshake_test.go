@@ -312,6 +312,36 @@ func TestImpostors(t *testing.T) {
 	}
 }
 
+// TestAnotherNodeAnswers: a client believes no listener that has another name than
+// the node that it dials, with the key and without; it gives it no proof, and
+// tries again.
+func TestAnotherNodeAnswers(t *testing.T) {
+	for _, keyed := range []bool{false, true} {
+		for _, node := range []string{"servex", ""} {
+			s := newStand(t)
+			o := &clientOwner{}
+			change := func(*link.Options) {}
+			if keyed {
+				change = withKey
+			}
+			_, c := s.dial(o, change)
+			h, err := readRawHello(c.heard()[0].payload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := rawWelcome{life: 9, nonce: h.nonce, node: node}
+			if keyed {
+				w.proof = rawProof(key, 'l', h, w)
+			}
+			c.say(rawFrame{2, w.payload()}.bytes(), 0)
+			s.pass(time.Second)
+			if len(c.heard()) != 1 || len(o.up) > 0 || len(o.down) != 1 || len(s.dialled) < 2 {
+				t.Errorf("key %v, %q answers: %d frames, up %v, down %v, dialled %d times", keyed, node, len(c.heard()), o.up, o.down, len(s.dialled))
+			}
+		}
+	}
+}
+
 // TestWelcomeAndHangUp: a peer that welcomes and hangs up is not dialled all the
 // time; one that has stayed is dialled soon.
 func TestWelcomeAndHangUp(t *testing.T) {
@@ -389,7 +419,7 @@ func TestClientGivesUpTheSilent(t *testing.T) {
 // FuzzSaid: whatever a stranger, a peer or a listener says, this side answers in
 // frames, keeps nothing beyond its limits, and serves others.
 func FuzzSaid(f *testing.F) {
-	hello, welcome := rawFrame{1, goodHello().payload()}.bytes(), rawFrame{2, rawWelcome{life: 9}.payload()}.bytes()
+	hello, welcome := rawFrame{1, goodHello().payload()}.bytes(), rawFrame{2, rawWelcome{life: 9, node: "server"}.payload()}.bytes()
 	f.Add(uint8(0), hello, uint8(0))
 	f.Add(uint8(1), rawFrame{16, []byte("x")}.bytes(), uint8(3))
 	f.Add(uint8(1), rawFrame{5, nil}.bytes(), uint8(3))

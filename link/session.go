@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 
@@ -37,7 +38,9 @@ type Session struct {
 	opt     *Options
 	conn    env.Conn
 	dialled bool
+	to      string // the node that was dialled; empty: any
 	host    string
+	network string
 	peer    Hello
 	stage   stage
 	hello   []byte // payloads, until the handshake is over
@@ -75,7 +78,7 @@ const (
 func (o *Options) dial(to string, body []byte) *Session {
 	h := o.hello(to, body)
 	s := o.session()
-	s.dialled = true
+	s.dialled, s.to = true, to
 	s.hello = appendHello(nil, &h, o.dice.nonce())
 	return s
 }
@@ -83,7 +86,8 @@ func (o *Options) dial(to string, body []byte) *Session {
 // Accept returns the session of a connection that another side has made.
 func (o *Options) Accept(conn env.Conn) *Session {
 	s := o.session()
-	s.conn, s.host = conn, host(conn.Remote())
+	s.conn = conn
+	s.host, s.network = host(conn.Remote())
 	return s
 }
 
@@ -93,12 +97,20 @@ func (o *Options) session() *Session {
 	return s
 }
 
-// host is the part of an address that its owner cannot choose at will.
-func host(a env.Addr) string {
-	if i := strings.LastIndexByte(string(a), ':'); i >= 0 {
-		return string(a)[:i]
+// host returns an address without its port, and the network that is around it:
+// of an IPv6 address the first 64 bits, as all addresses that have them may be
+// those of one machine, and of another address the host itself.
+func host(a env.Addr) (host, network string) {
+	host = string(a)
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		host = host[:i]
 	}
-	return string(a)
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	if err != nil || ip.Unmap().Is4() {
+		return host, host
+	}
+	around, _ := ip.WithZone("").Prefix(64) // an IPv6 address has 64 bits
+	return host, around.String()
 }
 
 // opened begins the handshake on a connection that was dialled.
@@ -272,6 +284,9 @@ func (s *Session) welcomed(payload []byte) error {
 	h, proof, err := decodeWelcome(payload)
 	if err != nil {
 		return err
+	}
+	if s.to != "" && h.Node != s.to {
+		return &Refusal{Code: RefusalNode, Text: fmt.Sprintf("%q is meant, and %q has answered", s.to, h.Node)}
 	}
 	if h.Keyed = len(s.opt.Key) > 0; h.Keyed {
 		if !hmac.Equal(proof, prove(s.opt.Key, listener, s.hello, payload)) {

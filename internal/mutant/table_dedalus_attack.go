@@ -215,8 +215,8 @@ func dedalusStrangerMutants() []Mutant {
 		{
 			Name: "dedalus/rt/host/silence-keeps-others-out", Kind: Unguarded, In: "link", Packages: []string{"dedalus/rt/host"}, Run: "TestSilentConnections",
 			Breaks: "When there are too many connections the newest is turned away.",
-			Old:    "\td.makeRoom(s.host)\n",
-			New:    "\tif len(d.all) >= d.opt.StrangersHostMax {\n\t\treturn false\n\t}\n\td.makeRoom(s.host)\n",
+			Old:    "\td.makeRoom(s)\n",
+			New:    "\tif len(d.all) >= d.opt.StrangersHostMax {\n\t\treturn false\n\t}\n\td.makeRoom(s)\n",
 		},
 		{
 			Name: "dedalus/rt/host/new-lives-take-all-time", Kind: Unguarded, In: "dedalus/rt/host", Packages: []string{"dedalus/rt/host"}, Run: "TestNewLives",

@@ -16,6 +16,30 @@ func deliveryMutants() []Mutant {
 	tests := []string{"distsys/resource/mailbox"}
 	return []Mutant{
 		{
+			Name: "distsys/resource/mailbox/numbers-go-back", Kind: Unguarded, In: "distsys/resource/mailbox", Packages: tests, Run: "TestNumbersDoNotGoBack", Short: true,
+			Breaks: "A peer has the receiver remember transfers without a bound, and has them done again.",
+			Old:    "case low < in.low:",
+			New:    "case low < in.low && seq < in.low:",
+		},
+		{
+			Name: "distsys/resource/mailbox/those-that-left-are-kept", Kind: Unguarded, In: "distsys/resource/mailbox", Packages: tests, Run: "TestSendersThatLeave", Short: true,
+			Breaks: "Each sender that finds a mailbox full and leaves is remembered until there is room.",
+			Old:    "func(w want) bool { return w.in == in })",
+			New:    "func(w want) bool { return w.in == nil })",
+		},
+		{
+			Name: "distsys/resource/mailbox/all-addresses-share-a-life", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: "TestTwoAddresses", Short: true,
+			Breaks: "Of two addresses of one receiver, each connection ends that to the other.",
+			Old:    "out.link.Life = m.opt.Link.Env.Random.Uint64() | 1",
+			New:    "out.link.Life = m.opt.Link.Life",
+		},
+		{
+			Name: "distsys/resource/mailbox/the-life-of-another-node", Kind: Lost, In: "distsys/resource/mailbox", Packages: tests, Run: "TestSendersOfOneLife", Short: true,
+			Breaks: "What a node sends is taken for a repetition of what another one of the same life has sent.",
+			Old:    "out.link.Life = m.opt.Link.Env.Random.Uint64() | 1",
+			New:    "out.link.Life = max(7, m.opt.Link.Env.Random.Uint64()%2)",
+		},
+		{
 			Name: "distsys/resource/mailbox/duplicate-is-delivered", Kind: NotAtomic, In: "distsys/resource/mailbox", Packages: tests, Run: worldTests,
 			Breaks: "The last relaxed message is delivered again when its sender sends it again.",
 			Old:    "case seq <= l.last:",

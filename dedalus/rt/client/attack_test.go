@@ -60,7 +60,7 @@ func (c *lie) Closed(env.Conn, error) {
 // why, and comes back later; what it said before that was right is given.
 func TestLyingInstance(t *testing.T) {
 	welcome := func(last uint64) []byte {
-		return raw.AppendWelcome(nil, &raw.Welcome{Life: 3, Last: last, Window: 1 << 20})
+		return raw.AppendWelcome(nil, &raw.Welcome{Life: 3, Node: "e/0", Last: last, Window: 1 << 20})
 	}
 	one := func(relation int, row string) []byte {
 		o := wire.Outbox{Max: 1 << 20}
@@ -128,7 +128,7 @@ func TestWhatInstancesSay(t *testing.T) {
 		return list
 	}
 	l.say = func(n int) [][]byte {
-		say := [][]byte{raw.AppendWelcome(nil, &raw.Welcome{Life: uint64(1 + n/3), Window: 1 << 20})}
+		say := [][]byte{raw.AppendWelcome(nil, &raw.Welcome{Life: uint64(1 + n/3), Node: "e/0", Window: 1 << 20})}
 		say = append(append(say, batches("a", "b", "c")...), batches("a", "b")...)
 		return append(say, []byte{1, 0, 0, 0, 5}) // and is wrong
 	}

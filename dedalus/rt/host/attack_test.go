@@ -355,7 +355,7 @@ func TestReplayedInstance(t *testing.T) {
 	d := s.dialled[0]
 	d.h.Opened(d)
 	for _, proof := range []raw.Proof{{}, w.Proof, raw.Prove([]byte("another"), false, &h, &w)} {
-		back := raw.Welcome{Life: 9, Window: 1 << 20, Nonce: w.Nonce, Proof: proof}
+		back := raw.Welcome{Life: 9, Node: "far/0", Window: 1 << 20, Nonce: w.Nonce, Proof: proof}
 		d.say(raw.AppendWelcome(nil, &back), 0)
 		if _, ok := d.last(raw.TypeProof); ok || !d.closing {
 			t.Error("it believes who has not the key")
@@ -378,7 +378,7 @@ func TestWelcomeAndHangUp(t *testing.T) {
 		for ; at < len(s.dialled); at++ {
 			d := s.dialled[at]
 			d.h.Opened(d)
-			d.say(raw.AppendWelcome(nil, &raw.Welcome{Life: uint64(at + 1), Window: 1 << 20}), 0)
+			d.say(raw.AppendWelcome(nil, &raw.Welcome{Life: uint64(at + 1), Node: "far/0", Window: 1 << 20}), 0)
 			d.hangUp(errors.New("hung up"))
 		}
 		s.pass(10 * time.Millisecond)
@@ -504,8 +504,8 @@ func FuzzSaid(f *testing.F) {
 	f.Add(uint8(0), raw.AppendHello(nil, &hello), uint8(0))
 	f.Add(uint8(1), batchOf(1, wire.AppendMessage(nil, relIn, []byte("x"))), uint8(3))
 	f.Add(uint8(2), batchOf(1, wire.AppendMessage(nil, relBack, []byte("x"))), uint8(1))
-	f.Add(uint8(3), raw.AppendWelcome(nil, &raw.Welcome{Life: 3, Window: 100}), uint8(0))
-	f.Add(uint8(3), append(raw.AppendWelcome(nil, &raw.Welcome{Life: 3, Window: 100}), wire.AppendAck(nil, 1)...), uint8(0))
+	f.Add(uint8(3), raw.AppendWelcome(nil, &raw.Welcome{Life: 3, Node: "far/0", Window: 100}), uint8(0))
+	f.Add(uint8(3), append(raw.AppendWelcome(nil, &raw.Welcome{Life: 3, Node: "far/0", Window: 100}), wire.AppendAck(nil, 1)...), uint8(0))
 	f.Add(uint8(3), raw.AppendRefusal(nil, &raw.Refusal{Code: 3, Text: "no"}), uint8(2))
 	f.Fuzz(func(t *testing.T, where uint8, said []byte, piece uint8) {
 		s := newStand(t, nil, nil)

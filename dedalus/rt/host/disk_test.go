@@ -551,7 +551,7 @@ func TestAhead(t *testing.T) {
 		if len(k.dialled) > 0 {
 			d := k.dialled[0]
 			d.h.Opened(d)
-			d.say(raw.AppendWelcome(nil, &raw.Welcome{Life: 1, Window: 1 << 20}), 0)
+			d.say(raw.AppendWelcome(nil, &raw.Welcome{Life: 1, Node: "leader/0", Window: 1 << 20}), 0)
 			k.run()
 			for _, f := range d.said {
 				if f.Type == raw.TypeBatch {

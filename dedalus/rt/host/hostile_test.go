@@ -546,7 +546,7 @@ func TestPiecesMeet(t *testing.T) {
 	met := make(chan raw.Hello, 1)
 	p := &peerAt{t: t, frames: make(chan raw.Frame, 10000), closed: make(chan error, 10000), welcome: func(h raw.Hello) raw.Welcome {
 		met <- h
-		return raw.Welcome{Life: 1, Window: 1 << 20, Incarnation: 4}
+		return raw.Welcome{Life: 1, Node: "far/0", Window: 1 << 20, Incarnation: 4}
 	}}
 	newLive(t, func(o *host.Options) {
 		l, err := o.Env.Network.Listen("127.0.0.1:0", p.accept)

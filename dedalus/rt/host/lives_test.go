@@ -162,7 +162,7 @@ func TestPeerWithoutKey(t *testing.T) {
 		},
 	} {
 		_, p := passAs(t, key, func(h raw.Hello) raw.Welcome {
-			w := raw.Welcome{Life: 1, Window: 1 << 20}
+			w := raw.Welcome{Life: 1, Node: "far/0", Window: 1 << 20}
 			w.Proof = proof(h, w)
 			return w
 		})
@@ -185,7 +185,7 @@ func TestUnacknowledgedIsSentAgain(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		n++
-		w := raw.Welcome{Life: 1, Window: 1 << 20}
+		w := raw.Welcome{Life: 1, Node: "far/0", Window: 1 << 20}
 		if n > 1 {
 			w.Life = 2 // started anew: it has nothing
 		}

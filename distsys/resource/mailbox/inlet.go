@@ -27,12 +27,13 @@ const pendingBytesMax = 64 << 20
 // connections. Its methods expect the lock to be held.
 type inlet struct {
 	m       *Mailboxes
-	session uint64
+	session uint64 // the life that the sender has drawn for it
 	arrival uint64
 	peer    *link.Conn // nil between connections
 	hold    env.Timer  // runs while peer is nil and something is staged
 
 	// The strict protocol: staged and done are about numbers from low.
+	// None is below low, so there are at most transfersMax of each.
 	low    uint64
 	staged map[uint64]staged
 	done   map[uint64]bool
@@ -119,6 +120,10 @@ func (r *receiver) Down(p *link.Conn, err error) {
 		return
 	}
 	in.peer = nil
+	// The sender forgets that a mailbox is full when it connects again.
+	for _, b := range m.here {
+		b.wants = slices.DeleteFunc(b.wants, func(w want) bool { return w.in == in })
+	}
 	if len(in.staged) > 0 {
 		in.hold = m.opt.Link.Env.Clock.After(m.opt.HoldTime, env.WakeFunc(in.holdOver))
 	}
@@ -199,7 +204,11 @@ func (in *inlet) advance(low, seq uint64) error {
 	if seq == 0 || low == 0 || seq < low || seq-low >= transfersMax {
 		return link.Malformed("mailbox", "transfer %d with low %d", seq, low)
 	}
-	if low <= in.low {
+	switch {
+	case low < in.low:
+		// What was done below in.low is forgotten, so it could be done again.
+		return link.Malformed("mailbox", "transfer %d with low %d after low %d", seq, low, in.low)
+	case low == in.low:
 		return nil
 	}
 	in.low = low
@@ -391,9 +400,6 @@ func (m *Mailboxes) roomTick() {
 			}
 		}
 		b.wants = slices.DeleteFunc(b.wants, func(w want) bool {
-			if w.in.peer == nil {
-				return true // it forgets that the mailbox is full when it connects again
-			}
 			if !b.queue.Room(w.messages, w.bytes) {
 				return false
 			}

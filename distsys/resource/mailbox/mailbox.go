@@ -242,9 +242,13 @@ func key(v value.Value) string { return string(value.AppendWire(nil, v)) }
 func (m *Mailboxes) connect(r Remote) {
 	out := m.outlets[r.Addr]
 	if out == nil {
-		out = &outlet{m: m, addr: r.Addr, next: 1}
+		out = &outlet{m: m, addr: r.Addr, link: m.opt.Link, next: 1}
+		// The receiver knows the outlet by its life. It is drawn for each, since two
+		// addresses may be of one receiver, and a life that the user has chosen may
+		// be that of another node, or of this one before it started anew.
+		out.link.Life = m.opt.Link.Env.Random.Uint64() | 1
 		m.outlets[r.Addr] = out
-		out.client = link.NewClient(&m.opt.Link, link.Target{Addr: r.Addr}, out)
+		out.client = link.NewClient(&out.link, link.Target{Addr: r.Addr}, out)
 	}
 	b := m.boxes[key(r.Index)]
 	b.lane = &lane{out: out, box: b, next: 1}

@@ -17,6 +17,7 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/evidence/faultproxy"
 	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -145,6 +146,7 @@ func modes(t *testing.T, f func(t *testing.T, relaxed bool)) {
 // that are cut in the middle of frames, delayed and delivered in pieces.
 func TestMessagesArriveOnceInOrder(t *testing.T) {
 	const senders, count = 3, 1500
+	faults := faultproxy.Faults{Cut: 6000, Delay: 200 * time.Microsecond, Piece: 600}
 	modes(t, func(t *testing.T, relaxed bool) {
 		ctx := within(t)
 		here := value.String("server")
@@ -152,14 +154,19 @@ func TestMessagesArriveOnceInOrder(t *testing.T) {
 		server := open(t, mailbox.Options{Link: linkOptions(e, "server"), Listen: ":0", Local: []value.Value{here}, Queue: queue.Limits{Messages: 20}, HoldTime: 50 * time.Millisecond})
 		rcv := newReceiver(t, e, server, here, senders*count)
 		procs := []distsys.Process{rcv}
-		var proxies []*proxy
+		var proxies []*faultproxy.Proxy
 		var boxes []*mailbox.Mailboxes
 		for i := range senders {
-			p := newProxy(t, server.Addr(), uint64(i+1))
-			p.cut, p.delay, p.chunk = 6000, 200*time.Microsecond, 600
-			proxies = append(proxies, p.start())
+			p, err := faultproxy.Open("127.0.0.1", uint64(i+1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Close)
+			p.Aim(string(server.Addr()))
+			p.Set(faults)
+			proxies = append(proxies, p)
 			se := newEnv(t)
-			m := open(t, mailbox.Options{Link: linkOptions(se, fmt.Sprint("sender", i)), Remote: []mailbox.Remote{{Index: here, Addr: p.addr()}}, Relaxed: relaxed, Window: 64})
+			m := open(t, mailbox.Options{Link: linkOptions(se, fmt.Sprint("sender", i)), Remote: []mailbox.Remote{{Index: here, Addr: env.Addr(p.Addr())}}, Relaxed: relaxed, Window: 64})
 			boxes = append(boxes, m)
 			procs = append(procs, newSender(t, se, m, value.Int(int32(i)), here, count))
 		}
@@ -169,8 +176,8 @@ func TestMessagesArriveOnceInOrder(t *testing.T) {
 		checkFIFO(t, rcv.State().got, senders, count)
 		cuts := 0
 		for i, p := range proxies {
-			cuts += p.cutCount()
-			p.calmDown()
+			cuts += p.Cuts()
+			p.Set(faultproxy.Faults{})
 			if err := boxes[i].Linger(ctx); err != nil {
 				t.Error(err)
 			}

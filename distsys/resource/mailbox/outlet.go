@@ -19,6 +19,7 @@ import (
 type outlet struct {
 	m      *Mailboxes
 	addr   env.Addr
+	link   link.Options
 	client *link.Client
 	up     bool
 	life   int // grows with every connection

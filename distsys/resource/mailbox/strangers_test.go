@@ -14,6 +14,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
+	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -54,11 +55,26 @@ func rawPeerFrom(t *testing.T, host, addr, system string, life byte) net.Conn {
 	if _, err := c.Write(rawHello(system, "mailbox", life)); err != nil {
 		t.Fatal(err)
 	}
-	head := make([]byte, 6)
-	if _, err := io.ReadFull(c, head); err != nil || head[5] != 2 {
-		t.Fatalf("a frame of type %d, %v; want a welcome", head[5], err)
+	if kind, b := readFrame(t, c); kind != 2 {
+		t.Fatalf("a frame of type %d, %q; want a welcome", kind, b)
 	}
 	return c
+}
+
+// readFrame reads a whole frame.
+func readFrame(t *testing.T, c net.Conn) (kind byte, payload []byte) {
+	t.Helper()
+	c.SetReadDeadline(time.Now().Add(patience))
+	defer c.SetReadDeadline(time.Time{})
+	head := make([]byte, 6)
+	if _, err := io.ReadFull(c, head); err != nil {
+		t.Fatal(err)
+	}
+	rest := make([]byte, binary.LittleEndian.Uint32(head)-2)
+	if _, err := io.ReadFull(c, rest); err != nil {
+		t.Fatal(err)
+	}
+	return head[5], rest[:len(rest)-4]
 }
 
 // closed reports when the other side has ended the connection.
@@ -211,5 +227,57 @@ func TestSlowFramesEnd(t *testing.T) {
 		case <-time.After(5 * time.Millisecond):
 			c.Write([]byte{0})
 		}
+	}
+}
+
+// TestNumbersDoNotGoBack: a peer that raises its low and then decides transfers
+// below it, one after the other, would be remembered without a bound, and could
+// have transfers done again that were done before. It loses the connection.
+func TestNumbersDoNotGoBack(t *testing.T) {
+	o := linkOptions(newEnv(t), "server")
+	server := open(t, mailbox.Options{Link: o, Listen: ":0", Local: []value.Value{value.Int(1)}})
+	c := rawPeer(t, string(server.Addr()), o.System, 1)
+	abort := func(low, seq uint64) {
+		c.Write(rawFrame(18, binary.AppendUvarint(binary.AppendUvarint(nil, low), seq)))
+	}
+	for seq := uint64(1); seq <= 2; seq++ {
+		abort(5000, 5000+seq)
+		if kind, b := readFrame(t, c); kind != 23 {
+			t.Fatalf("a frame of type %d, %q; want done", kind, b)
+		}
+	}
+	abort(4999, 5003)
+	if kind, b := readFrame(t, c); kind != 4 || b[0] != 8 {
+		t.Errorf("a transfer below low is answered by type %d, %q; want a refusal", kind, b)
+	}
+}
+
+// TestSendersThatLeaveAreNotRemembered: senders that find a mailbox full and
+// leave are not kept in the list of those that must be notified of room.
+func TestSendersThatLeaveAreNotRemembered(t *testing.T) {
+	here := value.Int(1)
+	o := linkOptions(newEnv(t), "server")
+	server := open(t, mailbox.Options{Link: o, Listen: ":0", Local: []value.Value{here}, Queue: queue.Limits{Messages: 1}})
+	key := value.AppendWire(nil, here)
+	offer := append([]byte{1, 1, byte(len(key))}, key...) // low, number, key
+	offer = append(offer, 0, 1, 1)                        // no clock, to no other mailbox, one message
+	offer = rawFrame(16, value.AppendWire(offer, value.Int(7)))
+	first := rawPeer(t, string(server.Addr()), o.System, 100)
+	first.Write(offer)
+	if kind, b := readFrame(t, first); kind != 21 {
+		t.Fatalf("the first offer is answered by type %d, %q; want granted", kind, b)
+	}
+	const senders = 20
+	for i := range byte(senders) {
+		c := rawPeer(t, string(server.Addr()), o.System, i+1)
+		c.Write(offer)
+		if kind, b := readFrame(t, c); kind != 22 {
+			t.Fatalf("offer %d is answered by type %d, %q; want full", i, kind, b)
+		}
+		c.Close()
+	}
+	waitFor(t, func() bool { return server.Metrics().Drops == senders })
+	if n := server.Wants(); n != 0 {
+		t.Errorf("%d senders that have left are to be notified of room", n)
 	}
 }
