@@ -187,12 +187,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skipf("did not run: no small file system here: %v %s", err, out)
 	}
 	shell = fmt.Sprintf("[ -n \"$ASHLAR_INSIDE\" ] || ASHLAR_INSIDE=1 exec unshare %s sh -c '%s && exec \"$0\"' \"$0\"", strings.Join(unshare, " "), shell)
-	s, line, err := startUnder(t, shell, dir, "--users", "2", "--space-reserve", "1000000", "--message-bytes-max", "600000")
-	if err != nil {
-		t.Fatalf("%v\n%s", err, s.stderr)
-	}
-	fields := strings.Fields(strings.ReplaceAll(line, ",", " "))
-	s.smtp, s.pop3 = fields[2], fields[5]
+	s := startUnder(t, shell, dir, "--users", "2", "--space-reserve", "1000000", "--message-bytes-max", "600000")
 
 	body := "Subject: 0\n\n" + strings.Repeat(strings.Repeat("x", 99)+"\n", 5000)
 	fill := func() int {
@@ -234,7 +229,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%d messages go where two went", again)
 	}
 	// Others write to the disk, to its end.
-	other, err := os.Create(filepath.Join("/proc", fmt.Sprint(s.cmd.Process.Pid), "root", dir, "other"))
+	other, err := os.Create(filepath.Join("/proc", fmt.Sprint(s.PID()), "root", dir, "other"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,23 +258,18 @@ func TestFullDisk(t *testing.T) {
 // TestFewDescriptors: a server that could run out does not start, and says why;
 // one that has just what it wants does not run out.
 func TestFewDescriptors(t *testing.T) {
-	s, _, err := startUnder(t, "ulimit -n 260", t.TempDir(), "--users", "60")
-	if err == nil || s.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(s.stderr.String(), "the process may open 260 files") {
-		t.Fatalf("%v, %v, %s", err, s.cmd.ProcessState, s.stderr)
+	p := launch(t, "ulimit -n 260", t.TempDir(), "--users", "60")
+	if line, ok := p.Next(); ok || p.Wait() != 1 || !strings.Contains(p.Errs(), "the process may open 260 files") {
+		t.Fatalf("%q, %v", line, p.State())
 	}
 	const most = 16
 	var want int
-	_, _ = fmt.Sscanf(s.stderr.String()[strings.Index(s.stderr.String(), "wants "):], "wants %d", &want)
+	_, _ = fmt.Sscanf(p.Errs()[strings.Index(p.Errs(), "wants "):], "wants %d", &want)
 	if want < 2*61+2*64 {
 		t.Errorf("it wants %d", want)
 	}
 	c := config{users: 60, limits: limits{most: most}}
-	s, line, err := startUnder(t, fmt.Sprintf("ulimit -n %d", c.descriptors()), t.TempDir(), "--users", "60", "--connections-max", fmt.Sprint(most))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, s.stderr)
-	}
-	fields := strings.Fields(strings.ReplaceAll(line, ",", " "))
-	s.smtp, s.pop3 = fields[2], fields[5]
+	s := startUnder(t, fmt.Sprintf("ulimit -n %d", c.descriptors()), t.TempDir(), "--users", "60", "--connections-max", fmt.Sprint(most))
 	// All places are taken, many more knock, and mail goes on.
 	var idle []net.Conn
 	defer func() {

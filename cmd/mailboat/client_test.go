@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 )
 
 // serverVar has this binary be the server, with these arguments.
@@ -31,61 +32,42 @@ func TestMain(m *testing.M) {
 
 // server is a process of its own.
 type server struct {
-	cmd        *exec.Cmd
-	stderr     *strings.Builder
+	*procs.Process
 	smtp, pop3 string
 }
 
 // start starts a server on any ports, and waits until it listens.
 func start(t *testing.T, args ...string) *server {
 	t.Helper()
-	s, line, err := startUnder(t, "", args...)
-	if err != nil {
-		t.Fatalf("the server does not start: %v\n%s", err, s.stderr)
-	}
-	fields := strings.Fields(strings.ReplaceAll(line, ",", " "))
-	s.smtp, s.pop3 = fields[2], fields[5]
-	return s
+	return startUnder(t, "", args...)
 }
 
 // startUnder starts a server after a shell has done something to the process, and
-// returns the line that it prints when it listens; with an error it has ended.
-func startUnder(t *testing.T, shell string, args ...string) (*server, string, error) {
+// waits until it listens.
+func startUnder(t *testing.T, shell string, args ...string) *server {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := launch(t, shell, args...)
+	fields := strings.Fields(strings.ReplaceAll(p.Await(""), ",", " "))
+	return &server{p, fields[2], fields[5]}
+}
+
+func launch(t *testing.T, shell string, args ...string) *procs.Process {
+	t.Helper()
 	args = append([]string{"serve", "--smtp", "127.0.0.1:0", "--pop3", "127.0.0.1:0"}, args...)
-	s := &server{cmd: exec.Command(exe), stderr: &strings.Builder{}}
+	cmd := procs.Self(t, serverVar+"="+strings.Join(args, "\n"))
 	if shell != "" {
-		s.cmd = exec.Command("sh", "-c", shell+` && exec "$0"`, exe)
+		under := exec.Command("sh", "-c", shell+` && exec "$0"`, cmd.Path)
+		under.Env = cmd.Env
+		cmd = under
 	}
-	s.cmd.Env = append(os.Environ(), serverVar+"="+strings.Join(args, "\n"))
-	s.cmd.Stderr = s.stderr
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.cmd.Process.Kill() }) // it may have ended
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		_ = s.cmd.Wait() // its status is looked at by who wants it
-	}
-	return s, line, err
+	return procs.Start(t, cmd)
 }
 
 // kill kills the server, as nothing else does.
 func (s *server) kill() error {
-	if err := s.cmd.Process.Kill(); err != nil {
-		return err
-	}
-	_ = s.cmd.Wait() // says that it was killed
-	if status := s.cmd.ProcessState.String(); status != "signal: killed" {
-		return fmt.Errorf("the server ended by itself: %s\n%s", status, s.stderr)
+	s.Kill()
+	if status := s.State().String(); status != "signal: killed" {
+		return fmt.Errorf("the server ended by itself: %s", status)
 	}
 	return nil
 }

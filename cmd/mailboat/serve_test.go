@@ -183,9 +183,7 @@ func TestStopWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	s.Signal(syscall.SIGTERM)
 	for closed := false; !closed; {
 		conn, err := net.DialTimeout("tcp", s.pop3, ioMax)
 		if closed = err != nil; !closed {
@@ -196,8 +194,8 @@ func TestStopWaits(t *testing.T) {
 	if err := r.quit(0); err != nil {
 		t.Errorf("the session that had begun: %v", err)
 	}
-	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("the server ends with %v\n%s", err, s.stderr)
+	if code := s.Wait(); code != 0 {
+		t.Errorf("the server ends with exit code %d", code)
 	}
 	s = start(t, dir)
 	if texts := read(t, s, "user0", ""); len(texts) != 1 {
@@ -218,11 +216,9 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("the server ends with %v\n%s", err, s.stderr)
+	s.Signal(os.Interrupt)
+	if code := s.Wait(); code != 0 {
+		t.Errorf("the server ends with exit code %d", code)
 	}
 }
 

@@ -6,7 +6,24 @@ package mutant
 // and the servers above them: crash tests find out for themselves what proofs
 // exclude.
 func crashMutants() []Mutant {
-	return append(append(logMutants(), diskMutants()...), mailMutants()...)
+	return append(append(append(logMutants(), diskMutants()...), mailMutants()...), procsMutants()...)
+}
+
+// procsMutants are about what judges processes.
+func procsMutants() []Mutant {
+	const procs = "internal/evidence/procs"
+	return []Mutant{
+		{
+			Name: "procs/only-the-process-is-killed", Kind: Unguarded, In: procs, Packages: []string{procs}, Run: "TestNothingOutlives",
+			Breaks: "What a process has started outlives the test.",
+			Old:    "syscall.Kill(-p.cmd.Process.Pid, ", New: "syscall.Kill(p.cmd.Process.Pid, ",
+		},
+		{
+			Name: "procs/a-part-is-a-line", Kind: WrongAnswer, In: procs, Packages: []string{procs}, Run: "TestLines", Short: true,
+			Breaks: "A line that a process was killed in is taken for what it printed.",
+			Old:    "if len(w.lines) == 0 {\n\t\treturn \"\", false", New: "if len(w.lines) == 0 {\n\t\treturn string(w.part), len(w.part) > 0",
+		},
+	}
 }
 
 // crashRun are the tests on devices in memory, which see lost writes.

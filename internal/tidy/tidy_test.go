@@ -267,7 +267,7 @@ var worldly = map[string][]string{
 // files of specifications are files.
 var joinsTheWorld = map[string]bool{
 	"internal/child": true, "internal/search": true, "internal/search/program": true,
-	"internal/evidence/crashtest": true, "internal/overlay": true, "internal/evidence/ports": true, "internal/specification": true, "internal/evidence/faultproxy": true,
+	"internal/evidence/crashtest": true, "internal/overlay": true, "internal/evidence/ports": true, "internal/evidence/procs": true, "internal/specification": true, "internal/evidence/faultproxy": true,
 }
 
 func TestTheWorldEntersThroughEnv(t *testing.T) {
