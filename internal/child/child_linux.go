@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package child says how this process starts others that it ends itself.
-//
-// In: nothing. Out: the attributes of such a process. On Linux it is killed when this
-// process dies; elsewhere only when this process ends it.
 package child
 
 import "syscall"

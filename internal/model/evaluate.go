@@ -12,23 +12,18 @@ import (
 
 // Evaluate is the value of a constant expression over the names of the
 // specification. An error is a *check.EvalError.
-func (m *Model) Evaluate(e core.Expr) (value.Value, error) { return m.EvaluateStep(e, nil, nil) }
+func (m *Model) Evaluate(e core.Expr) (value.Value, error) { return m.EvaluateIn(e, nil) }
 
 // EvaluateIn is the value of an expression in a state, given by the values of
 // the variables in the order of Variables.
 func (m *Model) EvaluateIn(e core.Expr, s []value.Value) (value.Value, error) {
-	return m.EvaluateStep(e, s, nil)
+	return m.EvaluateUntil(nil, e, s, nil)
 }
 
-// EvaluateStep is the value of an expression in a step; next is nil where there
-// is no next state. It is evaluated by the reference evaluator, which is the
-// cheaper one for an expression that is evaluated a few times.
-func (m *Model) EvaluateStep(e core.Expr, s, next []value.Value) (value.Value, error) {
-	return m.EvaluateUntil(nil, e, s, next)
-}
-
-// EvaluateUntil is EvaluateStep with an end: when stop answers true the
-// evaluation ends with an error soon. Without stop it is not asked.
+// EvaluateUntil is the value of an expression in a step; next is nil where there is no
+// next state. When stop returns true, the evaluation soon ends with an error; a nil stop
+// never does. The reference evaluator is used: for an expression that is evaluated a few
+// times, compiling costs more than it saves.
 func (m *Model) EvaluateUntil(stop func() bool, e core.Expr, s, next []value.Value) (value.Value, error) {
 	run := tlcget.New(m.common, m.workers.Add(1))
 	run.Stop = stop

@@ -296,7 +296,7 @@ func (l *liveBuilder) quantifier(e *core.Quant, depth int) (*live.Formula, error
 
 // elements are the values of a constant set.
 func (l *liveBuilder) elements(set core.Expr) ([]value.Value, error) {
-	v, err := l.b.m.EvaluateStep(set, nil, nil)
+	v, err := l.b.m.Evaluate(set)
 	if err != nil {
 		return nil, unsupported(set, "%v", err)
 	}

@@ -73,7 +73,7 @@ reordered or not undone. *Lost*: what was promised to be durable is gone after a
 crash, or nothing can be read any more. *Stuck*: something waits that could go on.
 *Unguarded*: input is believed that should be refused. The fate is the first test
 that fails, as dir.Test for ` + "`go test -run Test ./dir`" + `; others may as well. The
-crash suite, store/explore.TestCrashes, runs with -short. An edit that does not
+crash suite, internal/evidence/store/explore.TestCrashes, runs with -short. An edit that does not
 compile is no mutant. Seconds, building included, are of the last run, on a loaded
 machine.
 

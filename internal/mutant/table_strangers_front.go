@@ -139,6 +139,12 @@ func strangersFrontMutants() []Mutant {
 			Old:    "\"MB\": 1e6", New: "\"MB\": 1 << 20",
 		},
 		{
+			Name: "cmd/console/a-result-is-lost", Kind: Lost, In: "internal/cli/console", Packages: []string{"internal/cli/console"}, Run: "TestJSON",
+			Breaks: "A command whose JSON could not be written succeeds.",
+			Old:    "return exit.Failed(fmt.Errorf(\"write the result: %w\", err))",
+			New:    "return nil",
+		},
+		{
 			Name: "cmd/library/the-variable-goes-first", Kind: WrongAnswer, In: "internal/cli/library", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/library",
 			Breaks: "A library that is given on the command line is hidden by one of the environment.",
 			Old:    "return slices.Concat(l, slices.DeleteFunc(fromPath, func(dir string) bool { return dir == \"\" }))",

@@ -45,7 +45,10 @@ func (t *Terminal) Complain(err error) {
 func (t *Terminal) JSON(v any) error {
 	e := json.NewEncoder(t.Out)
 	e.SetIndent("", "  ")
-	return exit.Failed(e.Encode(v))
+	if err := e.Encode(v); err != nil {
+		return exit.Failed(fmt.Errorf("write the result: %w", err))
+	}
+	return nil
 }
 
 // Standard is the process's own standard output and error.

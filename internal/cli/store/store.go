@@ -210,7 +210,7 @@ func work(ctx context.Context, t *console.Terminal, quiet bool, tell func() stri
 			case err := <-done:
 				return err
 			case <-time.After(interruptWait):
-				return exit.With(exit.Interrupted, errors.New("interrupted"))
+				return exit.Stopped(ctx)
 			}
 		}
 	}

@@ -411,8 +411,8 @@ func (r *run) rest(done func() bool, until time.Duration) error {
 	}
 }
 
-// begin sends a command. The first is number 1, as package crowd has it, so that a
-// program is profiled under what it is measured under.
+// begin sends a command. The first is number 1, as in package loadgen, so that a
+// program is profiled with the commands that it is measured with.
 func (r *run) begin(n uint64) {
 	c := &command{number: n, client: r.load.client(n), waits: slices.Clone(r.load.Waits)}
 	for _, m := range r.load.Command(r.program, n) {

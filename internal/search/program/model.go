@@ -68,12 +68,12 @@ func (m *model) remarks(workers []check.Worker) (unmet []bool, ors, ands []uint6
 	return unmet, ors, ands
 }
 
-// errKept says that a checkpoint has not what a model writes there.
+// errKept says that a checkpoint does not hold what a model writes.
 var errKept = errors.New("program: what the checkpoint keeps of the model is damaged")
 
-// Restore reads what eval.Model.Save has written: parts behind their lengths. The
-// last is of the bits of states, the one before of antecedents; the rest are the
-// numbers of values, which this program neither needs nor changes.
+// Restore reads what model.Model.Save has written: parts, each with its length before it.
+// The last part holds the bits of states, the one before it those of antecedents. The
+// others number values: this program neither needs nor changes them.
 func (m *model) Restore(r io.Reader) error {
 	data, err := io.ReadAll(r)
 	if err != nil {
