@@ -80,20 +80,20 @@ func (db *DB) run(j *trunk.Job) error {
 
 // mergeError is the reported error of a merge that ended with err.
 func (db *DB) mergeError(j *trunk.Job, err error) error {
-	var unreadable readError
-	read := errors.As(err, &unreadable)
 	if errors.Is(err, errAborted) {
 		return err
 	}
+	var unreadable readError
+	read := errors.As(err, &unreadable)
 	err = fmt.Errorf("compaction: %w", explain(err))
 	switch {
-	case errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory):
-		return err
-	case read:
+	case read: // whatever the disk says, such as that it has no room to read
 		db.mu.Lock()
 		db.tree.spoil(j)
 		db.mu.Unlock()
 		return readError{err}
+	case errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory):
+		return err
 	}
 	return db.stop(err)
 }
@@ -259,7 +259,9 @@ func (db *DB) writeBranches(keep kept, p purpose, parts int, size, records int64
 			return out, err
 		}
 	}
-	if err := keep.Err(); err != nil {
+	if err := keep.Err(); errors.Is(err, branch.ErrMemory) {
+		return out, err // the input is as it was: the merge is made later
+	} else if err != nil {
 		return out, readError{err}
 	}
 	if w != nil {

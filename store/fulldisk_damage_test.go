@@ -19,8 +19,9 @@ func TestFullDiskWithADamagedBlock(t *testing.T) {
 	disk := newSmallDisk(1200)
 	o := tiny()
 	o.Compression = store.None
+	var met unreadable
 	openIt := func() *store.DB {
-		db, err := store.Open(env.Env{Clock: osenv.NewClock(), Random: osenv.NewRandom(), Disk: disk}, "db", o)
+		db, err := store.Open(env.Env{Clock: osenv.NewClock(), Random: osenv.NewRandom(), Disk: disk, Tracer: &met}, "db", o)
 		must(t, err)
 		return db
 	}
@@ -57,5 +58,17 @@ func TestFullDiskWithADamagedBlock(t *testing.T) {
 		if err := db.Delete(key(i)); err != nil {
 			t.Fatalf("delete %d: %v", i, err)
 		}
+	}
+	if met == 0 {
+		t.Error("no call that made room has met a damaged block")
+	}
+}
+
+// unreadable counts the merges of calls that make room which met damage.
+type unreadable int
+
+func (n *unreadable) Trace(e env.Event) {
+	if e.EventName() == "store.room.unreadable" {
+		*n++
 	}
 }

@@ -290,8 +290,12 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 		db.mu.Unlock()
 		err := db.run(j)
 		var unreadable readError
-		if errors.Is(err, errAborted) || errors.As(err, &unreadable) {
-			err = nil // a merge that cannot be made is not tried again, and others are left
+		switch {
+		case errors.As(err, &unreadable):
+			db.tracer.Trace(env.Mark("store.room.unreadable"))
+			return true, nil // not retried: the next call makes another merge
+		case errors.Is(err, errAborted):
+			return true, nil
 		}
 		return true, err
 	}

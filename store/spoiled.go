@@ -15,7 +15,9 @@ import (
 // delete over all of it, or a repair, ends that; so does opening the store again,
 // which tries once more.
 
-// readError is the error of a merge that could not read an input.
+// readError is the error of a merge that could not read an input. When run
+// returns one, the merge is recorded as spoiled, so that callers may go on with
+// the next one. A shortage of memory is never a readError: it passes.
 type readError struct{ error }
 
 func (e readError) Unwrap() error { return e.error }
