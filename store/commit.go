@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -166,7 +167,7 @@ func (db *DB) active(messages, n int, p purpose) (*mem, error) {
 						again = did // once more where others may have made room meanwhile
 						continue
 					}
-					return nil, first(failed, db.noRoom(err))
+					return nil, cmp.Or(failed, db.noRoom(err))
 				} else if err != nil {
 					return nil, db.stop(err)
 				}
@@ -268,7 +269,7 @@ func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
 		}
 		did, failed := db.makeRoom(forPuts)
 		if failed != nil || !did && !again {
-			return ref, run, first(failed, db.noRoom(err))
+			return ref, run, cmp.Or(failed, db.noRoom(err))
 		}
 		again = did // once more where others may have made room meanwhile
 	}

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -299,7 +300,7 @@ func (db *DB) Compact(lo, hi []byte) error {
 	}
 	defer db.work.leave()
 	for {
-		if err := first(db.err(), db.open()); err != nil {
+		if err := cmp.Or(db.err(), db.open()); err != nil {
 			return err
 		}
 		db.mu.Lock()

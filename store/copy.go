@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -59,13 +60,13 @@ func (db *DB) copyTo(s *state, dir string) error {
 	if err = db.copyData(s, f); err == nil {
 		err = db.verifyCopy(s, f)
 	}
-	if err = first(err, f.Close()); err != nil {
-		return first(err, db.files.disk.Remove(fresh))
+	if err = cmp.Or(err, f.Close()); err != nil {
+		return cmp.Or(err, db.files.disk.Remove(fresh))
 	}
 	if err := db.files.disk.Rename(fresh, path.Join(dir, datafile.Name)); err != nil {
 		return err
 	}
-	return first(db.files.disk.SyncDir(dir), db.files.disk.SyncDir(path.Dir(dir)))
+	return cmp.Or(db.files.disk.SyncDir(dir), db.files.disk.SyncDir(path.Dir(dir)))
 }
 
 // verifyCopy reads the branches of a copy from the file of the copy.
@@ -86,7 +87,7 @@ func (db *DB) verifyCopy(s *state, f env.File) error {
 		defer index.Close()
 		failed = db.examineBranch(context.Background(), trunk.NewBranch(b.Meta, index), f, &report, func(int64) error { return db.open() })
 	})
-	return first(failed, report.Err())
+	return cmp.Or(failed, report.Err())
 }
 
 func (db *DB) copyData(s *state, f env.File) error {
@@ -108,7 +109,7 @@ func (db *DB) copyData(s *state, f env.File) error {
 		t.Put(table.Object{ID: b.Meta.ID, Kind: table.Branch, Epoch: b.Meta.Epoch, Body: b.Meta.Append(nil)})
 		for _, r := range append(append([]extent.Run{b.Meta.IndexRun()}, b.Meta.Runs...), b.Meta.Blobs...) {
 			if failed == nil {
-				failed = first(backGranules(f, r, super.Pages), db.copyRun(f, r, buf))
+				failed = cmp.Or(backGranules(f, r, super.Pages), db.copyRun(f, r, buf))
 			}
 		}
 	})

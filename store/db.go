@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -83,7 +84,7 @@ func (f *files) close() (err error) {
 		err = f.data.Close()
 	}
 	if f.lock != nil {
-		err = first(err, f.lock.Close())
+		err = cmp.Or(err, f.lock.Close())
 	}
 	return err
 }
@@ -272,16 +273,9 @@ func (db *DB) shut(err error) error {
 	defer db.mu.Unlock()
 	db.awaitReaders()
 	db.free()
-	err = first(err, first(db.journal.close(), db.files.close()))
+	err = cmp.Or(err, db.journal.close(), db.files.close())
 	db.pool.Close()
 	return err
-}
-
-func first(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // free frees memory. There are no more readers.

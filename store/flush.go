@@ -13,9 +13,6 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
-// A flush writes the oldest full memtable as a branch, attaches it to the tree,
-// and makes a checkpoint.
-
 // flushOldest writes the oldest full memtable as a branch, attaches it to the
 // tree, and makes a checkpoint.
 func (db *DB) flushOldest() error {
@@ -24,7 +21,7 @@ func (db *DB) flushOldest() error {
 	if err := db.err(); err != nil {
 		return err
 	}
-	// Only the holder of cmu removes memtables, so this one stays.
+	// Only the holder of db.checkpoints removes memtables, so this one stays.
 	mems := db.current.Load().mems
 	if len(mems) == 1 {
 		return db.catchUp()

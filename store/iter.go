@@ -4,6 +4,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -52,7 +53,7 @@ func (s *Snapshot) Get(key, dst []byte) ([]byte, error) {
 func (s *Snapshot) Iter(lo, hi []byte) (*Iterator, error) {
 	it, err := s.db.iter(lo, hi, s.seq)
 	if err == nil && s.closed.Load() {
-		return nil, first(it.Close(), ErrClosed)
+		return nil, cmp.Or(it.Close(), ErrClosed)
 	}
 	return it, err
 }

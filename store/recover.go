@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -229,7 +230,7 @@ func (r *recovery) create(world env.Env) error {
 	binary.LittleEndian.PutUint64(super.UUID[:], world.Random.Uint64())
 	binary.LittleEndian.PutUint64(super.UUID[8:], world.Random.Uint64())
 	err = r.writeNew(f, super)
-	err = first(err, f.Close())
+	err = cmp.Or(err, f.Close())
 	if err != nil {
 		return err
 	}
@@ -544,7 +545,7 @@ func (r *recovery) replayFrame(m *mem, h journal.Header, off, end int) error {
 			m.blobs = append(m.blobs, run)
 		}
 	})
-	if err = first(err, bad); err != nil {
+	if err = cmp.Or(err, bad); err != nil {
 		return &CorruptError{File: fmt.Sprintf("segment %d of the journal", m.number), Offset: int64(off), Want: "changes", Found: err.Error()}
 	}
 	return nil

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"time"
@@ -360,7 +361,7 @@ func (s *schedule) await() error {
 		s.idle.Wait()
 	}
 	s.waiting--
-	return first(db.err(), s.failed)
+	return cmp.Or(db.err(), s.failed)
 }
 
 // fail records what the background could not do, for calls of Wait.

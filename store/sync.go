@@ -58,7 +58,6 @@ func (db *DB) syncTo(seq message.Seq) (err error) {
 		// The journal has no room, but the tree has: pages are kept for it.
 		upTo, err = seq, db.flushMems(false)
 	}
-
 	if err != nil {
 		upTo = 0
 	}

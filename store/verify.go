@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,7 +111,7 @@ func (db *DB) examineView(ctx context.Context, view *memtable.View, report *Repo
 		if err := db.examineBlob(m, db.files.data, report); err != nil {
 			return err
 		}
-		if err := first(ctx.Err(), rest(report.Bytes-before)); err != nil {
+		if err := cmp.Or(ctx.Err(), rest(report.Bytes-before)); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@
 package repair
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -147,7 +148,7 @@ func loadFrames(t *memtable.Table, frames []journal.Header) (int, error) {
 			}
 			next++
 		})
-		if err = first(err, bad); err != nil {
+		if err = cmp.Or(err, bad); err != nil {
 			return i, err
 		}
 	}

@@ -4,6 +4,7 @@ package repair
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -53,7 +54,7 @@ func (r *repairer) openOut(supers []table.Superblock) error {
 		return err
 	}
 	r.out = out
-	if err := first(out.Truncate(0), out.Truncate(table.FirstPage*extent.PageSize)); err != nil {
+	if err := cmp.Or(out.Truncate(0), out.Truncate(table.FirstPage*extent.PageSize)); err != nil {
 		return err
 	}
 	if err := datafile.AllocateSecondSuper(out); err != nil {
@@ -406,7 +407,7 @@ func (r *repairer) partition(p trunk.Partition) error {
 	}
 	r.begin(p.Lo, tombs)
 	for s := least(active); s != nil && (p.Hi == nil || bytes.Compare(s.m.Key, p.Hi) < 0); s = least(active) {
-		if err := first(r.put(s), s.advance()); err != nil {
+		if err := cmp.Or(r.put(s), s.advance()); err != nil {
 			return err
 		}
 	}

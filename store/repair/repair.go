@@ -10,6 +10,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -373,12 +374,12 @@ func (r *repairer) copyFile(from, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = first(err, in.Close()) }()
+	defer func() { err = cmp.Or(err, in.Close()) }()
 	out, err := r.openFile(path.Join(r.dir, to), true)
 	if err != nil {
 		return err
 	}
-	defer func() { err = first(err, out.Close()) }()
+	defer func() { err = cmp.Or(err, out.Close()) }()
 	size, err := in.Size()
 	if err != nil {
 		return err
@@ -392,16 +393,6 @@ func (r *repairer) copyFile(from, to string) (err error) {
 		}
 	}
 	return out.Sync()
-}
-
-// first is the first of some errors that is one.
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // explain turns the errors of branches into the store's.

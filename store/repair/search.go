@@ -4,6 +4,7 @@ package repair
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -89,7 +90,7 @@ func (r *repairer) find(h block.Header, at extent.Run, b *block.Block) error {
 		o.block, o.key = h.Block, b.Message(0, o.key).Key
 	}
 	r.super.Epoch = max(r.super.Epoch, h.Epoch+1)
-	return first(r.heap(r.kept), r.found.add(r.pool, h, at))
+	return cmp.Or(r.heap(r.kept), r.found.add(r.pool, h, at))
 }
 
 // group makes a source of the blocks of each branch.
