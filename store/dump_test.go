@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/internal/store/inspect"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/store"
-	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
 // TestMessagesMakeTheStore folds all messages and finds what reads find.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/block"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
@@ -185,8 +186,8 @@ func (t Tuning) shape() trunk.Shape {
 
 // checkWorld returns an error if the world lacks what a store needs.
 func checkWorld(world env.Env, o Options) error {
-	if world.Disk == nil {
-		return errors.New("the env.Env has no Disk: set it to the one of osenv.OpenDisk(directory)")
+	if err := datafile.CheckDisk(world.Disk); err != nil {
+		return err
 	}
 	if world.Clock == nil {
 		return errors.New("the env.Env has no Clock: take the Env of osenv.New, or set it to osenv.NewClock()")

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ashlar-dev/ashlar/internal/store/inspect"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
-	"github.com/ashlar-dev/ashlar/store/inspect"
 	"github.com/ashlar-dev/ashlar/store/repair"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/cli/page"
+	"github.com/ashlar-dev/ashlar/internal/store/inspect"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 	"github.com/ashlar-dev/ashlar/store"
-	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
 const statsHelp = `Stats opens a store for reading and reports how large it is, how much of its space is in

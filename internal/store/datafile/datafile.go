@@ -32,6 +32,14 @@ const (
 	Lock     = "LOCK"
 )
 
+// CheckDisk returns an error if the world of a program has no disk.
+func CheckDisk(disk env.Disk) error {
+	if disk == nil {
+		return errors.New("the env.Env has no Disk: set it to the one of osenv.OpenDisk(directory)")
+	}
+	return nil
+}
+
 // CompleteRepair does the second rename of a repair that a crash has kept from
 // it: the directory has no DATA, but one that was complete before the first.
 func CompleteRepair(disk env.Disk, dir string) error {

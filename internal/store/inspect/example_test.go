@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/store/inspect"
 	"github.com/ashlar-dev/ashlar/store"
-	"github.com/ashlar-dev/ashlar/store/inspect"
 )
 
 func ExampleLook() {

@@ -87,7 +87,7 @@ const memoryMax = 2 << 30
 func Look(disk env.Disk, dir string) (Anatomy, error) {
 	var a Anatomy
 	fail := func(err error) (Anatomy, error) { return a, fmt.Errorf("look at store %s: %w", dir, err) }
-	if err := checkDisk(disk); err != nil {
+	if err := datafile.CheckDisk(disk); err != nil {
 		return fail(err)
 	}
 	names, err := disk.List(dir)
@@ -221,7 +221,7 @@ func (s *SegmentFile) walk(disk env.Disk, dir string, id uint64) error {
 // Superblock reads the current superblock of a store, which may be open.
 func Superblock(disk env.Disk, dir string) (table.Superblock, error) {
 	var s [2]datafile.Slot
-	err := checkDisk(disk)
+	err := datafile.CheckDisk(disk)
 	if err == nil {
 		s, err = datafile.Slots(disk, dir)
 	}
@@ -236,12 +236,4 @@ func Superblock(disk env.Disk, dir string) (table.Superblock, error) {
 		return a.Super, nil
 	}
 	return b.Super, nil
-}
-
-// checkDisk returns an error if there is no disk.
-func checkDisk(disk env.Disk) error {
-	if disk == nil {
-		return errors.New("no env.Disk: pass the one of osenv.OpenDisk(directory)")
-	}
-	return nil
 }
