@@ -5,18 +5,14 @@
 package store_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -30,6 +26,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 	"github.com/ashlar-dev/ashlar/store"
 )
 
@@ -224,33 +221,19 @@ func killRun(t *testing.T, o killOrders, early bool, wait time.Duration) killed 
 	b, err := openBoard(o.Board)
 	must(t, err)
 	defer b.close()
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), killChildVar+"="+string(orders))
-	var stderr bytes.Buffer
-	child.Stderr = &stderr
-	out, err := child.StdoutPipe()
-	must(t, err)
-	must(t, child.Start())
-	stop := func() { _ = child.Process.Kill() }
-	hang := time.AfterFunc(time.Minute, stop)
-	defer hang.Stop()
+	child := procs.Start(t, procs.Self(t, killChildVar+"="+string(orders)))
 	if early {
-		defer time.AfterFunc(wait, stop).Stop()
+		defer time.AfterFunc(wait, child.Kill).Stop()
 	}
 	var k killed
-	for lines := bufio.NewReader(out); ; {
-		line, err := lines.ReadString('\n')
-		if err == io.EOF {
-			break // what is left of a line was never said
-		}
-		must(t, err)
-		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	for line, ok := child.Next(); ok; line, ok = child.Next() {
+		word, rest, _ := strings.Cut(line, " ")
 		n, err := strconv.ParseUint(rest, 10, 64)
 		switch {
 		case word == "open" && err == nil:
 			k.opened, k.found = true, n
 			if !early {
-				defer time.AfterFunc(wait, stop).Stop()
+				defer time.AfterFunc(wait, child.Kill).Stop()
 			}
 		case word == "durable" && err == nil:
 			k.durable, k.returned = n, n
@@ -260,9 +243,8 @@ func killRun(t *testing.T, o killOrders, early bool, wait time.Duration) killed 
 			t.Errorf("life %d: the child says %q", o.Life, line)
 		}
 	}
-	_ = child.Wait()
-	if status := child.ProcessState.String(); status != "signal: killed" {
-		t.Errorf("life %d: the child ended by itself: %s\n%s", o.Life, status, stderr.String())
+	if status := child.State().String(); status != "signal: killed" {
+		t.Errorf("life %d: the child ended by itself: %s", o.Life, status)
 	}
 	k.moment = b.moment()
 	return k

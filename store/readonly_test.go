@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 	"github.com/ashlar-dev/ashlar/store"
 )
 
@@ -122,25 +122,17 @@ func readerRead(db *store.DB, least int) error {
 
 // reader is such a process.
 type reader struct {
-	t   *testing.T
-	in  io.WriteCloser
-	out *bufio.Reader
+	*procs.Process
+	t  *testing.T
+	in io.WriteCloser
 }
 
 func newReader(t *testing.T, dir string) *reader {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), readerVar+"="+dir)
+	command := procs.Self(t, readerVar+"="+dir)
 	in, err := command.StdinPipe()
 	must(t, err)
-	out, err := command.StdoutPipe()
-	must(t, err)
-	must(t, command.Start())
-	t.Cleanup(func() {
-		in.Close()
-		_ = command.Wait()
-	})
-	return &reader{t, in, bufio.NewReader(out)}
+	return &reader{procs.Start(t, command), t, in}
 }
 
 func (r *reader) order(order string) string {
@@ -148,11 +140,7 @@ func (r *reader) order(order string) string {
 	if _, err := fmt.Fprintln(r.in, order); err != nil {
 		r.t.Fatal(err)
 	}
-	answer, err := r.out.ReadString('\n')
-	if err != nil {
-		r.t.Fatalf("%s: %v %q", order, err, answer)
-	}
-	return strings.TrimSuffix(answer, "\n")
+	return r.Await("")
 }
 
 // want gives an order that must be obeyed.

@@ -3,14 +3,11 @@
 package compiled_test
 
 import (
-	"bufio"
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +18,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/internal/evidence/faultproxy"
 	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 )
 
 // fleet is the processes of a program, on loopback.
@@ -40,27 +38,8 @@ type fleet struct {
 }
 
 type running struct {
-	cmd    *exec.Cmd
-	status string
-	errs   buffer
-	ended  chan struct{}
-}
-
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
+	*procs.Process
+	status string // where it shows its status
 }
 
 // newFleet starts all processes of a program that this test has.
@@ -87,11 +66,6 @@ func (f *fleet) begin() {
 	if f.links != nil {
 		f.connect()
 	}
-	f.t.Cleanup(func() {
-		for node := range f.running {
-			f.kill(node)
-		}
-	})
 	var nodes []string
 	for i := range f.d.Processes {
 		nodes = append(nodes, f.d.Processes[i].Node)
@@ -165,64 +139,26 @@ func (f *fleet) command(node string) *exec.Cmd {
 // start starts processes and waits until all listen.
 func (f *fleet) start(nodes ...string) {
 	f.t.Helper()
-	var ready []chan string
 	for _, node := range nodes {
-		ready = append(ready, f.launch(node))
+		f.running[node] = &running{Process: procs.Start(f.t, f.command(node))}
 	}
-	for i, node := range nodes {
+	for _, node := range nodes {
 		r := f.running[node]
-		select {
-		case r.status = <-ready[i]:
-		case <-r.ended:
-			f.t.Fatalf("%s has ended:\n%s", node, &r.errs)
-		}
+		r.status = r.Await("status on ")
 	}
 }
 
-// launch starts a process, and tells when it listens where it shows its status.
-func (f *fleet) launch(node string) chan string {
-	f.t.Helper()
-	r := &running{cmd: f.command(node), ended: make(chan struct{})}
-	out, err := r.cmd.StdoutPipe()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	r.cmd.Stderr = &r.errs
-	if err := r.cmd.Start(); err != nil {
-		f.t.Fatal(err)
-	}
-	ready := make(chan string, 1)
-	go func() {
-		defer close(r.ended)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if s, ok := strings.CutPrefix(lines.Text(), "status on "); ok {
-				ready <- s
-			}
-		}
-		_ = r.cmd.Wait() // its code is in ProcessState
-	}()
-	f.running[node] = r
-	return ready
-}
-
-func (f *fleet) kill(node string) {
-	r := f.running[node]
-	_ = r.cmd.Process.Kill() // it may have ended
-	<-r.ended
-}
+func (f *fleet) kill(node string) { f.running[node].Kill() }
 
 // stop ends all in order.
 func (f *fleet) stop() {
 	f.t.Helper()
 	for _, r := range f.running {
-		if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			f.t.Error(err)
-		}
+		r.Signal(syscall.SIGTERM)
 	}
 	for node, r := range f.running {
-		<-r.ended
-		if code := r.cmd.ProcessState.ExitCode(); code != 0 {
-			f.t.Errorf("%s ends with exit code %d:\n%s", node, code, &r.errs)
+		if code := r.Wait(); code != 0 {
+			f.t.Errorf("%s ends with exit code %d", node, code)
 		}
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -35,6 +34,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 	"github.com/ashlar-dev/ashlar/internal/overlay"
 )
 
@@ -262,8 +262,8 @@ func TestPaxosProcesses(t *testing.T) {
 	}
 	cmd := f.command("acceptor/1")
 	cmd.Args = append(cmd.Args, "--existing")
-	if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "--existing") {
-		t.Errorf("without its disk: %v\n%s", err, out)
+	if code, out, errs := procs.Run(t, cmd); code != 1 || !strings.Contains(out+errs, "--existing") {
+		t.Errorf("without its disk: exit code %d\n%s%s", code, out, errs)
 	}
 }
 
@@ -354,11 +354,9 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"--deployment", f.deployment, "--node", "leader/0", "--key", short}, 2, "want 16 to"},
 		{[]string{"--what"}, 2, "unknown flag"},
 	} {
-		cmd := exec.Command(os.Args[0], c.args...)
-		cmd.Env = append(os.Environ(), asProgram+"=voting")
-		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.want) {
-			t.Errorf("%v: exit code %d, want %d with %q:\n%s", c.args, code, c.code, c.want, out)
+		code, out, errs := procs.Run(t, procs.Self(t, asProgram+"=voting", c.args...))
+		if code != c.code || !strings.Contains(out+errs, c.want) {
+			t.Errorf("%v: exit code %d, want %d with %q:\n%s%s", c.args, code, c.code, c.want, out, errs)
 		}
 	}
 }

@@ -3,14 +3,12 @@
 package crashtest
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 )
 
 // childVar holds the orders of a process that is there to be killed.
@@ -116,9 +115,6 @@ func parseLine[Op, Ret any](line []byte) (e Event[Op, Ret], err error) {
 	return e, err
 }
 
-// hangTime is how long a child may say nothing that is waited for.
-const hangTime = time.Minute
-
 // Kill runs the system in processes that are killed at random moments, one
 // after the other, on the same directory of the file system, and checks the
 // whole history. The processes are this test binary again, with this test alone:
@@ -173,49 +169,25 @@ func killOne[Op, Ret any](t *testing.T, o orders, early bool, lines int, wait ti
 	if err != nil {
 		t.Fatal(err)
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	child := exec.Command(exe, "-test.run=^"+strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^")+"$")
-	child.Env = append(os.Environ(), childVar+"="+string(text))
-	var stderr bytes.Buffer
-	child.Stderr = &stderr
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	kill := func() { _ = child.Process.Kill() } // an error says that it has ended
-	defer time.AfterFunc(hangTime, kill).Stop()
+	cmd := procs.Self(t, childVar+"="+string(text), "-test.run=^"+strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^")+"$")
+	child := procs.Start(t, cmd)
 	if early {
-		defer time.AfterFunc(10*wait, kill).Stop()
+		defer time.AfterFunc(10*wait, child.Kill).Stop()
 	}
-	for in := bufio.NewReader(out); ; {
-		line, err := in.ReadBytes('\n')
-		if err == io.EOF {
-			break // what is left of a line was never said
-		}
-		if err != nil {
-			t.Error(err)
-			break
-		}
-		line = line[:len(line)-1]
-		if string(line) == openLine {
+	for line, ok := child.Next(); ok; line, ok = child.Next() {
+		if line == openLine {
 			open = true
-		} else if e, err := parseLine[Op, Ret](line); err != nil {
+		} else if e, err := parseLine[Op, Ret]([]byte(line)); err != nil {
 			t.Error(err)
 		} else {
 			events = append(events, e)
 		}
 		if lines--; lines == 0 && !early {
-			defer time.AfterFunc(wait, kill).Stop()
+			defer time.AfterFunc(wait, child.Kill).Stop()
 		}
 	}
-	if err := child.Wait(); err == nil || child.ProcessState.String() != "signal: killed" {
-		t.Errorf("life %d: the child ended by itself: %s\n%s", o.Life, child.ProcessState, stderr.String())
+	if status := child.State().String(); status != "signal: killed" {
+		t.Errorf("life %d: the child ended by itself: %s", o.Life, status)
 	}
 	return events, open
 }

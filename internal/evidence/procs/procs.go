@@ -37,7 +37,7 @@ import (
 const patience = time.Minute
 
 // keepMax is how much of what a process prints is kept, in bytes: the end of it.
-const keepMax = 1 << 20
+const keepMax = 256 << 10
 
 // Process is a process that a test has started. It is safe for concurrent use.
 type Process struct {
@@ -129,7 +129,7 @@ func Run(t testing.TB, cmd *exec.Cmd) (code int, out, errs string) {
 // the process has ended without another whole line.
 func (p *Process) Next() (line string, ok bool) {
 	p.t.Helper()
-	late := time.AfterFunc(p.wait, p.Kill)
+	late := time.AfterFunc(p.wait, p.abort)
 	line, ok = p.out.next()
 	if !late.Stop() && !ok {
 		p.t.Errorf("%s: no line within %v", p.cmd, p.wait)
@@ -170,6 +170,16 @@ func (p *Process) Kill() {
 	}
 }
 
+// abort ends a process that hangs. A program in Go prints what its goroutines do.
+func (p *Process) abort() {
+	_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it may have ended
+	select {
+	case <-p.ended:
+	case <-time.After(time.Second):
+		p.Kill()
+	}
+}
+
 // killGroup kills the process and its group. It is not called later than just after the
 // end of the process, as its number may then be given to others.
 func (p *Process) killGroup() {
@@ -185,7 +195,7 @@ func (p *Process) Wait() int {
 	select {
 	case <-p.ended:
 	case <-late.C:
-		p.Kill()
+		p.abort()
 		p.t.Errorf("%s: it has not ended within %v", p.cmd, p.wait)
 	}
 	return p.cmd.ProcessState.ExitCode()

@@ -3,7 +3,6 @@
 package nemesis
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -20,13 +19,11 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/internal/evidence/faultproxy"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
-
-// startWithin bounds how long a process may take to listen, or to say how it is.
-const startWithin = time.Minute
 
 // host is a place for a server: a directory, and a process if there is one.
 type host struct {
@@ -40,10 +37,8 @@ type host struct {
 	links   []*faultproxy.Proxy // to it, from each host, and from the clients
 	genesis string              // as it was described when its disk was formatted
 
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *bufio.Reader
-	stderr *bytes.Buffer
+	process *procs.Process // nil: none runs
+	in      io.WriteCloser
 }
 
 // cluster is the hosts, and what the clients know.
@@ -189,78 +184,42 @@ func (h *host) start() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.cmd = exec.Command(h.command[0], h.command[1:]...)
-	h.cmd.Env = append(os.Environ(), orderVariable+"="+string(text), "GOMAXPROCS=2")
-	h.stderr = &bytes.Buffer{}
-	h.cmd.Stderr = h.stderr
-	if h.in, err = h.cmd.StdinPipe(); err != nil {
+	cmd := exec.Command(h.command[0], h.command[1:]...)
+	cmd.Env = append(os.Environ(), orderVariable+"="+string(text), "GOMAXPROCS=2")
+	if h.in, err = cmd.StdinPipe(); err != nil {
 		h.t.Fatal(err)
 	}
-	out, err := h.cmd.StdoutPipe()
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	h.out = bufio.NewReader(out)
-	if err := h.cmd.Start(); err != nil {
-		h.t.Fatal(err)
-	}
-	addr := h.line()
+	h.process = procs.Start(h.t, cmd)
+	addr := h.process.Await("")
 	for _, k := range h.links {
 		k.Aim(addr)
 	}
-}
-
-// line is the next line that the process writes. One that is not there in time
-// fails the test.
-func (h *host) line() string {
-	h.t.Helper()
-	overdue := time.AfterFunc(startWithin, func() { h.cmd.Process.Kill() })
-	defer overdue.Stop()
-	s, err := h.out.ReadString('\n')
-	if err != nil {
-		h.cmd.Wait()
-		h.t.Fatalf("server %d says nothing: %v\n%s", h.number, err, h.stderr)
-	}
-	return s[:len(s)-1]
 }
 
 // ask asks the process how it is.
 func (h *host) ask() condition {
 	h.t.Helper()
 	if _, err := io.WriteString(h.in, "?\n"); err != nil {
-		h.t.Fatalf("server %d: %v\n%s", h.number, err, h.stderr)
+		h.t.Fatalf("server %d: %v", h.number, err)
 	}
 	var c condition
-	if err := json.Unmarshal([]byte(h.line()), &c); err != nil {
+	if err := json.Unmarshal([]byte(h.process.Await("")), &c); err != nil {
 		h.t.Fatal(err)
 	}
 	return c
 }
 
 func (h *host) signal(s os.Signal) {
-	if h.cmd != nil {
-		h.cmd.Process.Signal(s)
+	if h.process != nil {
+		h.process.Signal(s)
 	}
 }
 
 // kill ends the process, if there is one, at once.
 func (h *host) kill() {
-	if h.cmd == nil {
-		return
-	}
-	h.signal(syscall.SIGKILL)
-	h.wait()
-}
-
-// wait waits for the process to end. An end that nobody wanted fails the test.
-func (h *host) wait() {
-	err := h.cmd.Wait()
-	if s, ok := h.cmd.ProcessState.Sys().(syscall.WaitStatus); err != nil && !(ok && s.Signal() == syscall.SIGKILL) || h.stderr.Len() > 0 {
-		h.t.Errorf("server %d: %v\n%s", h.number, err, h.stderr)
-	}
-	h.cmd = nil
-	for _, k := range h.links {
-		k.Aim("")
+	if h.process != nil {
+		h.process.Kill()
+		h.wait()
 	}
 }
 
@@ -268,12 +227,19 @@ func (h *host) wait() {
 func (h *host) drain() {
 	h.t.Helper()
 	h.signal(syscall.SIGTERM)
-	overdue := time.AfterFunc(startWithin, func() {
-		h.t.Errorf("server %d does not end in order", h.number)
-		h.signal(syscall.SIGQUIT)
-	})
 	h.wait()
-	overdue.Stop()
+}
+
+// wait waits for the process to end. An end that nobody wanted fails the test.
+func (h *host) wait() {
+	h.process.Wait()
+	if state := h.process.State(); !state.Success() && state.String() != "signal: killed" || h.process.Errs() != "" {
+		h.t.Errorf("server %d: %v\n%s", h.number, state, h.process.Errs())
+	}
+	h.process = nil
+	for _, k := range h.links {
+		k.Aim("")
+	}
 }
 
 // all has f called for each host, side by side.
