@@ -8,7 +8,7 @@
     of internal/worm/paxos and internal/worm/fast: what it does there, it does on
     the interface. *)
 From stdpp Require Import prelude gmap functions.
-From ashlar.worm.protocol Require Export history.
+From ashlar.worm.protocol Require Export history durable.
 
 (** ** What a register is known to hold *)
 
@@ -64,7 +64,7 @@ Proof. intros HW E. apply (asked h HW h [] v); [by rewrite app_nil_r|by apply ho
 Lemma write_once_nil : write_once ([] : list (event value)).
 Proof.
   assert (∀ v, ¬ told ([] : list (event value)) v) as N.
-  { intros v [H|[r H]]; by apply elem_of_nil in H. }
+  { intros v [E|[r E]]; by apply elem_of_nil in E. }
   split.
   - intros v w Hv. by destruct (N v).
   - intros h1 h2 v E Ht. symmetry in E. apply app_eq_nil in E as [-> ->]. by destruct (N v).
@@ -125,18 +125,44 @@ Qed.
 
 (** ** A specification that a layer keeps to *)
 
-(** Each step of the layer is one of the specification's, or none. *)
-Definition keeps_to {spec : Type} (step : spec → spec → Prop) (shows : local → space → spec → Prop)
+(** Each step of the layer is one of the specification's, or none, and at every
+    moment the two look alike. *)
+Definition keeps_to {spec : Type} (step : spec → spec → Prop) (alike : local → space → spec → Prop)
     (l0 : local) (s0 : spec) : Prop :=
-  ∀ l h, layer_run l0 l h → ∃ s, rtc step s0 s ∧ shows l h s.
+  ∃ rel : local * space → spec → Prop,
+    rel (l0, untouched) s0 ∧
+    (∀ l h s, rel (l, h) s → alike l h s) ∧
+    (∀ x y s, rel x s → layer_step x y → ∃ s', (s' = s ∨ step s s') ∧ rel y s').
+
+(** It is enough to look at each step from where the registers and an invariant hold. *)
+Lemma keeps_to_intro {spec : Type} (step : spec → spec → Prop) (alike : local → space → spec → Prop)
+    (P : local → space → Prop) l0 s0 :
+  (∀ l h, layer_run l0 l h → P l h) → alike l0 untouched s0 →
+  (∀ l h l' s, P l h → alike l h s → moves l h None l' → ∃ s', (s' = s ∨ step s s') ∧ alike l' h s') →
+  (∀ l h l' a e s, (∀ b, write_once (h b)) → P l h → alike l h s → moves l h (Some (a, e)) l' →
+    write_once (h a ++ [e]) → ∃ s', (s' = s ∨ step s s') ∧ alike l' (record_at h a e) s') →
+  keeps_to step alike l0 s0.
+Proof.
+  intros HP H0 Halone Hevent.
+  exists (λ x s, (layer_run l0 x.1 x.2 ∧ (∀ b, write_once (x.2 b))) ∧ alike x.1 x.2 s). split; [|split].
+  - split; [|done]. split; [apply rtc_refl|]. intros; apply write_once_nil.
+  - by intros l h s [_ ?].
+  - intros x y s [[Hr HO] Ha] Hs.
+    assert (layer_run l0 y.1 y.2) as Hr'.
+    { destruct x, y. eapply rtc_r; [exact Hr|done]. }
+    destruct Hs as [l h l' Hm|l h l' a e Hm HW]; simpl in *.
+    + destruct (Halone l h l' s (HP _ _ Hr) Ha Hm) as (s' & ? & ?). by exists s'.
+    + destruct (Hevent l h l' a e s HO (HP _ _ Hr) Ha Hm HW) as (s' & ? & ?). exists s'. split; [done|]. split; [split; [done|]|done].
+      intros b. destruct (decide (a = b)) as [<-|].
+      * by rewrite recorded.
+      * rewrite recorded_elsewhere by done. apply HO.
+Qed.
 
 End layer.
 Arguments space : clear implicits.
 Arguments moving : clear implicits.
 
 (** ** A layer on the registers of servers that crash *)
-
-From ashlar.worm.protocol Require Import durable.
 
 Section stack.
 Context {addr : Type} `{EqDecision addr} {value local : Type} `{EqDecision value} `{Countable server}.
