@@ -73,6 +73,33 @@ Proof.
   - intros h1 h2 r v E HR. symmetry in E. apply app_eq_nil in E as [-> ->]. by apply elem_of_nil in HR.
   - intros h1 h2 r e E. by destruct h1.
 Qed.
+
+(** Calls of writes, and their returns where nothing was trimmed, are always possible. *)
+Lemma write_once_more h e :
+  write_once h → (∀ r, ReadTrimmed r ∉ h) →
+  (∀ v, told [e] v → Writes v ∈ h ∧ ∀ w, told h w → w = v) → (∀ r, ¬ returns r e) →
+  write_once (h ++ [e]).
+Proof.
+  intros HW Hno Ht Hr. split.
+  - intros v w. rewrite !told_app. intros [Hv|Hv] [Hw|Hw].
+    + by eapply one.
+    + symmetry. destruct (Ht w Hw) as [_ U]. symmetry. by apply U.
+    + destruct (Ht v Hv) as [_ U]. symmetry. by apply U.
+    + destruct Hv as [Hv|[? Hv]], Hw as [Hw|[? Hw]]; apply elem_of_list_singleton in Hv, Hw; congruence.
+  - intros h1 h2 v [(-> & ->)|(h2' & -> & E)]%snoc_split_any; [|by eapply asked].
+    rewrite told_app, elem_of_app. intros [Hv|Hv]; left; [|by apply Ht].
+    eapply (asked _ HW h []); [by rewrite app_nil_r|done].
+  - intros h1 h2 r v [(-> & <- & ->)|(h2' & -> & E)]%snoc_split Hv; [set_solver|].
+    intros [Hin|Hin%elem_of_list_singleton]%elem_of_app; [by eapply lasting|].
+    apply (Hr r). left. done.
+  - intros h1 h2 r r' e' [(-> & <- & ->)|(h2' & -> & E)]%snoc_split HR Hin Hret; [set_solver|].
+    apply elem_of_app in Hin as [Hin|Hin%elem_of_list_singleton]; [by eapply gone|]. subst e'. by destruct (Hr r).
+  - intros h1 h2 r v E HR _. exfalso.
+    assert (ReadTrimmed r ∈ h ++ [e]) as [HR'|HR'%elem_of_list_singleton]%elem_of_app by (rewrite E; set_solver).
+    + by apply (Hno r).
+    + apply (Hr r). right. by left.
+  - intros h1 h2 r e' [(-> & -> & ->)|(h2' & -> & E)]%snoc_split Hret; [by destruct (Hr r)|by eapply called].
+Qed.
 End holds.
 
 (** ** A layer on the interface *)

@@ -233,32 +233,6 @@ Qed.
 
 (** ** Nobody is waited for *)
 
-Lemma write_once_more (h : list (event bool)) e :
-  write_once h → (∀ r, ReadTrimmed r ∉ h) →
-  (∀ v, told [e] v → Writes v ∈ h ∧ ∀ w, told h w → w = v) → (∀ r, ¬ returns r e) →
-  write_once (h ++ [e]).
-Proof.
-  intros HW Hno Ht Hr. split.
-  - intros v w. rewrite !told_app. intros [Hv|Hv] [Hw|Hw].
-    + by eapply one.
-    + symmetry. destruct (Ht w Hw) as [_ U]. symmetry. by apply U.
-    + destruct (Ht v Hv) as [_ U]. symmetry. by apply U.
-    + destruct Hv as [Hv|[? Hv]], Hw as [Hw|[? Hw]]; apply elem_of_list_singleton in Hv, Hw; congruence.
-  - intros h1 h2 v [(-> & ->)|(h2' & -> & E)]%snoc_split_any; [|by eapply asked].
-    rewrite told_app, elem_of_app. intros [Hv|Hv]; left; [|by apply Ht].
-    eapply (asked _ HW h []); [by rewrite app_nil_r|done].
-  - intros h1 h2 r v [(-> & <- & ->)|(h2' & -> & E)]%snoc_split Hv; [set_solver|].
-    intros [Hin|Hin%elem_of_list_singleton]%elem_of_app; [by eapply lasting|].
-    apply (Hr r). left. done.
-  - intros h1 h2 r r' e' [(-> & <- & ->)|(h2' & -> & E)]%snoc_split HR Hin Hret; [set_solver|].
-    apply elem_of_app in Hin as [Hin|Hin%elem_of_list_singleton]; [by eapply gone|]. subst e'. by destruct (Hr r).
-  - intros h1 h2 r v E HR _. exfalso.
-    assert (ReadTrimmed r ∈ h ++ [e]) as [HR'|HR'%elem_of_list_singleton]%elem_of_app by (rewrite E; set_solver).
-    + by apply (Hno r).
-    + apply (Hr r). right. by left.
-  - intros h1 h2 r e' [(-> & -> & ->)|(h2' & -> & E)]%snoc_split Hret; [by destruct (Hr r)|by eapply called].
-Qed.
-
 (** The steps that participant [i] takes, with the registers and, if there is one,
     the manager. *)
 Definition helped (i : nat) (x y : txs * registers) : Prop :=
