@@ -427,7 +427,7 @@ Proof.
   intros [HO HI]%log_inv_run Hc. destruct (k_done _ _ _ _ (g_clients l h HI c _ Hc)) as (b & [= <-] & ?); done.
 Qed.
 
-(** An append that returned is among the bounds: who is called later knows it. *)
+(** An append that returned is among the bounds. *)
 Lemma log_known l h c F a : log_run l h → clients l !! c = Some (Client Done (Some a) F) → S a ∈ bounds l.
 Proof.
   assert (∀ l h e l', log_move l h e l' → bounds l ⊆ bounds l' ∧
@@ -449,5 +449,43 @@ Proof.
   - intros c F a. simpl. by rewrite lookup_empty.
   - intros l h l' _ IH Hm. by eapply Hkeep.
   - intros l h l' a e _ IH Hm _. by eapply Hkeep.
+Qed.
+
+(** So is a tail. *)
+Lemma log_tail_known l h r F x y n : log_run l h → readers l !! r = Some (Reader F x y (Some n)) → n ∈ bounds l.
+Proof.
+  assert (∀ l h e l', log_move l h e l' → bounds l ⊆ bounds l' ∧
+    (readers l' = readers l ∨ ∃ d y, readers l' = <[d := y]> (readers l) ∧
+      (∀ n, found y = Some n → n ∈ bounds l'))) as Hmove.
+  { clear. intros l h e l' Hm. inversion Hm; subst; (split; [simpl; set_solver|]);
+      first [left; reflexivity
+            |right; eexists _, _; split; [reflexivity|]; intros n'; simpl; first [done|intros [= <-]; set_solver]]. }
+  assert (∀ l h e l', log_move l h e l' → (∀ r y n, readers l !! r = Some y → found y = Some n → n ∈ bounds l) →
+    ∀ r y n, readers l' !! r = Some y → found y = Some n → n ∈ bounds l') as Hkeep.
+  { clear -Hmove. intros l h e l' Hm IH r y n. destruct (Hmove _ _ _ _ Hm) as [Hsub [->|(d & z & -> & Hz)]].
+    - intros Hr Hy. pose proof (IH _ _ _ Hr Hy). set_solver.
+    - destruct (decide (d = r)) as [->|].
+      + rewrite lookup_insert. intros [= ->]. by apply Hz.
+      + rewrite lookup_insert_ne by done. intros Hr Hy. pose proof (IH _ _ _ Hr Hy). set_solver. }
+  intros Hr Hy.
+  assert ((∀ a, write_once (h a)) ∧ ∀ r y n, readers l !! r = Some y → found y = Some n → n ∈ bounds l) as [_ Hall];
+    [|by eapply Hall].
+  revert l h Hr Hy. intros l0 h0 Hr _. revert l0 h0 Hr. clear -Hkeep. apply layer_invariant.
+  - intros r y n. simpl. by rewrite lookup_empty.
+  - intros l h l' _ IH Hm. by eapply Hkeep.
+  - intros l h l' a e _ IH Hm _. by eapply Hkeep.
+Qed.
+
+(** Who calls knows the bounds of that moment. *)
+Lemma log_calls l h l' :
+  log_move l h None l' →
+  (∀ c, clients l !! c = None → ∀ s k F, clients l' !! c = Some (Client s k F) → F = bounds l) ∧
+  (∀ r, readers l !! r = None → ∀ x y z F, readers l' !! r = Some (Reader F x y z) → F = bounds l).
+Proof.
+  intros Hm. split.
+  - intros c Hc s k F. inversion Hm; subst; simpl; try congruence;
+      rewrite lookup_insert_Some; intros [[<- [= <- <- <-]]|[_ ?]]; congruence.
+  - intros r Hr x y z F. inversion Hm; subst; simpl; try congruence;
+      rewrite lookup_insert_Some; intros [[<- [= <- <- <- <-]]|[_ ?]]; congruence.
 Qed.
 End log.

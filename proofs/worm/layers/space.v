@@ -150,6 +150,17 @@ Proof.
     + by rewrite recorded_elsewhere.
 Qed.
 
+(** What was told stays true. *)
+Lemma told_for_ever l h l' h' a v : rtc layer_step (l, h) (l', h') → told (h a) v → told (h' a) v.
+Proof.
+  intros Hr. remember (l, h) as x eqn:Ex. remember (l', h') as y eqn:Ey.
+  assert (told (x.2 a) v → told (y.2 a) v); [|by subst].
+  clear Ex Ey. induction Hr as [|x y z Hs _ IH]; [done|]. intros Ht. apply IH.
+  destruct Hs as [|? h1 ? b e]; simpl in *; [done|]. destruct (decide (b = a)) as [<-|].
+  - rewrite recorded, told_app. by left.
+  - by rewrite recorded_elsewhere.
+Qed.
+
 (** ** A specification that a layer keeps to *)
 
 (** Each step of the layer is one of the specification's, or none, and at every
