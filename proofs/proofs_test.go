@@ -166,6 +166,35 @@ func TestTheorems(t *testing.T) {
 	}
 }
 
+// TestCounts compares the numbers of states that Coq has computed of the
+// specifications in proofs/worm/layers with those that the checker finds for the
+// modules of the same names.
+func TestCounts(t *testing.T) {
+	const file = "worm/layers/counts.v"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile(`(?s)\(\* (specs/\S+)/(\S+\.tla) (\S+\.cfg): [^*]*\*\)(.*?)\nLemma \S+ : count [^.]*= \((\d+), 0\)\.\nProof\. vm_compute\. reflexivity\. Qed\.\n`).FindAllStringSubmatch(string(text), -1)
+	if lemmas := strings.Count(string(text), "\nLemma count_"); len(rows) != lemmas || lemmas == 0 {
+		t.Fatalf("%s: %d of %d counts name their module", file, len(rows), lemmas)
+	}
+	for _, row := range rows {
+		folder, module, config, count := row[1], row[2], row[3], row[5]
+		expect, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(folder), "expect.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(module+" "+config) + ` ok \d+ (\d+) \d+`).FindStringSubmatch(string(expect))
+		switch {
+		case line == nil:
+			t.Errorf("%s/expect.txt: no line for %s %s", folder, module, config)
+		case line[1] != count:
+			t.Errorf("%s/%s with %s: Coq has %s states, the checker %s", folder, module, config, count, line[1])
+		}
+	}
+}
+
 func coqFiles(t *testing.T) []string {
 	var files []string
 	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {

@@ -79,7 +79,7 @@ Qed.
 Lemma commands_prefix h n m : n ≤ m → commands h n `prefix_of` commands h m.
 Proof.
   induction 1 as [|m _ IH]; [done|]. etrans; [exact IH|]. simpl.
-  destruct (holds (h m)) as [[c|]|]; [case_decide|..]; try done. by exists [c].
+  destruct (holds (h m)) as [[c|]|]; [case_decide|..]; first [done|by exists [c]].
 Qed.
 
 Lemma commands_nodup h n : NoDup (commands h n).
