@@ -129,8 +129,8 @@ func strangersAshlardMutants() []Mutant {
 		{
 			Name: "strangers/node/full-disk-takes-requests", Kind: Stuck, In: "internal/worm/node", Packages: []string{"internal/worm/node"},
 			Run: "TestFullDisk", Breaks: "A server whose disk is full keeps clients waiting, instead of sending them to others.",
-			Old: "s.drain.underway() || s.failed != nil || s.commits.blocked():",
-			New: "s.drain.underway() || s.failed != nil:",
+			Old: "return s.drain.underway() || s.failed != nil || s.commits.blocked() }",
+			New: "return s.drain.underway() || s.failed != nil }",
 		},
 		{
 			Name: "strangers/node/room-forgets-the-held", Kind: Stuck, In: "internal/worm/node", Packages: []string{"internal/worm/node"},

@@ -190,6 +190,31 @@ func wormNodeMutants() []Mutant {
 			Old:    "(seen == (sighting{}) || seen == r.knows)", New: "true",
 		},
 		{
+			Name: "worm/node/reports-on-a-full-disk", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestReportsAreRefused",
+			Breaks: "Reports of servers are kept in memory while the disk has no room for them.",
+			Old:    "case s.unable() || s.pressed(c),", New: "case s.pressed(c),",
+		},
+		{
+			Name: "worm/node/reports-under-pressure", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestReportsAreRefused",
+			Breaks: "Reports of servers are not refused when too much waits.",
+			Old:    "case s.unable() || s.pressed(c),", New: "case s.unable(),",
+		},
+		{
+			Name: "worm/node/strangers-report-without-bound", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestReportsOfStrangers",
+			Breaks: "Each key that a stranger makes costs a record.",
+			Old:    "!s.witness.strangers.take(now, strangerEvery, strangerBurst):", New: "false:",
+		},
+		{
+			Name: "worm/node/members-share-with-strangers", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestReportsOfStrangers",
+			Breaks: "A flood of strangers keeps a member from being confirmed.",
+			Old:    "!s.registers.isPeer(signer(payload)) && !s.witness", New: "!s.witness",
+		},
+		{
+			Name: "worm/node/reports-of-a-connection-without-bound", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestReportsOfOneConnection",
+			Breaks: "One connection has a server verify and make signatures as fast as it sends.",
+			Old:    "!c.reports.take(now, reportEvery, reportBurst),", New: "false,",
+		},
+		{
 			Name: "worm/node/state-is-not-saved-whole", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestCheckpoint",
 			Breaks: "A checkpoint has no sightings.",
 			Old:    "record(recordWitness, encodeSighting(id, w.seen[id]))", New: "_ = id",

@@ -46,6 +46,7 @@ type conn struct {
 	load              int    // as counted in conns.load
 
 	listens []*listen
+	reports bucket
 	invokes int
 	bytes   int // of running invocations
 

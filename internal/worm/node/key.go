@@ -70,6 +70,15 @@ func welcomeText(c *wire.Challenge, w *wire.Welcome) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, w.Generation), w.Position)
 }
 
+// signer returns the identity that the output of sign claims, without verifying
+// it; 0 if there is none.
+func signer(b []byte) wor.ServerID {
+	if len(b) < proofLen {
+		return 0
+	}
+	return identityOf(ed25519.PublicKey(b[len(b)-proofLen:][:ed25519.PublicKeySize]))
+}
+
 // signed verifies and splits the output of sign, and returns the signer.
 func signed(purpose string, cluster uint64, b []byte) (from wor.ServerID, text []byte, err error) {
 	if len(b) < proofLen {

@@ -71,7 +71,7 @@ func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refuse
 	case late:
 		r.Status = wor.StatusExpired
 		return true
-	case s.drain.underway() || s.failed != nil || s.commits.blocked():
+	case s.unable():
 		r.Status = wor.StatusBusy
 		return true
 	case s.pressed(c):
@@ -93,6 +93,10 @@ func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refuse
 	}
 	return false
 }
+
+// unable reports whether the server can make nothing durable now, or is about to
+// end.
+func (s *Server) unable() bool { return s.drain.underway() || s.failed != nil || s.commits.blocked() }
 
 // pressed reports whether the waiting bytes exceed their limit.
 func (s *Server) pressed(c *conn) bool {

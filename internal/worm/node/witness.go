@@ -147,15 +147,36 @@ func decodeSighting(b []byte) (id wor.ServerID, s sighting, err error) {
 	return wor.ServerID(binary.LittleEndian.Uint64(b[1:])), readSighting(b[9:]), nil
 }
 
+// A report costs a server a signature to verify and one to make, and that of a
+// new life a record. Anybody can make a key and report with it, and can send the
+// same report again. So a connection is limited in its reports, and so are all
+// together whose signers are not members. A server that is about to join reports
+// before its peers know it for a member: it competes with strangers, and asks
+// again.
+const (
+	reportEvery   = 125 * time.Millisecond // of one connection
+	reportBurst   = 16
+	strangerEvery = time.Second / 64 // of all that are not members
+	strangerBurst = 64
+)
+
 // witness handles a peer's report and answers with the earlier sighting. The
 // answer leaves when the report is durable.
 func (c *conn) witness(id uint64, payload []byte) error {
 	s := c.s
-	from, text, err := signed(reportPurpose, s.opt.Genesis.Cluster, payload)
-	var r report
-	if err == nil {
-		r, err = decodeReport(text)
+	now := s.opt.Env.Clock.Now()
+	switch {
+	case s.unable() || s.pressed(c),
+		!c.reports.take(now, reportEvery, reportBurst),
+		!s.registers.isPeer(signer(payload)) && !s.witness.strangers.take(now, strangerEvery, strangerBurst):
+		s.mark("worm/node report: busy")
+		return c.now.Answer(id, wire.CodeBusy, nil)
 	}
+	from, text, err := signed(reportPurpose, s.opt.Genesis.Cluster, payload)
+	if err != nil {
+		return fmt.Errorf("a server signs what it reports of itself: %w", err)
+	}
+	r, err := decodeReport(text)
 	if err != nil || from == s.id {
 		s.mark("worm/node unsigned report")
 		return c.now.Answer(id, wire.CodeLimit, []byte("a server reports where it stands itself, and signs that"))
@@ -240,6 +261,7 @@ type witness struct {
 	lives         lives  // of this server, as its disk knows them
 	begun         uint64 // number of the record that this life has begun
 	seen          map[wor.ServerID]sighting
+	strangers     bucket // reports of servers that are not members
 	asks          []*ask
 	told          uint64        // the position of the last reports
 	pause         time.Duration // between attempts to reach peers

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/worm/wire"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// life is a report of a server's first life.
+func life(n uint64) report { return report{now: sighting{place{1, 10}, n}} }
+
+// TestReportsAreRefused: a server that can make nothing durable, that is pressed,
+// or that is about to end answers a report with busy, and keeps nothing of it.
+func TestReportsAreRefused(t *testing.T) {
+	for what, begin := range map[string]func(*desk){
+		"a full disk": func(d *desk) { d.s.commits.full = true },
+		"pressed":     func(d *desk) { d.s.opt.ServerInflightMax = -1 },
+		"draining":    func(d *desk) { d.s.Drain(func() {}) },
+	} {
+		d, keys := asker(t)
+		d.commit()
+		g := d.peer(keys[0])
+		begin(d)
+		g.take() // when the server drains, it has said that it is about to end
+		records := d.s.commits.last()
+		g.reports(keys[0], life(5))
+		if a := g.one(wire.TypeAnswer); a.code != wire.CodeBusy {
+			t.Errorf("%s: answered %v", what, a.code)
+		}
+		if n := d.s.commits.last() - records; n != 0 || len(d.s.witness.seen) != 0 {
+			t.Errorf("%s: %d records and %d sightings are kept", what, n, len(d.s.witness.seen))
+		}
+	}
+}
+
+// TestReportsOfStrangers: strangers with keys of their own, each on a connection of its own, cost
+// a bounded number of records a second, whatever their number; members are served
+// meanwhile.
+func TestReportsOfStrangers(t *testing.T) {
+	d, keys := asker(t)
+	d.commit()
+	strangers := func(from int) (answered int) {
+		records := d.s.commits.last()
+		for i := range 3 * strangerBurst {
+			k := NewKey(env.Seeded(uint64(10_000 + from + i)))
+			g := d.peer(k)
+			g.reports(k, life(5))
+			d.commit()
+			if g.one(wire.TypeAnswer).code == wire.CodeOK {
+				answered++
+			}
+		}
+		if n := d.s.commits.last() - records; n != uint64(answered) {
+			t.Errorf("%d records for %d answers", n, answered)
+		}
+		return answered
+	}
+	if n := strangers(0); n != strangerBurst {
+		t.Errorf("%d strangers are answered at once, want %d", n, strangerBurst)
+	}
+	g := d.peer(keys[0])
+	g.reports(keys[0], life(5))
+	d.commit()
+	g.verdict(t)
+	d.clock.advance(time.Second / 2)
+	if n := strangers(1000); n != strangerBurst/2 {
+		t.Errorf("%d strangers are answered after half a second, want %d", n, strangerBurst/2)
+	}
+}
+
+// TestReportsOfOneConnection: a connection on which the same report comes again and
+// again is answered so often a second, and is answered again later.
+func TestReportsOfOneConnection(t *testing.T) {
+	d, keys := asker(t)
+	d.commit()
+	g := d.peer(keys[0])
+	for _, want := range []int{reportBurst, int(time.Second / reportEvery)} {
+		answered := 0
+		for range 10 * reportBurst {
+			g.reports(keys[0], life(5))
+			d.commit()
+			if g.one(wire.TypeAnswer).code == wire.CodeOK {
+				answered++
+			}
+		}
+		if answered != want {
+			t.Errorf("%d reports are answered, want %d", answered, want)
+		}
+		d.clock.advance(time.Second)
+	}
+	forged := NewKey(env.Seeded(99)).sign(reportPurpose, testCluster, encodeReport(life(6)))
+	copy(forged[reportLen:], keys[0].public()) // a member's key, and another's signature
+	g = d.peer(keys[0])
+	g.say(func(e *wire.Encoder) { _ = e.Invoke(1, 0, wor.ServiceWitness, forged) })
+	if !g.c.closed {
+		t.Error("a connection with a wrong signature goes on")
+	}
+}
