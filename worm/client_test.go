@@ -198,6 +198,35 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
+// TestRefusedReplace: a user of the client can distinguish a replacement that was
+// refused, and nothing was changed then.
+func TestRefusedReplace(t *testing.T) {
+	g, _ := cluster(t, 3, true)
+	c, err := worm.Open(worm.Options{Genesis: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	members := g.Partitions[0].Members
+	absent := wor.Member{ID: 77, Name: "absent", Addr: "127.0.0.1:1"}
+	for what, err := range map[string]error{
+		"by a server that is away": c.Replace(ctx, members[0].ID, absent, nil),
+		"by another member":        c.Replace(ctx, members[0].ID, members[1], nil),
+		"by itself":                c.Replace(ctx, members[0].ID, members[0], nil),
+		"of a server that is none": c.Replace(ctx, 78, absent, nil),
+		"by one without identity":  c.Replace(ctx, members[0].ID, wor.Member{Addr: "127.0.0.1:1"}, nil),
+	} {
+		if !errors.Is(err, worm.ErrRefused) {
+			t.Errorf("a replacement %s: %v", what, err)
+		}
+	}
+	if parts, err := c.Inspect(ctx); err != nil || parts[0].Config.Epoch != 0 {
+		t.Errorf("the partition is in epoch %v, %v", parts, err)
+	}
+}
+
 // late is a Space that answers a Propose some time after its bound.
 type late struct {
 	wor.Space

@@ -264,6 +264,10 @@ func Union(all, more []wor.Member) []wor.Member {
 	return all
 }
 
+// ErrRefused is wrapped by the error of a change that was not begun, such as a
+// Replace by a server that does not answer. The error says why.
+var ErrRefused = space.ErrRefused
+
 // Progress is a step of a reconfiguration that was taken.
 type Progress = space.Progress
 
@@ -281,8 +285,8 @@ func (c *Client) Reconfigure(ctx context.Context, p wor.Partition, members []wor
 }
 
 // Replace replaces one server by another in all partitions. It checks before it
-// acts, and refuses with space.ErrRefused; when called again, it continues what
-// it began.
+// acts, and refuses with ErrRefused; when called again, it continues what it
+// began.
 func (c *Client) Replace(ctx context.Context, dead wor.ServerID, with wor.Member, progress func(Progress)) error {
 	if c.cluster == nil {
 		return ErrNotOpened

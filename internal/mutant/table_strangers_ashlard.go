@@ -144,6 +144,11 @@ func strangersAshlardMutants() []Mutant {
 			Old:    "const private = 0o700", New: "const private = 0o755",
 		},
 		{
+			Name: "worm/client/a-refusal-is-not-recognized", Kind: WrongAnswer, In: "worm", Packages: []string{"worm"}, Run: "TestRefusedReplace",
+			Breaks: "A user of the client cannot distinguish a replacement that was refused.",
+			Old:    "var ErrRefused = space.ErrRefused", New: "var ErrRefused = errors.New(\"refused\")",
+		},
+		{
 			Name: "strangers/redis/the-sum-is-not-bounded", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSumOfCommands",
 			Breaks: "Commands that wait are bounded for each connection of Redis, and not for all together.",
 			Old:    "frontBytesMax, frontShare = 128 << 20, 32 << 10", New: "frontBytesMax, frontShare = 128 << 30, 32 << 10",

@@ -20,7 +20,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/internal/cli/version"
-	"github.com/ashlar-dev/ashlar/internal/worm/space"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -71,7 +70,7 @@ func exitCode(ctx context.Context, err error) int {
 	switch {
 	case errors.As(err, &u):
 		return exitUsage
-	case errors.Is(err, space.ErrRefused), errors.Is(err, wor.ErrWritten), errors.Is(err, errNotHeld):
+	case errors.Is(err, worm.ErrRefused), errors.Is(err, wor.ErrWritten), errors.Is(err, errNotHeld):
 		return exitRefused
 	case errors.Is(err, wor.ErrUnknown):
 		return exitUnknown

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/internal/worm/space"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -216,7 +215,7 @@ type change struct {
 }
 
 // watch prints progress, without blocking the caller of tell. Stop ends it.
-func (o *clientFlags) watch(cmd *cobra.Command) (tell func(space.Progress), stop func()) {
+func (o *clientFlags) watch(cmd *cobra.Command) (tell func(worm.Progress), stop func()) {
 	if o.json {
 		return nil, func() {}
 	}
@@ -232,7 +231,7 @@ func (o *clientFlags) watch(cmd *cobra.Command) (tell func(space.Progress), stop
 		}
 	}()
 	over := false
-	tell = func(p space.Progress) {
+	tell = func(p worm.Progress) {
 		if !over {
 			select {
 			case lines <- p.String():
@@ -430,7 +429,7 @@ new server in the place of a dead one, 'ashlard replace' checks more.`,
 				cfg, err := c.Reconfigure(ctx, p, members, progress)
 				c.Sync(stop)
 				if errors.Is(err, wor.ErrWritten) {
-					return fmt.Errorf("%w: somebody else has reconfigured partition %d at the same time; look at 'ashlard status'", space.ErrRefused, p)
+					return fmt.Errorf("%w: somebody else has reconfigured partition %d at the same time; look at 'ashlard status'", worm.ErrRefused, p)
 				}
 				if err != nil {
 					return err
