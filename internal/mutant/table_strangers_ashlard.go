@@ -149,6 +149,16 @@ func strangersAshlardMutants() []Mutant {
 			Old:    "var ErrRefused = space.ErrRefused", New: "var ErrRefused = errors.New(\"refused\")",
 		},
 		{
+			Name: "worm/ashlard/a-change-that-is-done-fails", Kind: WrongAnswer, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSettle",
+			Breaks: "A change of members that is done ends with an error, because a look afterwards fails.",
+			Old:    "\t\tif err != nil {\n\t\t\treturn parts, nil\n\t\t}\n", New: "\t\tif err != nil {\n\t\t\treturn nil, err\n\t\t}\n",
+		},
+		{
+			Name: "worm/ashlard/a-change-waits-beyond-its-time", Kind: WrongAnswer, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSettle",
+			Breaks: "A command whose time is over looks on.",
+			Old:    "\t\tcase <-ctx.Done():\n\t\t\treturn parts, nil\n", New: "",
+		},
+		{
 			Name: "strangers/redis/the-sum-is-not-bounded", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSumOfCommands",
 			Breaks: "Commands that wait are bounded for each connection of Redis, and not for all together.",
 			Old:    "frontBytesMax, frontShare = 128 << 20, 32 << 10", New: "frontBytesMax, frontShare = 128 << 30, 32 << 10",

@@ -348,15 +348,7 @@ const settleWithin = 5 * time.Second
 
 // changed shows how the cluster is now.
 func (o *clientFlags) changed(ctx context.Context, cmd *cobra.Command, c *worm.Client, result change) error {
-	parts, err := c.Inspect(ctx)
-	for end := time.Now().Add(settleWithin); err == nil && settling(parts) && time.Now().Before(end); {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(50 * time.Millisecond):
-		}
-		parts, err = c.Inspect(ctx)
-	}
+	parts, err := settle(ctx, c.Inspect)
 	if err != nil {
 		return err
 	}
@@ -366,6 +358,29 @@ func (o *clientFlags) changed(ctx context.Context, cmd *cobra.Command, c *worm.C
 		fmt.Fprintf(w, "done: %s\n", result.Done)
 		v.text(w)
 	})
+}
+
+// settle looks at the partitions until all members follow, for settleWithin at
+// most. The change is done by then: if the context ends meanwhile, or a later look
+// fails, it returns what was seen last.
+func settle(ctx context.Context, inspect func(context.Context) ([]worm.PartitionState, error)) ([]worm.PartitionState, error) {
+	parts, err := inspect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(settleWithin); settling(parts) && time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return parts, nil
+		case <-time.After(50 * time.Millisecond):
+		}
+		next, err := inspect(ctx)
+		if err != nil {
+			return parts, nil
+		}
+		parts = next
+	}
+	return parts, nil
 }
 
 // settling reports whether a member is about to serve: it answers, and is in an
