@@ -190,6 +190,11 @@ func wormNodeMutants() []Mutant {
 			Old:    "(seen == (sighting{}) || seen == r.knows)", New: "true",
 		},
 		{
+			Name: "worm/node/a-refused-epoch-has-begun", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: "TestInvalidConfiguration",
+			Breaks: "A server does not notice that it cannot begin an epoch.",
+			Old:    "if p.group.Epoch() != c.Epoch {", New: "if false {",
+		},
+		{
 			Name: "worm/node/reports-on-a-full-disk", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestReportsAreRefused",
 			Breaks: "Reports of servers are kept in memory while the disk has no room for them.",
 			Old:    "case s.unable() || s.pressed(c),", New: "case s.pressed(c),",

@@ -91,11 +91,18 @@ func (b *beliefs) adopt(c *wor.Config) {
 		return
 	}
 	p := s.registers.part(c.Partition)
-	value, err := c.MarshalBinary()
-	if err != nil || c.Epoch <= p.group.Epoch() {
+	if c.Epoch <= p.group.Epoch() {
 		return
 	}
-	s.registers.perform(p, &wor.Request{Kind: wor.KindActivate, Partition: c.Partition, Epoch: c.Epoch, Value: value}, &wor.Reply{})
+	var r wor.Reply
+	value, err := c.MarshalBinary()
+	if err == nil {
+		s.registers.perform(p, &wor.Request{Kind: wor.KindActivate, Partition: c.Partition, Epoch: c.Epoch, Value: value}, &r)
+	}
+	if p.group.Epoch() != c.Epoch {
+		s.trouble = fmt.Sprintf("epoch %d of partition %d cannot begin: %v, %v %.200q", c.Epoch, c.Partition, err, r.Status, r.Value)
+		return
+	}
 	s.mark("worm/node epoch begun")
 }
 

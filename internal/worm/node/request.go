@@ -39,14 +39,10 @@ func (c *conn) request(payload []byte, waited waiting) error {
 		s.count(q.Kind, r.Status)
 		return c.now.Reply(id, s.commits.durable(), r)
 	}
-	p := s.registers.part(q.Partition)
-	epoch := p.group.Epoch()
-	s.registers.perform(p, q, r)
+	// No request changes the epoch: one that would is a claim (beliefs.doubt).
+	s.registers.perform(s.registers.part(q.Partition), q, r)
 	if q.Kind == wor.KindListen && r.Status == wor.StatusOK {
 		c.listen(id, q)
-	}
-	if p.group.Epoch() != epoch {
-		s.witness.regroup()
 	}
 	s.count(q.Kind, r.Status)
 	out := c.outlet()

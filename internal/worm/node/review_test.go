@@ -3,6 +3,7 @@
 package node
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -35,6 +36,22 @@ func TestFalseClaimsGoFirst(t *testing.T) {
 	}
 	if len(b.claims) > claimsMax {
 		t.Errorf("%d claims are kept, at most %d", len(b.claims), claimsMax)
+	}
+}
+
+// TestInvalidConfiguration: a configuration that no server can serve does not begin,
+// and the server says so.
+func TestInvalidConfiguration(t *testing.T) {
+	d := newDesk(t, nil)
+	d.s.beliefs.adopt(&wor.Config{Epoch: 4}) // without members
+	if s := d.s.Status(); s.Partitions[0].Epoch != 0 || !strings.Contains(s.Trouble, "epoch 4 of partition 0") {
+		t.Errorf("the server is in epoch %d, its trouble %q", s.Partitions[0].Epoch, s.Trouble)
+	}
+	next := d.s.Configs()[0]
+	next.Epoch = 4
+	d.s.beliefs.adopt(&next)
+	if e := d.s.Configs()[0].Epoch; e != 4 {
+		t.Errorf("the server is in epoch %d, want 4", e)
 	}
 }
 

@@ -13,6 +13,10 @@ import (
 // means the same in every version.
 const Version = 1
 
+// The version in each frame is link's, and so is how frames are cut. A change of
+// either is a change of this protocol: this does not compile if the two differ.
+var _ = [1]struct{}{}[Version-link.Version]
+
 // Limits, in bytes.
 const (
 	// FrameMax is the longest frame. It holds every reply that keeps to
