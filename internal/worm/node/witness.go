@@ -368,11 +368,11 @@ func (w *witness) judge() {
 				sure++
 			}
 		}
-		// That many others must be up anyway before anything can be decided.
+		// A majority needs that many others before it can decide anything.
 		least := wor.Majority(n) - 1
 		enough := min((n+1)/2, n-1) // more than half of the others
 		if c.Index(s.id) < 0 {
-			least = max(least, 1) // as a member it would be one of more
+			least = max(least, 1) // with this server, there would be one member more
 			enough = least
 		}
 		p.mute = sure < least
@@ -409,7 +409,7 @@ func (w *witness) tellPeers() {
 		return
 	}
 	if s.commits.durable() < w.begun {
-		// A peer that learned of this life before the disk has it would deny
+		// A peer that learned of this life before it is on the disk would deny
 		// the next one.
 		s.wheel.add(&w.tell, s.opt.Env.Clock.Now().Add(wheelTick))
 		return
