@@ -146,7 +146,7 @@ func startAshlard(self func(string) *exec.Cmd, dir string) (_ *cluster, err erro
 		c.children = append(c.children, x)
 		kv := fmt.Sprint("127.0.0.1:", free[servers+i])
 		c.where.Endpoints = append(c.where.Endpoints, kv)
-		if err := x.Tell([]string{"serve", filepath.Join(dir, g.Partitions[0].Members[i].Name), "--memory", "--cluster", file, "--listen", g.Partitions[0].Members[i].Addr, "--kv", kv}); err != nil {
+		if err := x.Tell([]string{"serve", filepath.Join(dir, g.Partitions[0].Members[i].Name), "--volatile", "--cluster", file, "--listen", g.Partitions[0].Members[i].Addr, "--kv", kv}); err != nil {
 			return nil, err
 		}
 	}

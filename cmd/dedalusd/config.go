@@ -57,7 +57,7 @@ func (x *process) find() error {
 	typ := &x.program.Components[x.opt.Component]
 	needs := typ.Durable || x.d.Component(x.self.Component).Carries && len(x.opt.Pieces) > 0
 	if needs && (x.data == "") != x.memory {
-		return usage("%s keeps something: want --data DIR, or --memory, and not both", x.node)
+		return usage("%s keeps something: want --data DIR, or --volatile, and not both", x.node)
 	}
 	x.keeps, x.bumps = typ.Durable && !x.memory, needs && !x.memory && len(x.opt.Pieces) > 0
 	if x.keeps {

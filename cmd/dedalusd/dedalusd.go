@@ -29,6 +29,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/cli/size"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/store/wal"
 )
@@ -107,7 +108,7 @@ killed at any time.
 Exit codes: 0 ended by a signal; 1 the world failed; 2 the command line or the
 deployment is wrong.`, p.Name),
 		Example: fmt.Sprintf(`  %[1]s --deployment deployment.json --node %[2]s/0 --data /var/lib/%[1]s
-  %[1]s --deployment deployment.json --node %[2]s/0 --memory --http 127.0.0.1:7500`, p.Name, p.Components[0].Name),
+  %[1]s --deployment deployment.json --node %[2]s/0 --volatile --http 127.0.0.1:7500`, p.Name, p.Components[0].Name),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -122,7 +123,8 @@ deployment is wrong.`, p.Name),
 	f.StringVar(&c.node, "node", "", "which instance this is, `NODE` (needed)")
 	f.StringVar(&c.data, "data", "", "where it keeps what is durable, `DIR`")
 	f.BoolVar(&c.existing, "existing", false, "refuse a --data in which there is nothing yet")
-	f.BoolVar(&c.memory, "memory", false, "keep nothing on the disk: what is durable is lost with the process")
+	f.BoolVar(&c.memory, "volatile", false, "keep nothing on the disk: what is durable is lost with the process")
+	size.Renamed(f, "memory", "--volatile")
 	f.StringVar(&c.listen, "listen", "", "where to listen, `HOST:PORT` (default: where the deployment says)")
 	f.StringVar(&c.http, "http", "", "where to show /metrics, /status.json, /healthz and /readyz, `HOST:PORT` (default: where the deployment says, if it does)")
 	f.StringVar(&c.key, "key", "", "what instances know each other by, `FILE`")

@@ -134,6 +134,18 @@ func strangersFrontMutants() []Mutant {
 			New:    "size.Renamed(f, \"most-memory\"",
 		},
 		{
+			Name: "cmd/memory/the-file-counts-more", Kind: WrongAnswer, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSizes",
+			Breaks: "ashlard serve --memory has no effect where the configuration file has a size.",
+			Old:    "c.Memory = given.Memory }",
+			New:    "given.Memory = c.Memory }",
+		},
+		{
+			Name: "cmd/memory/registers-have-what-keys-have", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSizes",
+			Breaks: "ashlard serve --kv-memory bounds the registers.",
+			Old:    "f.Var(&c.Memory, \"memory\"",
+			New:    "f.Var(&c.KVMemory, \"memory\"",
+		},
+		{
 			Name: "cmd/memory/thousands-are-powers-of-two", Kind: WrongAnswer, In: "internal/cli/size", Packages: []string{"internal/cli/size"},
 			Breaks: "512MB is 512 MiB.",
 			Old:    "\"MB\": 1e6", New: "\"MB\": 1 << 20",

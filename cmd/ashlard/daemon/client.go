@@ -113,7 +113,7 @@ func (o *clientFlags) trouble(m *worm.MemberState, newest wor.Epoch) string {
 	case m.Standing != wor.StatusOK || m.Epoch != newest:
 		return "is " + standing(m.Standing)
 	case m.Full >= pressedPercent:
-		return fmt.Sprintf("has taken %d%% of its memory for registers (MaxBytes) and refuses writes: trim, or give it a larger --max-mb", m.Full)
+		return fmt.Sprintf("has taken %d%% of its memory for registers (MaxBytes) and refuses writes: trim, or give it a larger --memory", m.Full)
 	}
 	return ""
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/size"
 )
 
 // config is what the command line and the configuration file say; a flag counts
@@ -25,12 +27,14 @@ type config struct {
 	KV      string `toml:"kv"`
 	KVTLS   bool   `toml:"kv-tls"`
 	// Bare: no applications, registers only.
-	Bare    bool  `toml:"registers-only"`
-	KVMaxMB int64 `toml:"kv-max-mb"`
-	Memory  bool  `toml:"memory"`
-	Alone   bool  `toml:"alone"`
-	// MaxMB bounds the registers in memory, ConnsMax the connections.
-	MaxMB    int64         `toml:"max-mb"`
+	Bare bool `toml:"registers-only"`
+	// Volatile: nothing is kept on the disk.
+	Volatile bool `toml:"volatile"`
+	Alone    bool `toml:"alone"`
+	// Memory bounds the registers in memory, KVMemory the keys and values, ConnsMax the
+	// connections.
+	Memory   size.Value    `toml:"memory"`
+	KVMemory size.Value    `toml:"kv-memory"`
 	ConnsMax int           `toml:"connections-max"`
 	Grace    time.Duration `toml:"grace"`
 	TLSCert  string        `toml:"tls-cert"`
@@ -44,17 +48,21 @@ type config struct {
 func (c *config) flags(cmd *cobra.Command) (file *string) {
 	f := cmd.Flags()
 	f.SortFlags = false
+	c.Memory = size.Value{Bytes: memoryDefault, Min: memoryMin}
+	c.KVMemory = c.Memory
 	file = f.String("config", "", "a `FILE` in TOML with these settings, named as the flags are; flags count more")
 	f.StringVar(&c.Cluster, "cluster", "", "the cluster's description, `FILE`, from 'ashlard genesis'")
 	f.StringVar(&c.Listen, "listen", "127.0.0.1:7420", "where to listen for clients and servers; port 0 is any")
 	f.StringVar(&c.HTTP, "http", "", "where to show the status page and /metrics, such as 127.0.0.1:7421")
 	f.StringVar(&c.KV, "kv", "", "where to speak the Redis protocol, such as 127.0.0.1:6379")
 	f.BoolVar(&c.KVTLS, "kv-tls", false, "want TLS on --kv too, with a client's certificate")
-	f.Int64Var(&c.KVMaxMB, "kv-max-mb", 4096, "at most `MB` of keys and values; beyond, writes are refused")
+	f.Var(&c.KVMemory, "kv-memory", "at most `SIZE` of keys and values, such as 512M; beyond, writes are refused")
 	f.BoolVar(&c.Bare, "registers-only", false, "host no sequencer of logs and no part of the key-value store")
-	f.BoolVar(&c.Memory, "memory", false, "keep nothing on the disk: what is acknowledged is lost with the process")
+	f.BoolVar(&c.Volatile, "volatile", false, "keep nothing on the disk: what is acknowledged is lost with the process")
 	f.BoolVar(&c.Alone, "alone", false, "do not ask other servers whether this disk is the newest; dangerous after a disk was put back")
-	f.Int64Var(&c.MaxMB, "max-mb", 4096, "at most `MB` of registers; beyond, writes are refused and trimming gives room")
+	f.Var(&c.Memory, "memory", "at most `SIZE` of registers, such as 512M; beyond, writes are refused and trimming gives room")
+	size.Renamed(f, "max-mb", "--memory SIZE, such as --memory 4G,")
+	size.Renamed(f, "kv-max-mb", "--kv-memory SIZE, such as --kv-memory 4G,")
 	f.IntVar(&c.ConnsMax, "connections-max", 4096, "at most `N` connections")
 	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a stop waits for what is under way")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "this server's certificate, `FILE` in PEM; with --tls-key and --tls-ca: both sides show one")
@@ -83,10 +91,10 @@ func (c *config) read(cmd *cobra.Command, path string) error {
 	for name, restore := range map[string]func(){
 		"cluster": func() { c.Cluster = given.Cluster }, "listen": func() { c.Listen = given.Listen },
 		"http": func() { c.HTTP = given.HTTP }, "kv": func() { c.KV = given.KV },
-		"kv-tls": func() { c.KVTLS = given.KVTLS }, "kv-max-mb": func() { c.KVMaxMB = given.KVMaxMB },
+		"kv-tls": func() { c.KVTLS = given.KVTLS }, "kv-memory": func() { c.KVMemory = given.KVMemory },
 		"registers-only": func() { c.Bare = given.Bare },
-		"memory":         func() { c.Memory = given.Memory }, "alone": func() { c.Alone = given.Alone },
-		"max-mb": func() { c.MaxMB = given.MaxMB }, "connections-max": func() { c.ConnsMax = given.ConnsMax },
+		"volatile":       func() { c.Volatile = given.Volatile }, "alone": func() { c.Alone = given.Alone },
+		"memory": func() { c.Memory = given.Memory }, "connections-max": func() { c.ConnsMax = given.ConnsMax },
 		"grace": func() { c.Grace = given.Grace }, "tls-cert": func() { c.TLSCert = given.TLSCert },
 		"tls-key": func() { c.TLSKey = given.TLSKey }, "tls-ca": func() { c.TLSCA = given.TLSCA },
 		"public": func() { c.Public = given.Public }, "verbose": func() { c.Verbose = given.Verbose },
@@ -101,10 +109,6 @@ func (c *config) read(cmd *cobra.Command, path string) error {
 // check says what is wrong with the settings.
 func (c *config) check() error {
 	switch {
-	case c.MaxMB < 1 || c.MaxMB > mbMax:
-		return fmt.Errorf("--max-mb %d: want 1 to %d", c.MaxMB, mbMax)
-	case c.KVMaxMB < 1 || c.KVMaxMB > mbMax:
-		return fmt.Errorf("--kv-max-mb %d: want 1 to %d", c.KVMaxMB, mbMax)
 	case c.ConnsMax < 1 || c.ConnsMax > 1<<20:
 		return fmt.Errorf("--connections-max %d: want 1 to %d", c.ConnsMax, 1<<20)
 	case c.Grace < 0:
@@ -131,8 +135,12 @@ func (c *config) check() error {
 	return nil
 }
 
-// mbMax bounds settings in megabytes.
-const mbMax = 1 << 24
+// What registers, and keys and values, may take of the memory: where nothing is said, and
+// at least.
+const (
+	memoryDefault = 4 << 30
+	memoryMin     = 1 << 20
+)
 
 // checkAddr says what is wrong with an address to listen at: without public, that
 // it can be reached from elsewhere.

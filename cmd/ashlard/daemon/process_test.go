@@ -345,7 +345,9 @@ func TestRefused(t *testing.T) {
 		{"reachable", []string{"serve", empty, "--cluster", f.cluster, "--listen", "0.0.0.0:0"}, 2, "--listen \"0.0.0.0:0\": can be reached"},
 		{"keys reachable", []string{"serve", empty, "--cluster", f.cluster, "--kv", ":6379"}, 2, "--kv"},
 		{"half of TLS", []string{"serve", empty, "--cluster", f.cluster, "--tls-cert", "x"}, 2, "--tls-key"},
-		{"memory", []string{"serve", empty, "--cluster", f.cluster, "--max-mb", "0"}, 2, "--max-mb 0"},
+		{"memory", []string{"serve", empty, "--cluster", f.cluster, "--memory", "0"}, 2, "want at least 1M"},
+		{"memory without a size", []string{"serve", empty, "--memory", "--cluster", f.cluster}, 2, "is no size"},
+		{"the old flag", []string{"serve", empty, "--cluster", f.cluster, "--max-mb", "24"}, 2, "--memory SIZE"},
 		{"format again", []string{"format", f.path(0), "--name", "x"}, 1, "format"},
 		{"flag", []string{"serve", "--nonsense"}, 2, "--help"},
 	} {
@@ -355,10 +357,10 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	config := filepath.Join(empty, "c.toml")
-	if err := os.WriteFile(config, []byte("max-mbb = 3\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("memoryy = 3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, errs := ashlard(t, "serve", empty, "--config", config); !strings.Contains(errs, `no setting "max-mbb"`) {
+	if _, _, errs := ashlard(t, "serve", empty, "--config", config); !strings.Contains(errs, `no setting "memoryy"`) {
 		t.Errorf("a wrong setting: %s", errs)
 	}
 	// A client of another cluster, at these addresses, is told so.

@@ -32,7 +32,7 @@ func newServeCommand() *cobra.Command {
 		Short: "Serve the registers in a directory",
 		Long: `Serve runs the server of a directory that 'ashlard format' has made, until SIGINT or
 SIGTERM: then it takes no new work, finishes what is under way, and ends. It may
-also be killed at any time. With --memory it takes its identity from the directory, and
+also be killed at any time. With --volatile it takes its identity from the directory, and
 keeps nothing there.
 
 It listens on the machine itself only, unless --listen says otherwise, and then it
@@ -44,7 +44,7 @@ the store is still there, for clients in Go and for the other servers' clients.`
 		Example: `  ashlard serve /var/lib/ashlard --cluster cluster.json
   ashlard serve /var/lib/ashlard --config ashlard.toml --http 127.0.0.1:7421
   ashlard serve /var/lib/ashlard --cluster cluster.json --kv 127.0.0.1:6379
-  ashlard serve /var/lib/ashlard --memory --cluster cluster.json --listen 127.0.0.1:7420`,
+  ashlard serve /var/lib/ashlard --volatile --cluster cluster.json --listen 127.0.0.1:7420`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.read(cmd, *file); err != nil {
@@ -108,8 +108,8 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	defer network.Close()
 	world.Network = network
 	o := node.Options{
-		Env: world, Tasks: tasks, Memory: c.Memory, Listen: env.Addr(c.Listen), Genesis: genesis, Alone: c.Alone,
-		ConnsMax: c.ConnsMax, MaxBytes: c.MaxMB << 20, DrainWithin: c.Grace,
+		Env: world, Tasks: tasks, Memory: c.Volatile, Listen: env.Addr(c.Listen), Genesis: genesis, Alone: c.Alone,
+		ConnsMax: c.ConnsMax, MaxBytes: c.Memory.Bytes, DrainWithin: c.Grace,
 	}
 	if _, err := os.Stat(c.Dir); err != nil { // OpenDisk would make it
 		return opening(c, err)
@@ -122,7 +122,7 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	if exposed(c.Dir) {
 		log.Warn("other users can enter the server's directory, and speak for the server with the key in it: chmod 700 it", "dir", c.Dir)
 	}
-	if o.Env.Disk = disk; c.Memory {
+	if o.Env.Disk = disk; c.Volatile {
 		if o.Key, err = node.ReadKey(o.Env, logDir); err != nil {
 			return opening(c, err)
 		}
@@ -165,14 +165,14 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	return nil
 }
 
-// limitMemory has the collector work harder before the process takes much more than
-// what it was allowed to keep, and what may wait on connections. It ends nothing:
-// limits do. GOMEMLIMIT in the environment counts more.
+// limitMemory makes the garbage collector work harder before the process takes much more
+// than it may keep and than may wait on connections. It ends nothing: limits do.
+// GOMEMLIMIT in the environment takes precedence.
 func limitMemory(c *config) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	keep := (c.MaxMB + c.KVMaxMB) << 20
+	keep := c.Memory.Bytes + c.KVMemory.Bytes
 	debug.SetMemoryLimit(keep + keep/4 + node.ServerInflightMaxDefault + frontBytesMax + besides)
 }
 
@@ -191,7 +191,7 @@ func opening(c config, err error) error {
 func (s *served) host(c config, world env.Env, security *tls.Config, genesis *wor.Genesis, log *slog.Logger) (err error) {
 	if !c.Bare {
 		world.Random = osenv.NewRandom() // the server's is the server's
-		if s.apps, err = startApps(world, s.node, genesis, c.Dir, c.KVMaxMB<<20, log); err != nil {
+		if s.apps, err = startApps(world, s.node, genesis, c.Dir, c.KVMemory.Bytes, log); err != nil {
 			return err
 		}
 	}

@@ -422,7 +422,7 @@ func TestWrongProtocols(t *testing.T) {
 // once, and say why; keys can be read, also after all servers have restarted; and
 // trimming the log makes room.
 func TestFullMemory(t *testing.T) {
-	f := newFleet(t, 3, "--max-mb", "24")
+	f := newFleet(t, 3, "--memory", "24M")
 	for i := range 8 {
 		f.good("kv", "set", fmt.Sprint("k", i), "v")
 	}

@@ -51,6 +51,9 @@ func (v *Value) String() string {
 	return format(v.Bytes)
 }
 
+// UnmarshalText reads a size from a configuration file.
+func (v *Value) UnmarshalText(text []byte) error { return v.Set(string(text)) }
+
 // Type implements pflag.Value.
 func (v *Value) Type() string { return "SIZE" }
 
@@ -64,8 +67,10 @@ func format(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// Renamed refuses a flag under its old name: the error says what to write instead.
+// Renamed refuses a flag under its old name, with a value or without: the error says what
+// to write instead.
 func Renamed(flags *pflag.FlagSet, old, instead string) {
 	flags.Func(old, "", func(string) error { return fmt.Errorf("the flag is called %s now", instead) })
-	flags.Lookup(old).Hidden = true
+	f := flags.Lookup(old)
+	f.Hidden, f.NoOptDefVal = true, "any"
 }

@@ -40,7 +40,7 @@ func TestRenamedFlagNamesTheNewOne(t *testing.T) {
 	f := pflag.NewFlagSet("x", pflag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	size.Renamed(f, "max-memory", "--memory SIZE")
-	for _, args := range [][]string{{"--max-memory", "60"}, {"--max-memory=60"}} {
+	for _, args := range [][]string{{"--max-memory", "60"}, {"--max-memory=60"}, {"--max-memory"}} {
 		if err := f.Parse(args); err == nil || !strings.Contains(err.Error(), "--memory SIZE") {
 			t.Errorf("%v: %v", args, err)
 		}

@@ -335,7 +335,7 @@ func TestCompose(t *testing.T) {
 			}
 			volume := at(s, "volumes", 0)
 			if d.Keeps(process) != (volume == host+":/data") || d.Keeps(process) != strings.Contains(command, "--data=/data") ||
-				d.Keeps(process) == strings.Contains(command, "--memory") {
+				d.Keeps(process) == strings.Contains(command, "--volatile") {
 				t.Errorf("%s: %s has the volume %v and is started by %s", name, host, volume, command)
 			}
 			if _, ok := at(docs[0], "volumes").(map[string]any)[host]; ok != d.Keeps(process) {
@@ -390,7 +390,7 @@ func TestKubernetes(t *testing.T) {
 			case !strings.Contains(args, "--node="+process.Component+"/$(ORDINAL) "):
 				t.Errorf("%s: %s is started by %s", name, pod, args)
 			case d.Keeps(process) != (at(s, "spec", "volumeClaimTemplates", 0, "metadata", "name") == "data"),
-				d.Keeps(process) != strings.Contains(args, "--data=/data"), d.Keeps(process) == strings.Contains(args, "--memory"):
+				d.Keeps(process) != strings.Contains(args, "--data=/data"), d.Keeps(process) == strings.Contains(args, "--volatile"):
 				t.Errorf("%s: %s keeps: %v, and is started by %s", name, pod, d.Keeps(process), args)
 			}
 			for _, m := range at(container, "volumeMounts").([]any) {

@@ -101,7 +101,7 @@ services:
       - --key=/run/secrets/key
       - --public
 <<if $.Keeps .>>      - --data=/data
-<<else>>      - --memory
+<<else>>      - --volatile
 <<end>>    configs:
       - source: deployment
         target: /deployment.json
@@ -213,7 +213,7 @@ spec:
             - --key=/etc/<<$.Name>>-key/key
             - --public
 <<if $.Keeps .>>            - --data=/data
-<<else>>            - --memory
+<<else>>            - --volatile
 <<end>>          env:
             - name: ORDINAL
               valueFrom:
