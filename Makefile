@@ -7,6 +7,8 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
 CONCURRENT  := ./link ./internal/check/... ./env/... ./distsys/... ./store ./internal/store/cache ./internal/store/memtable ./internal/store/slab ./internal/store/journal \
                ./goose/primitive ./internal/evidence/crashtest ./mail/... ./cmd/mailboat ./worm ./internal/worm/node ./store/wal ./dedalus/rt/... ./examples/wal ./examples/groupcommit ./examples/asynclog
+# Long tests of these packages that do one thing at a time, or what shorter ones do too: the race detector only slows them.
+ALONE       := ^(TestRepairOfEachKindOfPage|TestVerifySeesWhatReadsMeet|TestATreeOfSeveralLevels|TestHolesAreMadeAgain|TestTheOlderSuperblock|TestFullFileSystemIsEmptied)$$
 # What `make repeat` runs, and how often in each way.
 REPEAT      ?= $(CONCURRENT)
 COUNT       ?= 5
@@ -71,7 +73,7 @@ unit:
 	@GO="$(GO)" sh internal/tidy/unit.sh
 
 race:
-	$(GO) test -race -short -timeout 20m $(CONCURRENT)
+	$(GO) test -race -short -timeout 20m -skip '$(ALONE)' $(CONCURRENT)
 	$(GO) test -tags invariants -short -run 'Locks|Concurrent|Parked|Close|Scrub' ./internal/invariant ./store
 
 ## repeat: the tests of `race` as slow, small and busy machines would run them, COUNT times each; REPEAT names other packages.
