@@ -92,6 +92,11 @@ func wormRuleMutants() []Mutant {
 			Old:    "case !w.lives.past(v.seen):", New: "case false:",
 		},
 		{
+			Name: "worm/rules/k-lone-lives-hide-the-lost-one", Kind: Lost, In: "internal/worm/node", Packages: in, Run: registers,
+			Breaks: "A server whose disk was put back passes when it has started alone meanwhile (rule k).",
+			Old:    "return found && l[i].life", New: "return seen.generation < l[max(len(l)-2, 0)].generation || found && l[i].life",
+		},
+		{
 			Name: "worm/rules/l-time-makes-sure", Kind: Unsound, In: "internal/worm/node", Packages: in, Run: registers,
 			Breaks: "Who has waited long enough for its peers answers without them (rule l).",
 			Old:    "		w.pause = min(2*w.pause, s.opt.TellEvery, s.retryMax())\n",

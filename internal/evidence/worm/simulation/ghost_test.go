@@ -32,6 +32,7 @@ type ghost struct {
 	stages  map[tag]*stage
 	rivals  map[place]uint64        // the tag of who staged first
 	absent  map[wor.ServerID]uint64 // since when its disk is not there any more
+	served  map[wor.ServerID]uint64 // when the last question about registers was asked that it has answered
 	logs    bool                    // segments are those of a log
 	// machines: segments are those of a state machine.
 	machines bool
@@ -156,7 +157,7 @@ func newGhost(c *cluster) *ghost {
 		c: c, configs: map[place]wor.Config{}, floors: map[spot]*floor{}, values: map[ballotKey]string{},
 		votes: map[vote]map[wor.ServerID]bool{}, chosen: map[wor.Addr]*choice{}, seals: map[server]uint64{},
 		epochs: map[standing]stand{}, graves: map[grave]uint64{}, stages: map[tag]*stage{}, rivals: map[place]uint64{},
-		absent: map[wor.ServerID]uint64{},
+		absent: map[wor.ServerID]uint64{}, served: map[wor.ServerID]uint64{},
 	}
 }
 
@@ -301,6 +302,7 @@ func (g *ghost) answered(x *question, r *wor.Reply) {
 	case q.Kind != wor.KindCapture && q.Kind != wor.KindWrite && q.Kind != wor.KindRead && q.Kind != wor.KindTrim && q.Kind != wor.KindListen:
 		return
 	}
+	g.served[x.server] = max(g.served[x.server], asked)
 	witness := q.Partition == 0 && q.Range == wor.One(wor.Addr{Segment: wor.ConfigSegment(0), Offset: uint32(q.Epoch) + 1})
 	if at, sealed := g.seals[who]; sealed && at < asked && !witness {
 		g.wrong("sealed", "server %v answers a %v of %v in partition %d, epoch %d, which it has sealed", x.server, q.Kind, q.Range, q.Partition, q.Epoch)
