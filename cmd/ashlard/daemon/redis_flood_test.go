@@ -3,7 +3,6 @@
 package daemon_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -70,8 +69,8 @@ func TestLongMulti(t *testing.T) {
 }
 
 // TestOneHostTakesItsPart: one host opens more connections than it may have, and
-// on each begins a command, so that none is idle. It keeps three quarters of all;
-// another host is served at once.
+// on each begins a command, so that none is idle. It never has more than three
+// quarters of all, and keeps these; another host is served at once.
 func TestOneHostTakesItsPart(t *testing.T) {
 	t.Parallel()
 	const all, part = 8, 6
@@ -87,11 +86,16 @@ func TestOneHostTakesItsPart(t *testing.T) {
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
-	// open reports whether the server has not ended the connection.
-	open := func(c net.Conn, within time.Duration) bool {
-		_ = c.SetReadDeadline(time.Now().Add(within))
-		_, err := c.Read(make([]byte, 1))
-		return errors.Is(err, os.ErrDeadlineExceeded)
+	// answers reports whether the server answers so on a connection, and has not
+	// ended it instead.
+	answers := func(c net.Conn, want string) bool {
+		t.Helper()
+		_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
+		b := make([]byte, len(want))
+		if _, err := io.ReadFull(c, b); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal("a connection is neither answered nor ended")
+		}
+		return string(b) == want
 	}
 	probe := dial("127.0.0.9")
 	becomes(t, "the server", func() (string, bool) {
@@ -102,45 +106,49 @@ func TestOneHostTakesItsPart(t *testing.T) {
 		return string(b[:n]), strings.Contains(string(b[:n]), "PONG")
 	})
 	probe.Close()
-	var kept, ended int
+	var kept []net.Conn
 	becomes(t, "the connections of one host", func() (string, bool) {
-		kept, ended = 0, 0
+		kept = nil
 		var mine []net.Conn
 		for range all {
 			c := dial("127.0.0.2")
-			_, _ = c.Write([]byte("SET a"))
+			_, _ = c.Write([]byte("PING\r\nSET a"))
 			mine = append(mine, c)
 		}
 		for _, c := range mine {
-			if open(c, 300*time.Millisecond) {
-				kept++
-			} else {
-				ended++
+			if answers(c, "+PONG\r\n") {
+				kept = append(kept, c)
 			}
 		}
-		if kept == part {
-			return "", true // they stay open
+		if len(kept) > part {
+			t.Fatalf("one host has %d connections of %d, at most %d", len(kept), all, part)
 		}
-		for _, c := range mine {
+		if len(kept) == part {
+			return "", true
+		}
+		for _, c := range mine { // some of the last round still count
 			c.Close()
 		}
-		return net.JoinHostPort("127.0.0.2", "?") + strings.Repeat(" kept", kept), false
+		return fmt.Sprintf("%d are kept", len(kept)), false
 	})
-	t.Logf("one host keeps %d connections of %d", kept, all)
 	for range all - part {
 		c := dial("127.0.0.3")
 		_, _ = c.Write([]byte("PING\r\n"))
-		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
-		b := make([]byte, 7)
-		if _, err := io.ReadFull(c, b); err != nil || !bytes.Equal(b, []byte("+PONG\r\n")) {
-			t.Fatalf("another host: %q, %v", b, err)
+		if !answers(c, "+PONG\r\n") {
+			t.Fatal("another host is not answered")
+		}
+	}
+	for i, c := range kept {
+		_, _ = c.Write([]byte(" 1\r\n"))
+		if !answers(c, "+OK\r\n") {
+			t.Errorf("connection %d of %d has ended", i+1, part)
 		}
 	}
 }
 
 // TestSumOfCommands has a majority away, so that nothing gets on, and sends on each
 // of 200 connections of Redis less than one may have waiting: 750 MiB in sum. The
-// server reads a bounded part of it, and serves a client meanwhile.
+// server reads no more of it than docs/worm.md says, and serves a client meanwhile.
 func TestSumOfCommands(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3)
@@ -167,7 +175,10 @@ func TestSumOfCommands(t *testing.T) {
 	}
 	sent := int64(conns*commands) * int64(len(command))
 	t.Logf("resident: %d MB before, at most %d MB; %d MB are sent", before>>20, most>>20, sent>>20)
-	if grown := most - before; grown > sent*3/4 {
-		t.Errorf("%d MB of commands are kept, of %d MB", grown>>20, sent>>20)
+	// What waits on all connections, twice, since the collector begins when the heap
+	// has doubled; and what connections and commands under way take besides.
+	const limit, besides = 128 << 20, 160 << 20
+	if grown := most - before; grown > 2*limit+besides {
+		t.Errorf("%d MB of commands are kept, of %d MB: want at most %d MB", grown>>20, sent>>20, (2*limit+besides)>>20)
 	}
 }
