@@ -31,7 +31,7 @@ Local Definition value_decode (c : N + N + (bool + string + (string + string))) 
 Global Instance value_countable : Countable value.
 Proof. apply (inj_countable' value_code value_decode). by intros []. Defined.
 
-Definition row := list value.
+Notation row := (list value).
 
 (** A fact is the name of its relation with a row; a message is a fact with the node to
     which it goes. *)
@@ -98,7 +98,7 @@ Record rule := Rule { head : string; args : list arg; dest : term; body : list l
     the next one begins. *)
 Record component := Component { strata : list (list rule); nexts : list rule; asyncs : list rule }.
 
-Definition env := gmap string value.
+Notation env := (gmap string value).
 
 Section eval.
   (** What functions give, and the node that the instance stands for. *)
@@ -140,7 +140,12 @@ Section eval.
         | Some v, Some w => if holds o v w then [e] else []
         | _, _ => []
         end
-    | Let x t => match eval e t with Some v => [<[x := v]> e] | None => [] end
+    | Let x t =>
+        match eval e t, e !! x with
+        | Some v, None => [<[x := v]> e]
+        | Some v, Some w => if decide (w = v) then [e] else []
+        | None, _ => []
+        end
     end.
 
   (** All ways to satisfy a body. *)

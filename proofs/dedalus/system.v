@@ -1,0 +1,117 @@
+(** * Dedalus: instances, messages, and what clients see
+
+    A system is some instances, each with its rules.  Messages are only added, so that each
+    may be late, lost, copied and overtaken.  What clients give comes once.  Clients see what
+    they give and what they hear, and nothing else: so an output may be heard at any moment
+    after it was sent, and again, and never; that ticks without any output happen, nobody
+    can see.  One system refines another one if all that clients see of it, in order, they
+    might see of the other.  Nothing is said of what must happen at some time. *)
+From stdpp Require Import prelude strings gmap gmultiset functions.
+From ashlar.dedalus Require Import lang.
+
+(** [addr] is the node to which messages go, [self] the node that the instance stands for. *)
+Record instance := Instance { addr : value; self : value; rules : component }.
+
+Record system := System {
+  instances : list instance;
+  facts : gset fact;           (* those of static relations *)
+  statics : gset string;       (* static relations *)
+  inputs : gset string;        (* relations that clients send *)
+  outputs : gset string;       (* relations that clients hear *)
+  timers : gset string;        (* relations that hold in a tick as they like *)
+  durables : gset string;      (* relations whose facts survive a crash *)
+  mortals : gset value;        (* nodes that may crash *)
+  route : message → option message; (* where a message goes; None is that it is lost *)
+}.
+
+(** The relations that rules read. *)
+Definition read_by (r : rule) : list string :=
+  omap (λ l, match l with Has a | Lacks a => Some (rel a) | _ => None end) (body r).
+Definition reads (c : component) : list string :=
+  concat (read_by <$> concat (strata c) ++ nexts c ++ asyncs c).
+
+Record state := State {
+  carried : value → gset fact;    (* what each node carries to its next tick *)
+  sent : gset message;
+  waiting : gmultiset message;    (* what clients gave, and no tick has taken *)
+}.
+
+Definition start : state := State (λ _, ∅) ∅ ∅.
+
+Inductive event := Give (m : message) | Hear (m : message).
+
+Section system.
+  Context (fns : string → row → option value) (rounds : nat) (Σ : system).
+
+  Definition routed (M : gset message) : gset message := list_to_set (omap (route Σ) (elements M)).
+
+  (** What may come in to an instance in a tick: messages, timers, and what clients gave, all
+      of [I], which is there no more then. *)
+  Definition arrives (s : state) (i : instance) (A : gset fact) (I : gmultiset message) : Prop :=
+    I ⊆ waiting s ∧
+    (∀ m, m ∈ I → m.1 = addr i ∧ m.2 ∈ A) ∧
+    ∀ f, f ∈ A → f.1 ∈ reads (rules i) ∧ f.1 ∉ statics Σ ∧
+      ((addr i, f) ∈ sent s ∨ (addr i, f) ∈ I ∨ f.1 ∈ timers Σ ∧ f.2 = []).
+
+  (** All that holds in a tick. *)
+  Definition tick (i : instance) (c A : gset fact) : gset fact :=
+    now fns (self i) rounds (rules i) (facts Σ ∪ c ∪ A).
+
+  Definition survives (c : gset fact) : gset fact := filter (λ f, f.1 ∈ durables Σ) c.
+
+  Inductive step (s : state) : option event → state → Prop :=
+    | step_give m :
+        m.2.1 ∈ inputs Σ →
+        step s (Some (Give m)) (State (carried s) (sent s) (waiting s ⊎ {[+ m +]}))
+    | step_hear m :
+        m ∈ sent s → m.2.1 ∈ outputs Σ → step s (Some (Hear m)) s
+    | step_tick i A I :
+        i ∈ instances Σ → arrives s i A I →
+        let G := tick i (carried s (addr i)) A in
+        step s None (State
+          (<[addr i := carried_on fns (self i) (rules i) G]> (carried s))
+          (sent s ∪ routed (sends fns (self i) (rules i) G)) (waiting s ∖ I))
+    | step_crash i :
+        i ∈ instances Σ → addr i ∈ mortals Σ →
+        step s None (State (<[addr i := survives (carried s (addr i))]> (carried s)) (sent s) (waiting s))
+    | step_crash_in_tick i A I :  (* messages have left, and the disk has nothing of it *)
+        i ∈ instances Σ → addr i ∈ mortals Σ → arrives s i A I →
+        let G := tick i (carried s (addr i)) A in
+        step s None (State
+          (<[addr i := survives (carried s (addr i))]> (carried s))
+          (sent s ∪ routed (sends fns (self i) (rules i) G)) (waiting s ∖ I)).
+
+  (** [seen s l s']: clients see [l] while the system goes from [s] to [s']. *)
+  Inductive seen (s : state) : list event → state → Prop :=
+    | seen_nil : seen s [] s
+    | seen_silent s1 l s2 : step s None s1 → seen s1 l s2 → seen s l s2
+    | seen_event e s1 l s2 : step s (Some e) s1 → seen s1 l s2 → seen s (e :: l) s2.
+
+  Definition behaves (l : list event) : Prop := ∃ s, seen start l s.
+End system.
+
+(** All that clients see of [Σ'] they might see of [Σ], whatever functions give. *)
+Definition refines (Σ' Σ : system) : Prop :=
+  ∀ fns rounds l, behaves fns rounds Σ' l → behaves fns rounds Σ l.
+
+Lemma refines_trans Σ1 Σ2 Σ3 : refines Σ1 Σ2 → refines Σ2 Σ3 → refines Σ1 Σ3.
+Proof. intros H1 H2 fns n l Hl. by apply H2, H1. Qed.
+
+(** A relation that each step of [Σ'] keeps, where [Σ] takes one step that shows the
+    same, is enough. *)
+Lemma simulation Σ' Σ (R : (string → row → option value) → nat → state → state → Prop) :
+  (∀ fns n, R fns n start start) →
+  (∀ fns n s' s e s1', R fns n s' s → step fns n Σ' s' e s1' →
+    ∃ s1, step fns n Σ s e s1 ∧ R fns n s1' s1) →
+  refines Σ' Σ.
+Proof.
+  intros H0 Hstep fns n l [t' Hl].
+  assert (∀ s' s t' l, R fns n s' s → seen fns n Σ' s' l t' → ∃ t, seen fns n Σ s l t) as H.
+  { intros s' s u' k HR Hk. revert s HR. induction Hk as [s'|s' s1' l' s2' Hs _ IH|s' e s1' l' s2' Hs _ IH]; intros s HR.
+    - eexists. constructor.
+    - destruct (Hstep _ _ _ _ _ _ HR Hs) as (s1&Hs1&HR1). destruct (IH _ HR1) as [t Ht].
+      exists t. by eapply seen_silent.
+    - destruct (Hstep _ _ _ _ _ _ HR Hs) as (s1&Hs1&HR1). destruct (IH _ HR1) as [t Ht].
+      exists t. by eapply seen_event. }
+  exact (H _ _ _ _ (H0 fns n) Hl).
+Qed.
