@@ -167,5 +167,68 @@ func Messages(sent []interp.Message) (string, error) {
 	return list(sent, func(m interp.Message) string { return "(Node " + text(m.To) + ", " + w.fact(m.Fact) + ")" }), w.err
 }
 
+// Plan is that the instances of a component are divided by the columns of keys, and what the proof
+// asks besides: which relations are pulses.
+type Plan struct {
+	Component *logic.Component
+	Pieces    int
+	Keys      map[string]int
+	Pulses    []string
+}
+
+// System is a program with its instances and static facts, as Σ and its parts, and the plans as
+// a list of whether each may be carried out, by the checker of which that is proved.
+func System(p *logic.Program, instances []*interp.Instance, static []interp.Fact, plans []Plan) (string, error) {
+	w := &writer{}
+	var all []string
+	for _, n := range instances {
+		c := p.Component(n.Node[:strings.LastIndexByte(n.Node, '/')])
+		code, err := Component(p, c)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, "Instance "+Node(n.Node)+" "+Node(n.Self)+" ("+code+")")
+	}
+	named := func(want func(*logic.Relation) bool) string {
+		var out []string
+		for _, r := range p.Relations {
+			if want(r) {
+				out = append(out, r.Name)
+			}
+		}
+		return set(out, text)
+	}
+	kind := func(k logic.RelationKind) string {
+		return named(func(r *logic.Relation) bool { return r.Kind == k })
+	}
+	out := "System [" + strings.Join(all, ";\n  ") + "]\n  " + set(static, w.fact) + " " + kind(logic.Static) + " " + kind(logic.Input) + " " +
+		kind(logic.Output) + " " + kind(logic.Timer) + " " + named(func(r *logic.Relation) bool { return r.Durable }) + " ∅ Some"
+	return "let Σ := " + out + " in " + list(plans, plan), w.err
+}
+
+// plan asks whether Σ may be divided so: the pieces of a node are those that it has where
+// programs are deployed.
+func plan(of Plan) string {
+	c := of.Component
+	var keys, nodes, places []string
+	for name, column := range of.Keys {
+		keys = append(keys, fmt.Sprintf("(%s, %d%%nat)", text(name), column))
+	}
+	for i := range c.Instances {
+		node := Node(logic.NodeName(c.Name, i))
+		nodes = append(nodes, node)
+		for q := range of.Pieces {
+			places = append(places, fmt.Sprintf("((%s, %d%%nat), %s)", node, q, Node(logic.NodeName(c.Name, i*of.Pieces+q))))
+		}
+	}
+	same := func(s string) string { return s }
+	return "may_divide_b (λ a q, default a ((list_to_map " + list(places, same) + " : gmap (value * nat) value) !! (a, q)))\n  (Plan " +
+		strconv.Itoa(of.Pieces) + "%nat (list_to_map " + list(keys, same) + ") " + set(of.Pulses, text) + " " + set(nodes, same) + ") Σ"
+}
+
+func set[T any](items []T, write func(T) string) string {
+	return "(list_to_set " + list(items, write) + ")"
+}
+
 // Node is the value that names a node.
 func Node(name string) string { return "(Node " + text(name) + ")" }

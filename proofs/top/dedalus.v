@@ -1,0 +1,21 @@
+(** * Rewrites of Dedalus programs *)
+From stdpp Require Import prelude strings gmap.
+From ashlar.dedalus Require Import lang system keyed piece still divide partition check.
+
+(** Take a system of instances with rules, some of which are divided into pieces: each message
+    to such an instance goes to the piece that its key names, by whatever numbers keys have, and
+    all pieces have the instance's rules.  If the checker of the plan says yes, then all
+    that clients can see of the pieces (what they give, what they hear, in this order) they might
+    have seen of the undivided system: whatever functions give, wherever recursion within a tick is
+    cut off, however late, often and disordered messages come, and whenever the instances crash
+    that are not divided. *)
+Theorem dividing_shows_nothing_new (number : value → nat) (place : value → nat → value) (p : plan) (Σ : system) :
+  may_divide_b place p Σ = true →
+  ∀ fns rounds l, behaves fns rounds (divide number place p Σ) l → behaves fns rounds Σ l.
+Proof. intros H%may_divide_sound. by apply divide_refines. Qed.
+Print Assumptions dividing_shows_nothing_new.
+
+(** What is proved of two rewrites one after the other, is so of both. *)
+Theorem rewrites_compose (Σ1 Σ2 Σ3 : system) : refines Σ1 Σ2 → refines Σ2 Σ3 → refines Σ1 Σ3.
+Proof. apply refines_trans. Qed.
+Print Assumptions rewrites_compose.
