@@ -3,9 +3,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -18,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 )
 
 // longSearch writes a model that no machine searches in a minute, and returns
@@ -69,28 +68,6 @@ func await(t *testing.T, what string, there func() bool) {
 	}
 }
 
-func started(t *testing.T, cmd *exec.Cmd) *bytes.Buffer {
-	t.Helper()
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return &out
-}
-
-// codeOf waits for the end of a command.
-func codeOf(t *testing.T, cmd *exec.Cmd) int {
-	t.Helper()
-	timer := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
-	defer timer.Stop()
-	var code *exec.ExitError
-	if err := cmd.Wait(); err != nil && !errors.As(err, &code) {
-		t.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode()
-}
-
 // TestSignalsLeaveNoFiles: a search on disk that is interrupted, ended, or whose
 // terminal is closed takes its temporary files with it.
 func TestSignalsLeaveNoFiles(t *testing.T) {
@@ -104,13 +81,11 @@ func TestSignalsLeaveNoFiles(t *testing.T) {
 	for _, sent := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		temp := t.TempDir()
 		cmd := exec.Command(ashlar, "check", "--quiet", "--native=never", "--memory", "1MiB", "--temp", temp, module)
-		out := started(t, cmd)
+		p := procs.Start(t, cmd)
 		awaitFile(t, temp, "run-")
-		if err := cmd.Process.Signal(sent); err != nil {
-			t.Fatal(err)
-		}
-		if code := codeOf(t, cmd); code != exit.Interrupted {
-			t.Errorf("%v: exit code %d: %s", sent, code, out)
+		p.Signal(sent)
+		if code := p.Wait(); code != exit.Interrupted {
+			t.Errorf("%v: exit code %d", sent, code)
 		}
 		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 			t.Errorf("%v: left behind: %v, %v", sent, left, err)
@@ -125,7 +100,7 @@ func TestTemporaryFilesAreTakenAway(t *testing.T) {
 	module, _ := longSearch(t, t.TempDir())
 	temp := t.TempDir()
 	cmd := exec.Command(ashlar, "check", "--quiet", "--native=never", "--memory", "1MiB", "--temp", temp, module)
-	out := started(t, cmd)
+	p := procs.Start(t, cmd)
 	awaitFile(t, temp, "run-")
 	dirs, err := os.ReadDir(temp)
 	if err != nil {
@@ -137,8 +112,8 @@ func TestTemporaryFilesAreTakenAway(t *testing.T) {
 			err = os.RemoveAll(filepath.Join(temp, d.Name()))
 		}
 	}
-	if code := codeOf(t, cmd); code != exit.World || !strings.Contains(out.String(), "no such file") {
-		t.Errorf("exit code %d: %s", code, out)
+	if code := p.Wait(); code != exit.World || !strings.Contains(p.Out()+p.Errs(), "no such file") {
+		t.Errorf("exit code %d", code)
 	}
 }
 
@@ -152,22 +127,20 @@ func TestKeptSearchIsGuarded(t *testing.T) {
 	keep := filepath.Join(dir, "kept")
 	args := []string{"check", "--quiet", "--native=never", "--checkpoint", keep, "--every", "5ms", "--workers", "2", module}
 	cmd := exec.Command(ashlar, args...)
-	out := started(t, cmd)
+	p := procs.Start(t, cmd)
 	awaitCheckpoint(t, keep)
 	refused := func(want string, program string, more ...string) {
 		t.Helper()
-		text, _ := exec.Command(program, append([]string{"check", "--quiet", "--native=never"}, more...)...).CombinedOutput()
-		if !strings.Contains(string(text), want) {
-			t.Errorf("%v: %s, want %q", more, text, want)
+		_, out, errs := procs.Run(t, exec.Command(program, append([]string{"check", "--quiet", "--native=never"}, more...)...))
+		if !strings.Contains(out+errs, want) {
+			t.Errorf("%v: %s%s, want %q", more, out, errs, want)
 		}
 	}
 	refused("locked by another process", ashlar, "--checkpoint", keep, module)
 	refused("locked by another process", ashlar, "--resume", keep, module)
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if code := codeOf(t, cmd); code != exit.Interrupted || !strings.Contains(out.String(), "--resume "+keep) {
-		t.Errorf("exit code %d: %s", code, out)
+	p.Signal(os.Interrupt)
+	if code := p.Wait(); code != exit.Interrupted || !strings.Contains(p.Out()+p.Errs(), "--resume "+keep) {
+		t.Errorf("exit code %d", code)
 	}
 	before, err := os.ReadDir(keep)
 	if err != nil {
@@ -205,13 +178,9 @@ func TestKeptSearchIsGuarded(t *testing.T) {
 		t.Fatalf("%v became %v: %v", before, after, err)
 	}
 	// What is resumed goes on, and does not begin again.
-	text, err = exec.Command(ashlar, "check", "--quiet", "--json", "--native=never", "--resume", keep, "--workers", "3", "--max-states", "1", module).Output()
-	var code *exec.ExitError
-	if err != nil && !errors.As(err, &code) {
-		t.Fatal(err)
-	}
+	_, result, _ := procs.Run(t, exec.Command(ashlar, "check", "--quiet", "--json", "--native=never", "--resume", keep, "--workers", "3", "--max-states", "1", module))
 	var d struct{ Statistics struct{ Distinct int64 } }
-	if err := json.Unmarshal(text, &d); err != nil || d.Statistics.Distinct < 10 {
-		t.Errorf("%v: %s", err, text)
+	if err := json.Unmarshal([]byte(result), &d); err != nil || d.Statistics.Distinct < 10 {
+		t.Errorf("%v: %s", err, result)
 	}
 }

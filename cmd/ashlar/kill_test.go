@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 )
 
 // asCommand is the test's own program, which acts as ashlar under that name.
@@ -66,20 +67,14 @@ func TestKilledSearches(t *testing.T) {
 		{filepath.Join(specs, "raft", "raft.tla"), "--config", filepath.Join(specs, "raft", "forgetful.cfg")},
 		{filepath.Join(specs, "queue", "queue.tla")},
 	} {
-		run := func(more ...string) (*exec.Cmd, *bytes.Buffer) {
-			cmd := exec.Command(ashlar, append(append([]string{"check", "--json"}, args...), more...)...)
-			var out bytes.Buffer
-			cmd.Stdout = &out
-			return cmd, &out
+		run := func(more ...string) *procs.Process {
+			return procs.Start(t, exec.Command(ashlar, append(append([]string{"check", "--json"}, args...), more...)...))
 		}
-		cmd, out := run("--workers", "2")
-		var code *exec.ExitError
 		start := time.Now()
-		if err := cmd.Run(); err != nil && !errors.As(err, &code) {
-			t.Fatal(err)
-		}
+		p := run("--workers", "2")
+		<-p.Ended()
 		whole := time.Since(start)
-		want := outcomeOf(t, out.Bytes())
+		want := outcomeOf(t, []byte(p.Out()))
 		for kills := range 2 {
 			keep := t.TempDir()
 			killed := 0
@@ -91,25 +86,17 @@ func TestKilledSearches(t *testing.T) {
 				if rand.IntN(2) == 0 {
 					how = append(how, "--memory", "1MiB")
 				}
-				cmd, out := run(how...)
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				p := run(how...)
 				if killed < 4*kills {
-					timer := time.AfterFunc(rand.N(whole), func() { cmd.Process.Kill() })
-					err = cmd.Wait()
+					timer := time.AfterFunc(rand.N(whole), p.Kill)
+					<-p.Ended()
 					timer.Stop()
-				} else {
-					err = cmd.Wait()
 				}
-				if errors.As(err, &code) && code.ExitCode() < 0 {
+				if p.State().ExitCode() < 0 {
 					killed++
 					continue
 				}
-				if err != nil && !errors.As(err, &code) {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(want, outcomeOf(t, out.Bytes())); diff != "" {
+				if diff := cmp.Diff(want, outcomeOf(t, []byte(p.Out()))); diff != "" {
 					t.Fatalf("%v after %d kills (-whole +resumed):\n%s", args, killed, diff)
 				}
 				break

@@ -23,6 +23,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/cli/fullpipe"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 )
 
 // endsWithin is when a process that was told to end has not: what it has to do takes a
@@ -57,16 +58,16 @@ func computed(pid int) int {
 
 // busy waits until a process either computes nothing any more or has computed for a
 // while, in hundredths of a second.
-func busy(t *testing.T, cmd *exec.Cmd, ended chan error, while int) {
+func busy(t *testing.T, p *procs.Process, while int) {
 	t.Helper()
 	before, same := -1, 0
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		select {
-		case err := <-ended:
-			t.Fatalf("it has ended by itself: %v", err)
+		case <-p.Ended():
+			t.Fatalf("it has ended by itself: %v", p.State())
 		default:
 		}
-		now := computed(cmd.Process.Pid)
+		now := computed(p.PID())
 		if same++; now != before {
 			before, same = now, 0
 		}
@@ -127,23 +128,15 @@ func end(t *testing.T, cmd *exec.Cmd, while int) int {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	busy(t, cmd, ended, while)
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	p := procs.Start(t, cmd)
+	busy(t, p, while)
+	p.Signal(syscall.SIGTERM)
 	select {
-	case <-ended:
+	case <-p.Ended():
 	case <-time.After(endsWithin):
-		_ = cmd.Process.Kill()
-		<-ended
 		t.Fatal("it does not end")
 	}
-	return cmd.ProcessState.ExitCode()
+	return p.State().ExitCode()
 }
 
 // TestBusyCommandsEnd: what computes without end, or waits for a file, ends as well.
