@@ -17,7 +17,7 @@ import (
 // rss is the memory of a process that is resident, in bytes, as the system says.
 func (s *server) rss(t testing.TB) int64 {
 	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
 	if err != nil {
 		t.Skipf("the system does not say how much memory a process takes: %v", err)
 	}
@@ -130,8 +130,8 @@ func TestFloodOfCommands(t *testing.T) {
 	s := f.servers[0]
 	k := talkTo(t, s.keys)
 	becomes(t, "the keys", func() (string, bool) { got := k.ask("SET a 1"); return got, got == "+OK" })
-	f.servers[1].kill()
-	f.servers[2].kill()
+	f.servers[1].Kill()
+	f.servers[2].Kill()
 	before := s.rss(t)
 	value := strings.Repeat("x", 512<<10)
 	command := fmt.Appendf(nil, "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$%d\r\n%s\r\n", len(value), value)

@@ -168,7 +168,7 @@ func TestForgedDecisions(t *testing.T) {
 	}
 	whole("while they run")
 	for i := range 3 {
-		f.servers[i].kill()
+		f.servers[i].Kill()
 		f.start(i)
 		f.healthy(fmt.Sprint("after restart ", i))
 	}
@@ -213,8 +213,8 @@ func TestRecoverConsent(t *testing.T) {
 	f := newFleet(t, 5)
 	f.good("write", "17.0", "here", "--alloc", "10")
 	f.good("kv", "set", "k", "here")
-	f.servers[1].kill()
-	f.servers[2].kill()
+	f.servers[1].Kill()
+	f.servers[2].Kill()
 	for i := 3; i < 5; i++ {
 		f.start(i)
 	}
@@ -235,7 +235,7 @@ func TestRecoverConsent(t *testing.T) {
 		t.Fatal("the servers believe it before they are started with it")
 	}
 	for _, i := range []int{0, 3, 4} {
-		f.servers[i].kill()
+		f.servers[i].Kill()
 	}
 	f.cluster = file
 	for _, i := range []int{0, 3, 4} {
@@ -252,7 +252,7 @@ func TestRecoverConsent(t *testing.T) {
 	// It is theirs now: any description will do.
 	f.cluster = filepath.Join(f.dir, "cluster.json")
 	for _, i := range []int{0, 3, 4} {
-		f.servers[i].kill()
+		f.servers[i].Kill()
 		f.start(i)
 	}
 	f.healthy("restarted with the description of before")

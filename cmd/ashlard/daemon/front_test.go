@@ -167,8 +167,8 @@ func TestDrainUnderLoad(t *testing.T) {
 	}
 	more()
 	for i := range 3 {
-		if code := f.servers[i].stop(t); code != 0 {
-			t.Errorf("server %d ends with %d:\n%s", i, code, f.servers[i].errs)
+		if code := f.servers[i].Stop(); code != 0 {
+			t.Errorf("server %d ends with %d", i, code)
 		}
 		more()
 		f.start(i)
@@ -320,7 +320,7 @@ func TestPlainServers(t *testing.T) {
 	}
 	// Whom the time is not enough for is not sent to a majority that is there.
 	for _, i := range []int{0, 1} {
-		f.servers[i].kill()
+		f.servers[i].Kill()
 	}
 	if code, _, errs := f.run("read", "5.0", "--timeout", "1s"); code != 1 || strings.Count(errs, "does not answer") != 2 || strings.Contains(errs, "n2") {
 		t.Errorf("exit code %d, %s", code, errs)

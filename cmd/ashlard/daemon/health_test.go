@@ -112,7 +112,7 @@ func TestDBSizeIsTheClusters(t *testing.T) {
 		}
 	}
 	// Without one server it is said that it cannot be said, or it is right.
-	f.servers[2].kill()
+	f.servers[2].Kill()
 	becomes(t, "DBSIZE without one server", func() (string, bool) {
 		got := at[0].ask("DBSIZE")
 		if strings.HasPrefix(got, ":") && got != fmt.Sprint(":", keys+3) {
@@ -184,8 +184,8 @@ func TestReady(t *testing.T) {
 	if got := talkTo(t, stranger.keys).ask("GET a"); !strings.Contains(got, "no member") {
 		t.Errorf("a server that is no member answers %s", got)
 	}
-	f.servers[0].kill()
-	f.servers[1].kill()
+	f.servers[0].Kill()
+	f.servers[1].Kill()
 	left := f.servers[2]
 	becomes(t, "one of three", func() (string, bool) { ok, why := left.standing(t); return why, !ok && strings.Contains(why, "keys") })
 	left.agree(t, false)

@@ -3,8 +3,6 @@
 package daemon_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -17,15 +15,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
 	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -37,11 +34,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(ctx, stop)
-		go func() {
-			// What lifeline made is the first file behind the three that all have.
-			_, _ = io.Copy(io.Discard, os.NewFile(3, "lifeline"))
-			os.Exit(1)
-		}()
 		os.Exit(daemon.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
@@ -50,14 +42,7 @@ func TestMain(m *testing.M) {
 // ashlard runs a command to its end.
 func ashlard(t testing.TB, args ...string) (code int, out, errs string) {
 	t.Helper()
-	cmd := command(t, args...)
-	var o, e bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &o, &e
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode(), o.String(), e.String()
+	return procs.Run(t, self(t, args...))
 }
 
 // good runs a command that succeeds.
@@ -70,113 +55,22 @@ func good(t testing.TB, args ...string) string {
 	return out
 }
 
-func command(t testing.TB, args ...string) *exec.Cmd {
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asCommand+"=1")
-	cmd.ExtraFiles = []*os.File{lifeline(t)}
-	cmd.WaitDelay = time.Second
-	return cmd
+func self(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	return procs.Self(t, asCommand+"=1", args...)
 }
-
-// lifeline is the end of a pipe that is at its end when this process is: children
-// read it, so that none outlives a test that was killed or took too long.
-var lifeline = func() func(t testing.TB) *os.File {
-	var once sync.Once
-	var read, write *os.File
-	var err error
-	return func(t testing.TB) *os.File {
-		once.Do(func() { read, write, err = os.Pipe() })
-		if err != nil {
-			t.Fatal(err)
-		}
-		runtime.KeepAlive(write)
-		return read
-	}
-}()
 
 // server is a process that serves.
 type server struct {
-	cmd              *exec.Cmd
+	*procs.Process
 	addr, http, keys string
-	errs             *buffer
-	ended            chan struct{}
-}
-
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // serve starts a server and waits until it says where it listens.
 func serve(t testing.TB, args ...string) *server {
 	t.Helper()
-	s := &server{cmd: command(t, append([]string{"serve"}, args...)...), errs: &buffer{}, ended: make(chan struct{})}
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.cmd.Stderr = s.errs
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ready := make(chan struct{})
-	go func() {
-		defer close(s.ended)
-		lines, told := bufio.NewScanner(out), false
-		for lines.Scan() {
-			l := lines.Text()
-			s.addr = after(l, "listening on ", s.addr)
-			s.http = after(l, "status on ", s.http)
-			if s.keys = after(l, "keys on ", s.keys); s.keys != "" && !told {
-				told = true
-				close(ready)
-			}
-		}
-		_ = s.cmd.Wait() // its code is in ProcessState
-	}()
-	t.Cleanup(s.kill)
-	select {
-	case <-ready:
-	case <-s.ended:
-		t.Fatalf("ashlard serve %v has ended:\n%s", args, s.errs)
-	}
-	return s
-}
-
-func after(line, prefix, otherwise string) string {
-	if rest, ok := strings.CutPrefix(line, prefix); ok {
-		return rest
-	}
-	return otherwise
-}
-
-func (s *server) kill() {
-	_ = s.cmd.Process.Kill() // it may have ended
-	<-s.ended
-}
-
-// stop ends it in order and answers its exit code.
-func (s *server) stop(t testing.TB) int {
-	t.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	<-s.ended
-	return s.cmd.ProcessState.ExitCode()
+	p := procs.Start(t, self(t, append([]string{"serve"}, args...)...))
+	return &server{p, p.Await("listening on "), p.Await("status on "), p.Await("keys on ")}
 }
 
 // fleet is a cluster of processes.
@@ -282,7 +176,7 @@ func TestReplace(t *testing.T) {
 	f.good("write", "17.0", "hello", "--alloc", "10")
 	f.good("log", "append", "7", "one")
 	f.good("kv", "set", "k", "before")
-	f.servers[1].kill()
+	f.servers[1].Kill()
 	f.good("write", "17.1", "with two of three")
 	if code, _, errs := f.run("replace", "n1", "--with", f.names[3]); code != 3 || !strings.Contains(errs, "does not answer") {
 		t.Errorf("replaced by a server that is not there: exit code %d, %s", code, errs)
@@ -298,7 +192,7 @@ func TestReplace(t *testing.T) {
 		}
 	}
 	// A majority now needs the new one.
-	f.servers[0].kill()
+	f.servers[0].Kill()
 	for _, c := range []struct {
 		args []string
 		want string
@@ -322,7 +216,7 @@ func TestReplace(t *testing.T) {
 	if err := json.Unmarshal([]byte(status), &v); err != nil || v.Healthy || v.Partitions[0].Epoch != 1 || v.Partitions[0].Serving != 2 {
 		t.Errorf("status: %v %+v\n%s", err, v, status)
 	}
-	f.servers[3].kill()
+	f.servers[3].Kill()
 	if code, out, _ := f.run("status"); code != 1 || !strings.Contains(out, "NOT AVAILABLE") {
 		t.Errorf("status without a majority: exit code %d\n%s", code, out)
 	}
@@ -373,7 +267,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("status of another cluster: exit code %d\n%s", code, out)
 	}
 	// A server of the cluster that lost its disk is another one.
-	f.servers[2].kill()
+	f.servers[2].Kill()
 	if err := os.RemoveAll(f.path(2)); err != nil {
 		t.Fatal(err)
 	}

@@ -155,8 +155,8 @@ func TestSumOfCommands(t *testing.T) {
 	s := f.servers[0]
 	k := talkTo(t, s.keys)
 	becomes(t, "the keys", func() (string, bool) { got := k.ask("SET a 1"); return got, got == "+OK" })
-	f.servers[1].kill()
-	f.servers[2].kill()
+	f.servers[1].Kill()
+	f.servers[2].Kill()
 	before := s.rss(t)
 	const conns, size, commands = 200, 64 << 10, 60
 	command := fmt.Appendf(nil, "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$%d\r\n%s\r\n", size, strings.Repeat("x", size))

@@ -15,7 +15,6 @@ import (
 	"math"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/log"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -211,10 +211,10 @@ func TestClaimsOfStrangers(t *testing.T) {
 	}
 	f.lives("while they run")
 	for i := range 3 {
-		if code := f.servers[i].stop(t); code != 0 {
-			t.Errorf("server %d: exit code %d\n%s", i, code, f.servers[i].errs)
+		if code := f.servers[i].Stop(); code != 0 {
+			t.Errorf("server %d: exit code %d", i, code)
 		}
-		if errs := f.servers[i].errs.String(); strings.Contains(errs, "MUTE") {
+		if errs := f.servers[i].Errs(); strings.Contains(errs, "MUTE") {
 			t.Errorf("server %d was muted by strangers:\n%s", i, errs)
 		}
 		f.start(i)
@@ -238,7 +238,7 @@ func (f *fleet) backup(t *testing.T, from, to func(int) string) {
 
 func (f *fleet) stopAll(t *testing.T) {
 	for _, s := range f.servers[:3] {
-		s.kill()
+		s.Kill()
 	}
 }
 
@@ -249,16 +249,11 @@ func (f *fleet) startAll() {
 }
 
 // tailing is a follower, a process of its own.
-func (f *fleet) tailing(t *testing.T, has string) (cmd *exec.Cmd, out, errs *buffer, ended chan error) {
+func (f *fleet) tailing(t *testing.T, has string) *procs.Process {
 	t.Helper()
-	cmd, out, errs, ended = command(t, "log", "cat", "7", "--follow", "--timeout", "0", "--cluster", f.cluster), &buffer{}, &buffer{}, make(chan error, 1)
-	cmd.Stdout, cmd.Stderr = out, errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { ended <- cmd.Wait() }()
-	eventually(t, "the follower has "+has, func() bool { return strings.Contains(out.String(), has) })
-	return cmd, out, errs, ended
+	p := procs.Start(t, self(t, "log", "cat", "7", "--follow", "--timeout", "0", "--cluster", f.cluster))
+	eventually(t, "the follower has "+has, func() bool { return strings.Contains(p.Out(), has) })
+	return p
 }
 
 func eventually(t testing.TB, what string, holds func() bool) {
@@ -283,7 +278,7 @@ func TestRestore(t *testing.T) {
 	f.startAll()
 	f.good("log", "append", "7", "lost", "--timeout", "60s")
 	f.good("kv", "set", "k", "lost", "--timeout", "60s")
-	_, out, errs, ended := f.tailing(t, "lost\n")
+	follower := f.tailing(t, "lost\n")
 
 	f.stopAll(t)
 	f.backup(t, saved, f.path)
@@ -306,35 +301,30 @@ func TestRestore(t *testing.T) {
 	if got := f.good("kv", "get", "k", "--timeout", "60s"); got != "kept" {
 		t.Errorf("the restored key has %q", got)
 	}
-	select {
-	case err := <-ended:
-		if err == nil || !strings.Contains(errs.String(), "restored from a backup") {
-			t.Errorf("the follower ended with %v: %s", err, errs)
-		}
-	case <-time.After(time.Minute):
-		t.Error("the follower was not told")
+	if code := follower.Wait(); code == 0 || !strings.Contains(follower.Errs(), "restored from a backup") {
+		t.Errorf("the follower ended with exit code %d", code)
 	}
-	if strings.Count(out.String(), "\n") != 2 {
-		t.Errorf("the follower read %q", out)
+	if strings.Count(follower.Out(), "\n") != 2 {
+		t.Errorf("the follower read %q", follower.Out())
 	}
 	if code, _, errs := ashlard(t, "log", "append", "7", "x", "--cluster", before, "--timeout", "60s"); code == 0 || !strings.Contains(errs, "restored from a backup") {
 		t.Errorf("with the description of before: exit code %d, %s", code, errs)
 	}
 	f.lives("after the restore")
 	for i := range 3 {
-		f.servers[i].kill()
+		f.servers[i].Kill()
 		f.start(i)
 		f.healthy("restarted after the restore")
 	}
 	// A server of the restored cluster does not go back.
-	f.servers[0].kill()
+	f.servers[0].Kill()
 	if code, _, errs := ashlard(t, "serve", f.path(0), "--cluster", before, "--listen", f.addr(0)); code != 1 || !strings.Contains(errs, "another cluster") {
 		t.Errorf("served with the description of before: exit code %d, %s", code, errs)
 	}
 	// One server that is put back is found out by the others, and is replaced.
 	f.start(0)
 	f.lives("again")
-	f.servers[2].kill()
+	f.servers[2].Kill()
 	if err := os.RemoveAll(f.path(2)); err != nil {
 		t.Fatal(err)
 	}
@@ -342,8 +332,8 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.start(2)
-	eventually(t, "it finds out", func() bool { return strings.Contains(f.servers[2].errs.String(), "MUTE: the disk is older") })
-	f.servers[2].kill()
+	eventually(t, "it finds out", func() bool { return strings.Contains(f.servers[2].Errs(), "MUTE: the disk is older") })
+	f.servers[2].Kill()
 	f.start(3)
 	f.good("replace", "n2", "--with", f.names[3], "--timeout", "60s")
 	f.lives("replaced")
@@ -411,7 +401,7 @@ func TestWrongProtocols(t *testing.T) {
 		}
 	}
 	// A change to servers that are not there seals nothing.
-	f.servers[2].kill()
+	f.servers[2].Kill()
 	if code, _, errs := f.run("reconfigure", "0", "n0", "n1=77@127.0.0.1:1", "n3=78@127.0.0.1:2", "--timeout", "60s"); code != 3 || !strings.Contains(errs, "answer") {
 		t.Errorf("a change to servers that are not there: exit code %d, %s", code, errs)
 	}
@@ -480,7 +470,7 @@ func TestFullMemory(t *testing.T) {
 	refused("write", "17.0", strings.Repeat("x", 1000), "--alloc", "1")
 	readable()
 	for i := range 3 {
-		f.servers[i].stop(t)
+		f.servers[i].Stop()
 		f.start(i)
 	}
 	f.healthy("restarted")
@@ -510,7 +500,7 @@ func TestEverybodyReplaced(t *testing.T) {
 	for i := range 3 {
 		f.start(3 + i)
 		f.good("replace", fmt.Sprint("n", i), "--with", f.names[3+i], "--timeout", "60s")
-		f.servers[i].kill()
+		f.servers[i].Kill()
 		if _, err := l.Append(ctx, fmt.Append(nil, "open ", i)); err != nil {
 			t.Fatalf("append after replacement %d: %v", i, err)
 		}
@@ -521,7 +511,7 @@ func TestEverybodyReplaced(t *testing.T) {
 	}
 	f.lives("with the description of now")
 	for _, s := range f.servers[3:] {
-		s.kill()
+		s.Kill()
 	}
 	f.cluster = before
 	for i := range 3 {

@@ -10,7 +10,7 @@
 // how it ended.
 //
 // Promised: every wait is for an event, and has a bound: a process that neither prints
-// what the test waits for nor ends within a minute is killed, and the test fails. When
+// what the test waits for nor ends within two minutes is killed, and the test fails. When
 // the test is over, the process and its group are killed, and what they printed is in
 // the log if the test has failed. On Linux the kernel kills the process, too, when the
 // test's own process dies without that, but not what the process has started.
@@ -34,7 +34,7 @@ import (
 )
 
 // patience bounds each wait. Nothing takes that long unless something is wrong.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // keepMax is how much of what a process prints is kept, in bytes: the end of it.
 const keepMax = 256 << 10
@@ -47,6 +47,7 @@ type Process struct {
 	out   printed
 	errs  printed
 	ended chan struct{} // closed when it has ended and all that it printed is here
+	asked bool          // the test has what it printed
 }
 
 // Self is a command of the test's own program, with a setting NAME=VALUE that its
@@ -110,7 +111,7 @@ func start(t testing.TB, cmd *exec.Cmd, wait time.Duration) *Process {
 	}()
 	t.Cleanup(func() {
 		p.Kill()
-		if t.Failed() {
+		if t.Failed() && !p.asked {
 			t.Logf("%s: %v\n%s%s", cmd, cmd.ProcessState, p.Out(), p.Errs())
 		}
 	})
@@ -118,11 +119,13 @@ func start(t testing.TB, cmd *exec.Cmd, wait time.Duration) *Process {
 }
 
 // Run runs a command to its end, and returns its exit code, -1 if a signal has ended it,
-// and what it printed.
+// and what it printed, which is for the test to log.
 func Run(t testing.TB, cmd *exec.Cmd) (code int, out, errs string) {
 	t.Helper()
 	p := Start(t, cmd)
-	return p.Wait(), p.Out(), p.Errs()
+	code = p.Wait()
+	p.asked = code >= 0
+	return code, p.Out(), p.Errs()
 }
 
 // Next returns the next line of standard output, without its end. It returns false when

@@ -69,7 +69,7 @@ func TestNothingOutlivesTheTest(t *testing.T) {
 			cmd.Stdout = w
 			p := Start(t, cmd)
 			w.Close()
-			if err := r.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			if err := r.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 			text, err := io.ReadAll(r)
