@@ -13,6 +13,12 @@ func wormAppsMutants() []Mutant {
 			New:    "\t\tr.fence(int64(c.index)-1, 0, func() {})\n\t\tready()",
 		},
 		{
+			Name: "worm/log/fence-only-captures", Kind: Unsound, In: "worm/log", Packages: shared, Run: "TestFenceBeforeLateWrites",
+			Breaks: "Registers in which the capture of a fence saw nothing are not decided before the new sequencer serves, so that a later append can get there.",
+			Old:    "off < t.Range.Hi; off++ {\n\t\tif _, free := t.Find(off); !free {\n\t\t\t_, known",
+			New:    "off < min(t.Range.Hi, f.end); off++ {\n\t\tif _, free := t.Find(off); !free {\n\t\t\t_, known",
+		},
+		{
 			Name: "worm/log/fence-ends-at-a-void-segment", Kind: Unsound, In: "worm/log", Packages: shared,
 			Breaks: "Who takes over after a sequencer that died while taking over leaves the one before it unfenced.",
 			Old:    "\tr.fence(int64(f.index)-1, lowest, done)",

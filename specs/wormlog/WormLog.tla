@@ -7,24 +7,25 @@
 (* value there.  To replace the sequencer of segment 1 a candidate         *)
 (* allocates segment 2, which one candidate can; then captures every       *)
 (* register of segment 1 again, which makes the tokens of the old          *)
-(* sequencer worthless (the fence); and only then serves tokens of segment *)
-(* 2.  It writes into what it captured the value that phase one saw, or    *)
-(* junk.  The old sequencer may go on and never know.                      *)
+(* sequencer worthless; writes into what it captured the value that phase  *)
+(* one saw, or junk; and when each register is decided (the fence), serves *)
+(* tokens of segment 2.  The old sequencer may go on and never know.       *)
 (*                                                                         *)
 (* A query of the tail asks a sequencer, and asks as well whether the next *)
 (* segment is allocated; if so, it asks that one's sequencer.              *)
 (*                                                                         *)
 (* A register is atomic here, but for one thing: a write that was sent and *)
-(* has not taken effect may be seen by a capture, or not, and is dead      *)
-(* behind it unless it was seen.  Alloc is a write to a register and       *)
-(* atomic.  Holes may be filled in the same way by anybody.                *)
+(* has not taken effect may be seen by a capture, or not; one that was not *)
+(* seen, even if it was sent later, takes effect only if another capture   *)
+(* sees it: at a server that the first did not ask.  Alloc is a write to a *)
+(* register and atomic.  Holes may be filled in the same way by anybody.   *)
 (*                                                                         *)
 (* Not here: more than one change; reads of the log, which are those of    *)
 (* registers; trims; a client that crashes is one that does not go on.     *)
 (*                                                                         *)
 (* Actions that a trace of the program is made of: Call(c), Token(c, k),   *)
 (* Send(c), Land(a), Retry(c), Return(c), Alloc, Capture(a), Finish(a),    *)
-(* Serve, BeginTail(r), AskTail(r, k), AskNext(r), EndTail(r).             *)
+(* Revive(a), Serve, BeginTail(r), AskTail(r, k), AskNext(r), EndTail(r).             *)
 (***************************************************************************)
 EXTENDS Naturals, FiniteSets, TLC
 
@@ -161,9 +162,18 @@ Finish(a) ==
        IF found[a] = None THEN Junk ELSE found[a]]
   /\ UNCHANGED <<flying, captured, found, sequencers, appends, tails>>
 
+\* Another client captures the register, sees the write that the capture before
+\* did not, and writes it again.
+Revive(a) ==
+  /\ a \in captured /\ value[a] = None /\ flying[a] # None
+  /\ value' = [value EXCEPT ![a] = flying[a]]
+  /\ UNCHANGED <<flying, captured, found, sequencers, appends, tails>>
+
 Serve ==
   /\ allocated /\ ~serving
-  /\ Of(1) \subseteq captured \/ Flaw = "tokens are served before the fence"
+  /\ \/ Of(1) \subseteq captured /\ \A a \in Of(1) : value[a] # None
+     \/ Flaw = "tokens are served before the fence"
+     \/ Flaw = "the fence only captures" /\ Of(1) \subseteq captured
   /\ serving' = TRUE
   /\ UNCHANGED <<registers, next, allocated, appends, told, alone, got>>
   /\ may' = Log!Grown
@@ -200,7 +210,7 @@ EndTail(r) ==
 
 Next ==
   \/ \E c \in Clients : Call(c) \/ Send(c) \/ Retry(c) \/ Return(c) \/ \E k \in Segments : Token(c, k)
-  \/ \E a \in Addresses : Land(a) \/ Capture(a) \/ Finish(a)
+  \/ \E a \in Addresses : Land(a) \/ Capture(a) \/ Finish(a) \/ Revive(a)
   \/ Alloc \/ Serve
   \/ \E r \in Readers : BeginTail(r) \/ AskNext(r) \/ EndTail(r) \/ \E k \in Segments : AskTail(r, k)
 

@@ -13,8 +13,12 @@ import (
 
 // serve makes a process a server that may be elected.
 func serve(t testing.TB, p *ideal.Process, size uint32) *log.Sequencer {
+	return serveOn(t, p, p.Space, size)
+}
+
+func serveOn(t testing.TB, p *ideal.Process, space wor.Space, size uint32) *log.Sequencer {
 	s, err := log.NewSequencer(log.SequencerOptions{
-		Space: p.Space, Clock: p.Env.Clock, Random: p.Env.Random, Serial: p.Serial, Member: p.Member, Size: size,
+		Space: space, Clock: p.Env.Clock, Random: p.Env.Random, Serial: p.Serial, Member: p.Member, Size: size,
 		Timeout: 200 * time.Millisecond,
 		Place:   func(_ log.ID, index uint32) (wor.Partition, wor.Protocol) { return wor.Partition(index % 2), wor.Paxos },
 	})

@@ -38,9 +38,9 @@
 //
 // To take over, a sequencer allocates the next segment, in which the space lets
 // only one succeed; captures the registers that may still be written, going
-// down from the last segment to the Closed of the newest mark (rule f: fence
-// before the first token); completes or junks the writes begun there; then
-// writes the mark.
+// down from the last segment to the Closed of the newest mark, and decides them,
+// with the values that it saw or junk (rule f: fence before the first token);
+// then writes the mark.
 //
 // A deposed sequencer does not know that it was deposed. An append with its
 // token fails, and the appender looks for the next segment. A client that asks

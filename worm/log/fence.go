@@ -10,14 +10,14 @@ import (
 )
 
 // fence captures a whole segment, which invalidates all tokens handed out for
-// it before, and then decides the writes begun there: it writes the values that
-// the capture saw; gaps below the highest of them become junk.
+// it before, and then decides its registers: it writes the values that the
+// capture saw, and junk where it saw none.
 //
-// A register without a value at the time of the capture cannot get an entry any
-// more, except through a value that reached too few servers for the capture to
-// see; a client that finds it later completes or junks it, which ends an append
-// of unknown outcome. So registers above the highest value seen may be junked
-// later.
+// The capture alone is not enough. An append that begins after the fence, with a
+// token of the old sequencer, may reach one server that the capture did not ask;
+// the next client that captures the register, which may be the appender itself,
+// would find its value and complete it, and the append would end below others
+// that had ended before it began. A register that is decided takes nothing.
 type fence struct {
 	b     *base
 	id    ID
@@ -27,7 +27,7 @@ type fence struct {
 	done  func(fenced)
 
 	hi      uint32 // registers from here on are captured and settled
-	end     uint32 // one above the highest register that was seen written
+	end     uint32 // one above the highest register that was seen written; 0 so far
 	wave    []*wor.Token
 	left    int
 	trimmed bool
@@ -39,15 +39,13 @@ type fenced struct {
 	// open: register 0 is a mark.
 	open bool
 	mark mark
-	// end is one above the last register that may hold an entry.
-	end uint32
 }
 
 // fenceChunks is the number of captures, of chunk registers each, in flight.
 const fenceChunks = 8
 
-// completeMax is the number of registers below the end that a fence completes.
-// Readers complete half-written registers below those.
+// completeMax is the number of registers below the end in which a fence completes
+// the values that it saw. Readers complete half-written registers below those.
 const completeMax = 256
 
 func (f *fence) start() {
@@ -112,7 +110,7 @@ func (f *fence) seen() {
 			f.done(fenced{})
 			return
 		}
-		f.settle(func() { f.done(fenced{open: true, mark: m, end: max(f.end, 1)}) })
+		f.settle(func() { f.done(fenced{open: true, mark: m}) })
 	})
 }
 
@@ -135,7 +133,7 @@ func (f *fence) register0(t *wor.Token, done func([]byte)) {
 	f.b.space.Write(t, 0, junk(), f.b.timeout, finish)
 }
 
-// settle decides the writes that the wave saw begun, and the gaps between them.
+// settle decides the registers of the wave.
 func (f *fence) settle(done func()) {
 	left := 1
 	finish := func() {
@@ -158,11 +156,12 @@ func (f *fence) settle(done func()) {
 	finish()
 }
 
-// unsettled returns the runs of a token's registers to write: gaps below the
-// end, and values seen near it that are not known to be decided.
+// unsettled returns the runs of a token's registers to write: those without a
+// value, and values seen near the end that are not known to be decided. A value
+// that was seen further below stays: its write began before the capture ended.
 func (f *fence) unsettled(t *wor.Token) []wor.Range {
 	var out []wor.Range
-	for off := t.Range.Lo; off < min(t.Range.Hi, f.end); off++ {
+	for off := t.Range.Lo; off < t.Range.Hi; off++ {
 		if _, free := t.Find(off); !free {
 			_, known := f.b.space.Known(wor.Addr{Segment: f.segment(), Offset: off})
 			if known || off+completeMax < f.end {

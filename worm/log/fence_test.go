@@ -129,3 +129,65 @@ func TestDeposedTail(t *testing.T) {
 		t.Errorf("the tail is %v, though %v was appended", tail, at)
 	}
 }
+
+// slow is a space in which writes of ranges wait, from an offset of segment 0 on.
+type slow struct {
+	wor.Space
+	from    uint32
+	waiting []func()
+}
+
+func (s *slow) WriteRange(t *wor.Token, r wor.Range, value []byte, within time.Duration, done func([]error)) {
+	write := func() { s.Space.WriteRange(t, r, value, within, done) }
+	if s.waiting == nil || r.Segment != log.ID(7).Segment(0) || r.Lo < s.from {
+		write()
+		return
+	}
+	s.waiting = append(s.waiting, write)
+}
+
+// release lets all writes go on.
+func (s *slow) release() {
+	for _, write := range s.waiting {
+		write()
+	}
+	s.waiting = nil
+}
+
+// TestFenceBeforeLateWrites: an append that begins after another one ended comes
+// after it, even if its token is from a sequencer that was replaced, and its write
+// reaches one server that the new sequencer's capture did not ask: the next
+// client that captures the register would complete it there.
+func TestFenceBeforeLateWrites(t *testing.T) {
+	held := 0
+	for seed := range uint64(40) {
+		b := newBench(t, ideal.Options{Seed: seed, Half: 0.5}, 2, 64, nil)
+		b.append("a")
+		_, other := b.owner()
+		s := &slow{Space: b.servers[other].Space, from: 2, waiting: []func(){}}
+		b.thrones[other] = serveOn(t, b.servers[other], s, 64)
+		b.servers[other].Serial.Do(func() { b.thrones[other].TakeOver(7) })
+		serves := func() bool { _, ok := b.thrones[other].Serving(7); return ok }
+		ready := b.w.RunUntil(2*time.Second, serves)
+		held += len(s.waiting)
+		if !ready {
+			b.servers[other].Serial.Do(s.release)
+			if !b.w.RunUntil(time.Minute, serves) {
+				t.Fatal("it does not become the sequencer")
+			}
+		}
+		p, l := b.p, b.l
+		b.p, b.l = b.client("other", nil)
+		first := log.Position(0)
+		for first.Index() == 0 {
+			first = b.append("b")
+		}
+		b.p, b.l = p, l
+		if second := b.append("c"); second < first {
+			t.Errorf("seed %d: an append to %v ended before one to %v began", seed, first, second)
+		}
+	}
+	if held == 0 {
+		t.Error("the test is blind: no write waited")
+	}
+}

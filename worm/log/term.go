@@ -289,8 +289,6 @@ func (r *term) fenced(f *fence, found fenced, lowest int64, done func()) {
 	}
 	if found.open {
 		lowest = max(lowest, int64(found.mark.closed))
-		rest := wor.Range{Segment: f.segment(), Lo: found.end, Hi: f.size}
-		r.s.junkRange(rest, r.gate, func() {})
 	}
 	r.fence(int64(f.index)-1, lowest, done)
 }
