@@ -29,6 +29,8 @@ const (
 	// InvariantNotLocal: --check-invariants MutualExclusion, which speaks of
 	// the pc of all processes
 	InvariantNotLocal source.Code = "CompileInvariantNotLocal"
+	// CrashNotCompiled: durable variables x = 0;
+	CrashNotCompiled source.Code = "CompileCrash"
 	// AssumeNotCompiled (a warning): ASSUME \A f : f = f
 	AssumeNotCompiled source.Code = "CompileAssumeNotCompiled"
 )

@@ -46,6 +46,8 @@ func TestDiagnostics(t *testing.T) {
 		{"invariant on others", "", "archetype A() variables x = 0; { l: x := 1; }\nprocess (P \\in 1..2) == instance A();", "Inv == \\A p, q \\in 1..2 : x[p] = x[q]",
 			compile.Options{Invariants: []string{"Inv"}}, `process other than the one that checks.*CompileInvariantNotLocal`},
 		{"assume", "ASSUME \\A x : x = x", "archetype A() variables x = 0; { l: x := 1; }" + inst, "", compile.Options{}, `warning: this assumption is not checked.*CompileAssumeNotCompiled`},
+		{"durable variables", "", "archetype A() durable variables x = 0; { l: x := 1; }" + inst, "", compile.Options{}, `m.tla:5:11: error.*archetype A crashes and starts again at l.*CompileCrash`},
+		{"recover", "", "archetype A() variables x = 0; { l: x := 1; recover: skip; }" + inst, "", compile.Options{}, `starts again at recover.*CompileCrash`},
 		{"several", "", "archetype A() variables x = 0; { l: x := 2147483648; k: x := RandomElement({1}); }" + inst, "", compile.Options{}, `(?s)NumberTooLarge.*CompileEffects`},
 	}
 	for _, c := range cases {

@@ -167,9 +167,13 @@ func (r *algorithmIndex) bodies() {
 		}
 		r.part(scope, m.Read)
 		r.part(scope, m.Write)
+		r.part(scope, m.Crash)
 	}
 	for _, p := range r.a.Archetypes {
-		r.parameterized(r.self(), p.Params, p.Variables, p.Body, "the archetype "+p.Name.Text)
+		scope := r.self()
+		r.variables(scope, p.Durable, "durable variable of the archetype "+p.Name.Text, false)
+		r.parameterized(scope, p.Params, p.Variables, p.Body, "the archetype "+p.Name.Text)
+		r.initial(scope, p.Durable)
 	}
 	for _, p := range r.a.Instances {
 		r.expr(r.global, p.Set)

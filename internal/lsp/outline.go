@@ -93,7 +93,13 @@ func outlineAlgorithm(a *syntax.Algorithm, l *lines) documentSymbol {
 		out.Children = append(out.Children, symbol(m.Name, "mapping macro", kindInterface, m, nil))
 	}
 	for _, p := range a.Archetypes {
-		out.Children = append(out.Children, symbol(p.Name, "archetype", kindClass, p, p.Variables, p.Body))
+		s := symbol(p.Name, "archetype", kindClass, p, p.Variables, p.Body)
+		var durable []documentSymbol
+		for _, v := range p.Durable {
+			durable = append(durable, newSymbol(l, v.Name.Text, "durable variable", kindVariable, v.Name.Span(), v.Span()))
+		}
+		s.Children = append(durable, s.Children...)
+		out.Children = append(out.Children, s)
 	}
 	for _, p := range a.Instances {
 		out.Children = append(out.Children, symbol(p.Name, "instance of "+p.Archetype.Text, kindClass, p, nil))

@@ -24,6 +24,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/config"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 )
 
@@ -41,8 +42,8 @@ type Options struct {
 }
 
 // Specification is a module with all that it uses and its configuration, free of
-// errors. It is not changed after Load but for Diagnostics, which a model's warnings
-// are added to.
+// errors. It is not changed after Load but by Crash, and but for Diagnostics, which a
+// model's warnings are added to.
 type Specification struct {
 	Path   string // of the module's file
 	Loaded *load.Loaded
@@ -150,6 +151,20 @@ func (s *Specification) Model(o model.Options) (*model.Model, error) {
 	}
 	s.Diagnostics.Append(m.Warnings())
 	return m, nil
+}
+
+// Crash lets processes crash n times at most, whatever the configuration says. It
+// comes before Model. It is an error where no process crashes.
+func (s *Specification) Crash(n int32) error {
+	known := s.Loaded.Spec.Names[pcal.CrashBound] != nil
+	for _, c := range s.Loaded.Spec.Constants {
+		known = known || c.Name == pcal.CrashBound
+	}
+	if !known {
+		return fmt.Errorf("--crashes %d: no process of %s crashes: want an archetype with durable variables or a label recover", n, s.Loaded.Spec.Name)
+	}
+	s.Config.Give(pcal.CrashBound, n)
+	return nil
 }
 
 func (s *Specification) misconfigured(diags *source.List) *Error {

@@ -48,6 +48,7 @@ type checkOptions struct {
 	reference  bool
 	quiet      bool
 	statesMax  int64
+	crashes    crashes
 	deepen     bool // search by depth, to that of dfid
 	dfid       int  // states
 
@@ -184,6 +185,7 @@ func New(t *console.Terminal) *cobra.Command {
 	f.BoolVar(&o.safetyOnly, "safety-only", false, "leave properties of behaviours (liveness) out")
 	f.StringVar(&o.liveness, "liveness", livenessFinal, "decide properties of behaviours at the end, or look at them during the search too: `WHEN` is final or periodic")
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
+	o.crashes.addTo(f)
 	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
 	f.BoolVar(&o.profile, "profile", false, "report what each expression costs")
 	f.BoolVar(&o.por, "por", false, "leave out states of an algorithm that differ only in the order of local steps")

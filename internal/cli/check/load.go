@@ -59,6 +59,9 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	if err != nil {
 		return nil, err
 	}
+	if err := o.crashes.allow(spec); err != nil {
+		return nil, err
+	}
 	start := time.Now()
 	told, progress := o.told, o.progress
 	if told.Mode == "" {
@@ -108,6 +111,7 @@ func identityOf(l *load.Loaded, config []byte, o checkOptions) []check.IdentityP
 		}
 	}
 	return append(parts, check.IdentityPart{Name: "the configuration", Sum: sum(config)},
+		check.IdentityPart{Name: "--crashes", Sum: o.crashes.String()},
 		check.IdentityPart{Name: "the evaluator", Sum: fmt.Sprintf("reference=%v, packed, por=%v, safety only=%v", o.reference, o.por, o.por && o.safetyOnly)})
 }
 

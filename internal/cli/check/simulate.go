@@ -63,6 +63,7 @@ func NewSimulate(t *console.Terminal) *cobra.Command {
 	f.SortFlags = false
 	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
 	o.library.AddTo(cmd)
+	o.crashes.addTo(f)
 	f.IntVar(&o.depth, "depth", o.depth, "at most `N` states in a walk")
 	f.Int64Var(&o.number, "num", o.number, "make `N` walks; 0: until --duration or an interrupt")
 	f.DurationVar(&o.duration, "duration", 0, "stop after a `TIME` such as 30s or 10m")

@@ -9,7 +9,7 @@ import (
 )
 
 // algorithm compiles the next-state relation of an algorithm: single
-// processes, procedures, process sets, and the end, in the order of the
+// processes, procedures, process sets, crashes, and the end, in the order of the
 // translation.
 func (c *compiler) algorithm(d *direct.Algorithm, x site) act {
 	var singles, sets []act
@@ -31,6 +31,12 @@ func (c *compiler) algorithm(d *direct.Algorithm, x site) act {
 		}
 	}
 	acts = append(acts, sets...)
+	for _, p := range d.Alg.Processes {
+		if p.Crash != nil {
+			s := &steps{c: c, d: d, view: d.Process(p)}
+			acts = append(acts, s.crash(p, x))
+		}
+	}
 	if d.Ends {
 		acts = append(acts, c.terminating(d, x))
 	}
@@ -48,6 +54,24 @@ func (s *steps) each(self *core.Local, set core.Expr, blocks []*pcal.Block, firs
 	}
 	q := &core.Quant{At: core.At{Place: set.Span()}, Exists: true, Binds: []core.Bind{{Vars: []*core.Local{self}, Set: set}}, Body: s.weight(all)}
 	return s.c.exists(q, x, nil, func(_ core.Expr, inner site, _ act) act { return s.dispatch(blocks, first, inner) })
+}
+
+// crash compiles the crash of a process, or of every one of a set, wherever it
+// stands.
+func (s *steps) crash(p *pcal.Process, x site) act {
+	action := s.d.First[p.Crash]
+	one := func(x site) act {
+		run := s.block(p.Crash, x)
+		return func(m *Machine) bool {
+			m.action = action
+			return run(m)
+		}
+	}
+	if !p.Set {
+		return one(x)
+	}
+	q := &core.Quant{At: core.At{Place: p.Id.Span()}, Exists: true, Binds: []core.Bind{{Vars: []*core.Local{p.Self}, Set: p.Id}}, Body: s.weight(p.Crash.Body)}
+	return s.c.exists(q, x, nil, func(_ core.Expr, inner site, _ act) act { return one(inner) })
 }
 
 // labelsMax is how many labels a process may have for its steps to be

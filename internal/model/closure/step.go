@@ -86,7 +86,7 @@ func (s *steps) after(list []pcal.Stmt, set pcal.Assigned) pcal.Assigned {
 			set = s.after(st.Rest, s.after(st.Body, set))
 		case *pcal.Write:
 			set = s.after(st.Body, set)
-		case *pcal.Goto, *pcal.Call, *pcal.Return:
+		case *pcal.Goto, *pcal.Call, *pcal.Return, *pcal.Restart:
 			_, set = s.view.Jump(st, set)
 		}
 	}
@@ -118,7 +118,7 @@ func (s *steps) stmt(st pcal.Stmt, x site, set, after pcal.Assigned, next act) a
 	case *pcal.Assign:
 		updates, _ := s.view.Assign(st, set)
 		return at(st, s.updates(updates, x, set, next, true))
-	case *pcal.Goto, *pcal.Call, *pcal.Return:
+	case *pcal.Goto, *pcal.Call, *pcal.Return, *pcal.Restart:
 		updates, _ := s.view.Jump(st, set)
 		return at(st, s.updates(updates, x, set, next, false))
 	case *pcal.If:

@@ -41,7 +41,8 @@ type Algorithm struct {
 	undefined core.Expr
 	// Actions are the labels in the order of the text, and the end if Ends is set.
 	Actions []check.Action
-	// First is the number of the first action of a process or procedure.
+	// First is the number of the first action of a process or procedure, and that
+	// of the block of a crash.
 	First map[any]int
 	Ends  bool // whether processes come to an end
 }
@@ -110,20 +111,15 @@ func missing(spec *core.Spec, alg *pcal.Algorithm) []*core.Def {
 		for _, b := range p.Blocks {
 			pcal.InspectStmts(b.Body, nil, whole)
 		}
+		if p.Crash != nil {
+			pcal.InspectStmts(p.Crash.Body, nil, whole)
+		}
 	}
 	return out
 }
 
 // list numbers the actions: labels in the order of the text.
 func (d *Algorithm) list() {
-	visit := func(s pcal.Stmt) {
-		switch s := s.(type) {
-		case *pcal.Goto:
-			d.Ends = d.Ends || s.Label == pcal.LabelDone
-		case *pcal.Call:
-			d.Ends = d.Ends || s.Return == pcal.LabelDone
-		}
-	}
 	add := func(of any, blocks []*pcal.Block) {
 		d.First[of] = len(d.Actions)
 		for _, b := range blocks {
@@ -135,8 +131,11 @@ func (d *Algorithm) list() {
 	}
 	for _, p := range d.Alg.Processes {
 		add(p, p.Blocks)
-		for _, b := range p.Blocks {
-			pcal.InspectStmts(b.Body, visit, nil)
+		d.Ends = d.Ends || pcal.Ends(p.Blocks)
+	}
+	for _, p := range d.Alg.Processes {
+		if p.Crash != nil {
+			add(p.Crash, []*pcal.Block{p.Crash})
 		}
 	}
 	if d.Ends {

@@ -76,6 +76,9 @@ func Decide(p *program.Program, d *direct.Algorithm, invariants []Invariant) *Pl
 	}
 	a.findOwn()
 	for _, p := range a.d.Alg.Processes {
+		if p.Crash != nil {
+			continue // its crash and its step do not commute
+		}
 		for _, block := range a.safe(p) {
 			r.labels[block] = true
 			r.names = append(r.names, block.Label)
@@ -257,6 +260,9 @@ func (a *reducer) findOwn() {
 	for _, p := range a.d.Alg.Processes {
 		for _, b := range p.Blocks {
 			pcal.InspectStmts(b.Body, assigned(p), drop(p))
+		}
+		if p.Crash != nil {
+			pcal.InspectStmts(p.Crash.Body, assigned(p), drop(p))
 		}
 	}
 	for _, p := range a.d.Alg.Procedures {

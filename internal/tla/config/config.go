@@ -15,7 +15,11 @@
 //	INVARIANTS TypeOK Mutex
 package config
 
-import "github.com/ashlar-dev/ashlar/internal/source"
+import (
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/source"
+)
 
 // Config is a configuration. A list that the file does not mention is empty; a
 // Name that it does not mention has no Text.
@@ -78,6 +82,13 @@ type Override struct {
 	Name   Name
 	Module Name
 	Op     Name
+}
+
+// Give gives a name a number in the place of what the configuration says of it.
+func (c *Config) Give(name string, n int32) {
+	c.Constants = slices.DeleteFunc(slices.Clone(c.Constants), func(k Constant) bool { return k.Name.Text == name })
+	c.Overrides = slices.DeleteFunc(slices.Clone(c.Overrides), func(o Override) bool { return o.Name.Text == name })
+	c.Constants = append(c.Constants, Constant{Name: Name{Text: name}, Value: Value{Kind: Int, Int: n}})
 }
 
 // Kind states what a Value is.

@@ -396,6 +396,7 @@ func (r *algorithm) bodies() {
 	r.mappingMacros()
 	r.templates()
 	r.instances()
+	r.crashes()
 	if r.a.Body != nil {
 		p := &pcal.Process{Name: r.a.Name.Text, Span: r.a.Body.Span()}
 		if r.fairness != pcal.Unfair {

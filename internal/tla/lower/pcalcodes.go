@@ -75,6 +75,18 @@ const (
 	MPCalYieldMissing source.Code = "MPCalYieldMissing"
 	// MPCalYieldTwice: read { yield 1; yield 2 }
 	MPCalYieldTwice source.Code = "MPCalYieldTwice"
+
+	// MPCalCrashPart: crash { await $variable = 0 }
+	MPCalCrashPart source.Code = "MPCalCrashPart"
+	// MPCalDurableInit: durable variables x = y; variables y = 1
+	MPCalDurableInit source.Code = "MPCalDurableInit"
+	// MPCalCrashArgument: instance A(g), where g is a variable, and A crashes and
+	// assigns its parameter
+	MPCalCrashArgument source.Code = "MPCalCrashArgument"
+	// MPCalCrashBound: CRASHES(n) == n, beside an archetype that crashes
+	MPCalCrashBound source.Code = "MPCalCrashBound"
+	// MPCalCrashFairness: PlusCal options (wfNext), beside an archetype that crashes
+	MPCalCrashFairness source.Code = "MPCalCrashFairness"
 )
 
 // StatementsMax is how many statements the bodies of an algorithm may have

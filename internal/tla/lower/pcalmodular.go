@@ -28,6 +28,9 @@ func (r *algorithm) mappingMacros() {
 		before := r.p.diags.HasErrors()
 		m.Read = part(s.Read, scope, "the read")
 		m.Write = part(s.Write, scope.WithLocals(m.Value), "the write")
+		if s.Crash != nil {
+			m.Crash = r.crashPart(m, s.Crash, scope)
+		}
 		if !before && r.p.diags.HasErrors() {
 			m.Read = nil
 		} else {
@@ -185,7 +188,8 @@ func (r *algorithm) templates() {
 	for _, s := range r.a.Archetypes {
 		a := &pcal.Archetype{Name: s.Name.Text, Span: s.Name.Span(), Self: newSelf(s.Name.Span())}
 		a.Params = r.params(s.Params)
-		a.Locals = r.declare(s.Variables)
+		variables := append(s.Durable[:len(s.Durable):len(s.Durable)], s.Variables...)
+		a.Locals = r.declare(variables)
 		scope := r.pure.WithLocals(a.Self)
 		for _, p := range a.Params {
 			scope = scope.WithVariables(p.Var)
@@ -193,12 +197,13 @@ func (r *algorithm) templates() {
 		scope = scope.WithVariables(variablesOf(a.Locals)...)
 		b := &body{algorithm: r, scope: scope, what: "archetype " + a.Name, end: pcal.LabelDone, many: true}
 		b.params(a.Params, true)
-		for i, v := range s.Variables {
+		for i, v := range variables {
 			if v.Init != nil {
 				a.Locals[i].Init = b.x(v.Init)
 			}
 		}
 		a.Blocks, a.Forever = b.lower(s.Body)
+		r.restart(a, s)
 		r.archetypes[a.Name] = a
 		r.out.Archetypes = append(r.out.Archetypes, a)
 	}
@@ -229,6 +234,7 @@ func (r *algorithm) instances() {
 		for _, m := range s.Mappings {
 			r.mapped(in, m, names)
 		}
+		r.lasts(in)
 		r.out.Instances = append(r.out.Instances, in)
 	}
 }

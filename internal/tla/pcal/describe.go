@@ -25,9 +25,12 @@ func Describe(a *Algorithm) string {
 		d.line("mapping macro %s", m.Name)
 		d.nested("  read", m.Read)
 		d.nested("  write", m.Write)
+		if m.Crash != nil {
+			d.nested("  crash", m.Crash)
+		}
 	}
 	for _, p := range a.Archetypes {
-		d.line("archetype %s(%s)", p.Name, params(p.Params))
+		d.line("archetype %s(%s)%s", p.Name, params(p.Params), restarts(p.Restart))
 		d.variables(p.Locals)
 		d.blocks(p.Blocks)
 	}
@@ -38,6 +41,9 @@ func Describe(a *Algorithm) string {
 		d.line("process %s", p.Name)
 		d.variables(p.Locals)
 		d.blocks(p.Blocks)
+		if p.Crash != nil {
+			d.nested("  crash", p.Crash.Body)
+		}
 	}
 	return d.out.String()
 }
@@ -52,6 +58,13 @@ func params(list []*Param) string {
 		out = append(out, s)
 	}
 	return strings.Join(out, ", ")
+}
+
+func restarts(label string) string {
+	if label == "" {
+		return ""
+	}
+	return ", after a crash at " + label
 }
 
 type describer struct {
@@ -70,13 +83,17 @@ func text(e core.Expr) string { return strings.Join(strings.Fields(core.Format(e
 
 func (d *describer) variables(list []*Variable) {
 	for _, v := range list {
+		kind := "variable"
+		if v.Durable {
+			kind = "durable variable"
+		}
 		switch {
 		case v.Init == nil:
-			d.line("  variable %s", v.Var.Name)
+			d.line("  %s %s", kind, v.Var.Name)
 		case v.In:
-			d.line(`  variable %s \in %s`, v.Var.Name, text(v.Init))
+			d.line(`  %s %s \in %s`, kind, v.Var.Name, text(v.Init))
 		default:
-			d.line("  variable %s = %s", v.Var.Name, text(v.Init))
+			d.line("  %s %s = %s", kind, v.Var.Name, text(v.Init))
 		}
 	}
 }
@@ -152,6 +169,8 @@ func (d *describer) stmt(s Stmt) {
 		d.line("call %s(%s); %s", s.Proc.Name, strings.Join(args, ", "), back)
 	case *Return:
 		d.line("return")
+	case *Restart:
+		d.line("restart at %s", s.Label)
 	case *Yield:
 		d.line("yield %s", text(s.X))
 	case *Read:

@@ -43,6 +43,7 @@ func Expand(a *Algorithm, reserved func(string) bool, diags *source.List) *Algor
 	out.Procedures, out.Processes = nil, nil
 	x := &expander{out: &out, diags: diags, made: map[string]*Procedure{}, plain: map[*Procedure]*Procedure{}, taken: map[string]bool{}, reserved: reserved}
 	x.take(a)
+	x.counted(a.Crashes)
 	for _, p := range a.Procedures {
 		if !p.Modular {
 			c := *p
@@ -222,16 +223,22 @@ func (x *expander) instance(in *Instance) *Process {
 		if param.Ref {
 			f.refs[param.Var] = binding{v: v, own: true, count: param.Mapping, mapping: arg.Mapping}
 		}
-		p.Locals = append(p.Locals, &Variable{Var: v, Init: args.X(arg.X), Span: arg.Span})
+		// A parameter that nothing assigns is what it was before a crash; the state
+		// of a resource is changed by the crash part of its mapping macro.
+		keeps := !param.Ref && !a.Assigns(param.Var) || arg.Mapping != nil && arg.Mapping.Crash != nil
+		p.Locals = append(p.Locals, &Variable{Var: v, Init: args.X(arg.X), Durable: keeps, Span: arg.Span})
 	}
 	for _, l := range a.Locals {
 		f.variable(l.Var)
 	}
 	r := f.rewriter()
 	for _, l := range a.Locals {
-		p.Locals = append(p.Locals, &Variable{Var: f.vars[l.Var], Init: r.X(l.Init), In: l.In, Span: l.Span})
+		p.Locals = append(p.Locals, &Variable{Var: f.vars[l.Var], Init: r.X(l.Init), In: l.In, Durable: l.Durable, Span: l.Span})
 	}
 	p.Blocks = f.blocks(Hoist(a.Params, a.Blocks))
+	if a.Restart != "" {
+		p.Crash = f.crash(in, p)
+	}
 	return p
 }
 

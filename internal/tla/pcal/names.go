@@ -99,6 +99,9 @@ func (t *nameTable) collect(a *Algorithm) {
 		for _, b := range p.Blocks {
 			t.add(nameLabel, b.Label, p.Name, b)
 		}
+		if p.Crash != nil {
+			t.add(nameLabel, p.Crash.Label, p.Name, p.Crash)
+		}
 	}
 }
 
@@ -157,7 +160,7 @@ func (t *nameTable) apply(a *Algorithm) *Algorithm {
 	variables := func(list []*Variable) []*Variable {
 		out := make([]*Variable, len(list))
 		for i, v := range list {
-			out[i] = &Variable{Var: r.Var(v.Var), Init: r.X(v.Init), In: v.In, Span: v.Span}
+			out[i] = &Variable{Var: r.Var(v.Var), Init: r.X(v.Init), In: v.In, Durable: v.Durable, Span: v.Span}
 		}
 		return out
 	}
@@ -177,6 +180,10 @@ func (t *nameTable) apply(a *Algorithm) *Algorithm {
 		}
 		c.Id, c.Locals = r.X(p.Id), variables(p.Locals)
 		c.Blocks = relabel(p.Blocks, names, procs, r)
+		if p.Crash != nil {
+			all := append(p.Blocks[:len(p.Blocks):len(p.Blocks)], p.Crash)
+			c.Crash = relabel(all, names, procs, r)[len(p.Blocks)]
+		}
 		out.Processes = append(out.Processes, &c)
 	}
 	return &out
@@ -198,6 +205,8 @@ func relabel(blocks []*Block, names map[any]string, procs map[*Procedure]*Proced
 		switch s := s.(type) {
 		case *Goto:
 			return []Stmt{&Goto{At: s.At, Label: label(s.Label)}}, true
+		case *Restart:
+			return []Stmt{&Restart{At: s.At, Label: label(s.Label)}}, true
 		case *Call:
 			c := r.StmtParts(s).(*Call)
 			c.Proc, c.Return = procs[s.Proc], label(s.Return)

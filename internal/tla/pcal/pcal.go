@@ -35,6 +35,9 @@ type Algorithm struct {
 	// NamesPC reports that an expression of the algorithm mentions pc.
 	NamesPC bool
 
+	// Crashes is set where some process may crash.
+	Crashes *Crashes
+
 	Globals    []*Variable
 	Define     []*core.Def // the define block, in order
 	DefineSpan source.Span // its text between the brackets, invalid: none
@@ -63,7 +66,9 @@ type Variable struct {
 	Var  *core.Variable // identity; Index is -1 until a translation places it
 	Init core.Expr      // nil: defaultInitValue
 	In   bool           // declared with \in: any element of Init
-	Span source.Span
+	// Durable reports that the variable keeps its value when its process crashes.
+	Durable bool
+	Span    source.Span
 }
 
 // Process is a process or a process set.
@@ -75,6 +80,9 @@ type Process struct {
 	Self   *core.Local // what self means inside
 	Locals []*Variable
 	Blocks []*Block // the first is where it starts
+	// Crash is the step of a crash, whose label is the name of its action only;
+	// nil where the process never crashes.
+	Crash *Block
 	// Forever reports that the body is a single "while (TRUE)" without a label
 	// inside: its only block runs again and again and needs no program counter.
 	Forever bool
@@ -114,6 +122,9 @@ type Archetype struct {
 	Locals []*Variable
 	Self   *core.Local
 	Blocks []*Block
+	// Restart is the label where a process starts again after a crash, empty
+	// where it never crashes.
+	Restart string
 	// Forever is as for a Process.
 	Forever bool
 	Span    source.Span
@@ -122,12 +133,15 @@ type Archetype struct {
 // Mapping is a mapping macro: how a read and a write of a resource act on the
 // model's variable behind it. In Read and Write, Target stands for $variable
 // and Value for $value; Yield gives the result of the read, or the new value.
+// Crash is what happens to the variable when a process crashes that it is mapped
+// for: there, Target stands for the variable as it was passed, without indices.
 type Mapping struct {
 	Name        string
 	Target      *core.Variable
 	Value       *core.Local // bound in Write only
 	Self        *core.Local
 	Read, Write []Stmt
+	Crash       []Stmt // nil: a crash changes nothing
 	Span        source.Span
 }
 
@@ -253,6 +267,11 @@ type (
 	}
 	// Return ends the step and leaves the procedure.
 	Return struct{ At }
+	// Restart ends the step of a crash: the process starts again at Label.
+	Restart struct {
+		At
+		Label string
+	}
 	// Yield gives the result of the mapping macro, or of the Read, that it
 	// stands in. It is the last thing on its path.
 	Yield struct {

@@ -166,7 +166,7 @@ func (r *Rewriter) StmtParts(s Stmt) Stmt {
 		return &Assert{At: s.At, Cond: r.X(s.Cond)}
 	case *Print:
 		return &Print{At: s.At, X: r.X(s.X)}
-	case *Skip, *Goto, *Return:
+	case *Skip, *Goto, *Return, *Restart:
 		return s
 	case *Call:
 		args := make([]Arg, len(s.Args))

@@ -32,6 +32,10 @@ func Validate(a *Algorithm) error {
 		v.check(p.Id != nil || len(a.Processes) == 1, "has no identity")
 		v.variables(p.Locals)
 		v.blocks(p.Blocks)
+		if p.Crash != nil {
+			v.check(a.Crashes != nil && a.Crashes.Count != nil, "crashes, and nothing counts how often")
+			v.check(v.jumps(p.Crash.Body) == jumpsAlways, "its crash has a path without a restart")
+		}
 	}
 	for _, p := range a.Archetypes {
 		v.in = "archetype " + p.Name
@@ -39,6 +43,7 @@ func Validate(a *Algorithm) error {
 		v.params(p.Params)
 		v.variables(p.Locals)
 		v.blocks(p.Blocks)
+		v.check(p.Restart == "" || v.labels[p.Restart], "starts again at %s, which is no label", p.Restart)
 	}
 	for _, m := range a.Mappings {
 		v.in = "mapping macro " + m.Name
@@ -46,6 +51,7 @@ func Validate(a *Algorithm) error {
 		v.labels = nil
 		v.check(v.valued(m.Read), "its read part has a path without a yield")
 		v.macroWrite(m.Write)
+		v.check(v.jumps(m.Crash) == jumpsNever, "its crash part jumps")
 	}
 	for _, in := range a.Instances {
 		v.in = "instance " + in.Name
@@ -139,6 +145,9 @@ func (v *validator) stmt(s Stmt) jumping {
 	switch s := s.(type) {
 	case *Goto:
 		v.check(v.labels[s.Label], "goto %s has no target", s.Label)
+		return jumpsAlways
+	case *Restart:
+		v.check(v.labels[s.Label], "restart at %s has no target", s.Label)
 		return jumpsAlways
 	case *Return:
 		v.check(v.inProcedure, "return outside a procedure")

@@ -51,7 +51,9 @@ type View struct {
 	Algorithm *Algorithm
 	// Own are the variables that are functions of self here.
 	Own map[*core.Variable]bool
-	// Procedure is set where the text is a procedure's.
+	// Process is set where the text is a process's, and Procedure where it is a
+	// procedure's.
+	Process   *Process
 	Procedure *Procedure
 	// Name is what stands for self in the text, and Self what replaces it: the
 	// name itself, or the identity of the only process.
@@ -82,7 +84,7 @@ func (a *Algorithm) own(list []*Variable) map[*core.Variable]bool {
 
 // ProcessView is the view from the text of a process.
 func (a *Algorithm) ProcessView(p *Process, s Stack, def func() core.Expr) *View {
-	v := &View{Algorithm: a, Name: p.Self, Stack: s, Default: def, uni: a.Uniprocess()}
+	v := &View{Algorithm: a, Process: p, Name: p.Self, Stack: s, Default: def, uni: a.Uniprocess()}
 	switch {
 	case p.Set:
 		v.Own = a.own(p.Locals)
@@ -201,7 +203,7 @@ func (c *View) Assign(s *Assign, set Assigned) ([]Update, Assigned) {
 	return out, after
 }
 
-// Jump is what a Goto, Call or Return changes, one after the other: a value
+// Jump is what a Goto, Call, Return or Restart changes, one after the other: a value
 // may mention, primed, the variables of the updates before it. It returns what
 // is assigned after it.
 func (c *View) Jump(s Stmt, set Assigned) ([]Update, Assigned) {
@@ -215,6 +217,8 @@ func (c *View) Jump(s Stmt, set Assigned) ([]Update, Assigned) {
 		c.leave(j)
 	case *Call:
 		c.call(s, j)
+	case *Restart:
+		c.restart(s, j)
 	default:
 		invariant.Unreachable(s)
 	}

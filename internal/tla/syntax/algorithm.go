@@ -174,6 +174,7 @@ func (s *sections) number(plain, modular int) int {
 
 // section reads one section of the algorithm.
 func (p *parser) section(s *sections) {
+	p.noDurable("an algorithm")
 	t := p.tok()
 	switch {
 	case p.atWord("variable") || p.atWord("variables"):
@@ -211,18 +212,24 @@ func (p *parser) section(s *sections) {
 	}
 }
 
+// declares reports whether a name that is declared as a variable is next, and no
+// word that is a name elsewhere.
+func (p *parser) declares() bool {
+	return p.tok().kind == kindIdent && !p.fairAt(p.i) && !p.durableAt(p.i)
+}
+
 // plusVars reads `variables x = 1, y \in S;`. Every declaration ends with a
 // separator; the last one may go without where strict is not set.
 func (p *parser) plusVars(strict bool) []*PlusVar {
 	p.advance()
 	var out []*PlusVar
-	for !p.broken && (p.tok().kind == kindIdent && !p.fairAt(p.i) || p.reservedVar() || len(out) == 0 && !strict) {
+	for !p.broken && (p.declares() || p.reservedVar() || len(out) == 0 && !strict) {
 		v := p.plusVar("the name of a variable")
 		out = append(out, v)
 		if p.broken || p.got(";") || p.got(",") {
 			continue
 		}
-		if strict || p.tok().kind == kindIdent && !p.fairAt(p.i) {
+		if strict || p.declares() {
 			p.noSemicolon("after the declaration of a variable")
 		}
 	}
@@ -348,6 +355,7 @@ func (p *parser) procedure(s *sections) {
 	p.advance()
 	pr.Name = p.name("the name of the procedure")
 	pr.Params = p.paramList(pr.Modular, "after the name of the procedure")
+	p.noDurable("a procedure")
 	if p.atWord("variable") || p.atWord("variables") {
 		pr.Variables = p.plusVars(false)
 	}
@@ -456,6 +464,7 @@ func (p *parser) process(s *sections) {
 		return
 	}
 	p.reach(s, first, s.number(5, 9), false, "a process")
+	p.noDurable("a process")
 	if p.atWord("variable") || p.atWord("variables") {
 		pr.Variables = p.plusVars(false)
 	}
@@ -463,126 +472,4 @@ func (p *parser) process(s *sections) {
 	pr.place = p.since(start)
 	s.a.Processes = append(s.a.Processes, pr)
 	p.got(";")
-}
-
-// ---------------------------------------------------------------------------
-// Modular PlusCal
-
-// processInstance reads `== instance A(args) mapping ... ;`.
-func (p *parser) processInstance(start int32, pr *Process) *ProcessInstance {
-	in := &ProcessInstance{Fairness: pr.Fairness, Name: pr.Name, In: pr.In, Set: pr.Set}
-	p.advance() // ==
-	p.wantWord("instance", "after `==`")
-	in.Archetype = p.name("the name of an archetype")
-	in.Args = p.callArgs("after the name of the archetype")
-	for p.atWord("mapping") {
-		in.Mappings = append(in.Mappings, p.mappingClause())
-	}
-	in.place = p.since(start)
-	if !p.got(";") {
-		p.noSemicolon("after an instance")
-	}
-	return in
-}
-
-// callArgs reads the arguments of an instance or a call, some of which may be
-// refs in Modular PlusCal.
-func (p *parser) callArgs(where string) []Expr {
-	br, ok := p.paren(where)
-	if !ok {
-		return nil
-	}
-	var args []Expr
-	for !p.broken && !p.at(")") {
-		if t := p.tok(); p.gotWord("ref") {
-			r := &RefArg{Name: p.name("the name of a variable or parameter")}
-			r.Indices = p.refSuffix()
-			r.place = p.since(t.start)
-			args = append(args, r)
-		} else {
-			args = append(args, p.expr())
-		}
-		if !p.got(",") {
-			break
-		}
-	}
-	p.close(br, ")")
-	return args
-}
-
-// mappingClause reads `mapping x[_] via M` or `mapping @2[_] via M`.
-func (p *parser) mappingClause() *Mapping {
-	start := p.start()
-	p.advance()
-	m := &Mapping{}
-	if p.got("@") {
-		t := p.tok()
-		n := 0
-		if t.kind == kindNumber {
-			n = smallNumber(t.text)
-		}
-		if n == 0 {
-			p.unexpected(NameExpected, "the position of an argument, counted from 1, after `@`", "")
-		} else {
-			p.advance()
-		}
-		m.Position = n
-	} else {
-		m.Target = p.name("the name of an argument, or `@` and its position")
-	}
-	m.Indices = p.refSuffix()
-	p.wantWord("via", "and the name of a mapping macro")
-	m.Macro = p.name("the name of a mapping macro")
-	m.place = p.since(start)
-	return m
-}
-
-// smallNumber is the value of a short decimal number that does not start with
-// 0, otherwise 0.
-func smallNumber(text string) int {
-	if len(text) > 6 || text[0] == '0' {
-		return 0
-	}
-	n := 0
-	for i := range len(text) {
-		if !isDigit(text[i]) {
-			return 0
-		}
-		n = 10*n + int(text[i]-'0')
-	}
-	return n
-}
-
-// mappingMacro reads `mapping macro M { read {...} write {...} }`.
-func (p *parser) mappingMacro() *MappingMacro {
-	start := p.start()
-	p.advance()
-	p.wantWord("macro", "after mapping")
-	m := &MappingMacro{Name: p.name("the name of the mapping macro")}
-	p.want("{", "after the name of the mapping macro")
-	p.mapping = true
-	p.wantWord("read", "and its body first in a mapping macro")
-	m.Read = p.body("")
-	p.wantWord("write", "and its body after the one of read")
-	m.Write = p.body("")
-	p.mapping = false
-	p.want("}", "after the two bodies of a mapping macro")
-	m.place = p.since(start)
-	p.got(";")
-	return m
-}
-
-// archetype reads `archetype A(ref x[_], y) variables ...; body`.
-func (p *parser) archetype() *Archetype {
-	start := p.start()
-	p.advance()
-	a := &Archetype{Name: p.name("the name of the archetype")}
-	a.Params = p.paramList(true, "after the name of the archetype")
-	if p.atWord("variable") || p.atWord("variables") {
-		a.Variables = p.plusVars(true)
-	}
-	a.Body = p.body("")
-	a.place = p.since(start)
-	p.got(";")
-	return a
 }

@@ -80,4 +80,10 @@ const (
 	RefCaret source.Code = "RefCaret"
 	// MappingPlace: (* --mpcal A { archetype B(x) { l: yield $value } } *)
 	MappingPlace source.Code = "MappingPlace"
+	// DurablePlace: (* --algorithm A { process (P = 1) durable variables x = 1; { l: skip } } *)
+	DurablePlace source.Code = "DurablePlace"
+	// DurableOrder: (* --mpcal A { archetype B() variables x = 1; durable variables y = 1; { l: skip } } *)
+	DurableOrder source.Code = "DurableOrder"
+	// CrashOrder: (* --mpcal A { mapping macro M { crash { skip } read { yield $variable } write { yield $value } } } *)
+	CrashOrder source.Code = "CrashOrder"
 )

@@ -108,19 +108,22 @@ type Process struct {
 	Body      *Block
 }
 
-// MappingMacro is `mapping macro Name { read {...} write {...} }`.
+// MappingMacro is `mapping macro Name { read {...} write {...} crash {...} }`;
+// Crash is nil when absent.
 type MappingMacro struct {
 	place
 	Name  Name
 	Read  *Block
 	Write *Block
+	Crash *Block
 }
 
-// Archetype is `archetype Name(Params) variables ... Body`.
+// Archetype is `archetype Name(Params) durable variables ... variables ... Body`.
 type Archetype struct {
 	place
 	Name      Name
 	Params    []*Param
+	Durable   []*PlusVar
 	Variables []*PlusVar
 	Body      *Block
 }

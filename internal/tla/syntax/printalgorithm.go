@@ -33,7 +33,7 @@ func (pr *printer) algorithm(a *Algorithm) {
 	vars := func() {
 		if len(a.Variables) > 0 {
 			pr.line(in)
-			pr.plusVars(a.Variables)
+			pr.plusVars("variables", a.Variables)
 		}
 	}
 	if !a.Modular {
@@ -105,10 +105,10 @@ func (pr *printer) define(a *Algorithm, column int) {
 	}
 }
 
-// plusVars writes declarations, one to a line.
-func (pr *printer) plusVars(vars []*PlusVar) {
+// plusVars writes declarations behind a head, one to a line.
+func (pr *printer) plusVars(head string, vars []*PlusVar) {
 	column := pr.column
-	pr.put("variables")
+	pr.put(head)
 	for _, v := range vars {
 		pr.line(column + indentColumns)
 		pr.plusVar(v)
@@ -157,11 +157,20 @@ func (pr *printer) declaration(n Node, style Style) {
 		pr.line(column + indentColumns)
 		pr.put("write ")
 		pr.block(n.Write, CStyle, "", column+indentColumns)
+		if n.Crash != nil {
+			pr.line(column + indentColumns)
+			pr.put("crash ")
+			pr.block(n.Crash, CStyle, "", column+indentColumns)
+		}
 		pr.line(column)
 		pr.put("}")
 	case *Archetype:
 		pr.put("archetype ", n.Name.Text)
 		pr.paramList(n.Params)
+		if len(n.Durable) > 0 {
+			pr.line(column + indentColumns)
+			pr.plusVars("durable variables", n.Durable)
+		}
 		pr.varsAndBody(column, n.Variables, n.Body, CStyle, "")
 	case *ProcessInstance:
 		pr.processHead(n.Fairness, n.Name, n.In, n.Set, CStyle)
@@ -229,7 +238,7 @@ func (pr *printer) processHead(fair FairnessKind, name Name, in bool, set Expr, 
 func (pr *printer) varsAndBody(column int, vars []*PlusVar, body *Block, style Style, what string) {
 	if len(vars) > 0 {
 		pr.line(column + indentColumns)
-		pr.plusVars(vars)
+		pr.plusVars("variables", vars)
 	}
 	pr.line(column)
 	pr.block(body, style, what, column)

@@ -277,8 +277,12 @@ func declChildren(n Node, yield func(Node)) {
 	case *MappingMacro:
 		yield(n.Read)
 		yield(n.Write)
+		if n.Crash != nil {
+			yield(n.Crash)
+		}
 	case *Archetype:
 		each(n.Params, yield)
+		each(n.Durable, yield)
 		each(n.Variables, yield)
 		yield(n.Body)
 	case *ProcessInstance:

@@ -27,6 +27,11 @@ func (c *action) block(b *pcal.Block) clause {
 		at := c.Cell(c.m.a.PC, nil)
 		items = append(items, is{&core.Op{Op: core.OpEq, Args: []core.Expr{at, &core.Str{Val: b.Label}}}})
 	}
+	return c.whole(b, items)
+}
+
+// whole is the body of an action that starts with the given conjuncts.
+func (c *action) whole(b *pcal.Block, items []clause) clause {
 	body, set := c.stmts(b.Body, nil)
 	items = append(items, body...)
 	if rest := c.m.vars.Without(set); len(rest) > 0 {
@@ -74,7 +79,7 @@ func (c *action) stmt(s pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) 
 	case *pcal.With:
 		body, after := c.stmts(s.Body, set)
 		return []clause{named{s.Var, s.In, c.X(s.X, set), allOf{list: body}}}, after
-	case *pcal.Goto, *pcal.Call, *pcal.Return:
+	case *pcal.Goto, *pcal.Call, *pcal.Return, *pcal.Restart:
 		updates, after := c.Jump(s, set)
 		return c.updates(updates), after
 	}

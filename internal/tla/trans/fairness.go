@@ -103,7 +103,7 @@ func (m *module) fairProcess(p *pcal.Process) fairness {
 	}
 	at := &core.Apply{Fn: &core.VarRef{Var: m.a.PC}, Arg: who}
 	list := m.fairBlocks(p.Fair, call(m.groups[p], args...), p.Name+text, p.Blocks, at, atText, args, text)
-	for _, q := range m.reached(p) {
+	for _, q := range m.a.Reached(p.Blocks) {
 		list = append(list, m.fairBlocks(p.Fair, call(m.groups[q], who), q.Name+callText, q.Blocks, at, atText, []core.Expr{who}, callText)...)
 	}
 	tree := conjunction(fairTrees(list), p.Span)
@@ -120,28 +120,4 @@ func (m *module) fairProcess(p *pcal.Process) fairness {
 		}
 		return allBullets(`/\`, items).after(head)
 	}}
-}
-
-// reached lists the procedures that a process can be in, in their order.
-func (m *module) reached(p *pcal.Process) []*pcal.Procedure {
-	seen := map[*pcal.Procedure]bool{}
-	var visit func(blocks []*pcal.Block)
-	visit = func(blocks []*pcal.Block) {
-		for _, b := range blocks {
-			pcal.InspectStmts(b.Body, func(s pcal.Stmt) {
-				if c, ok := s.(*pcal.Call); ok && !seen[c.Proc] {
-					seen[c.Proc] = true
-					visit(c.Proc.Blocks)
-				}
-			}, nil)
-		}
-	}
-	visit(p.Blocks)
-	var out []*pcal.Procedure
-	for _, q := range m.a.Procedures {
-		if seen[q] {
-			out = append(out, q)
-		}
-	}
-	return out
 }

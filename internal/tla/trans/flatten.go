@@ -48,6 +48,9 @@ func flatten(a *pcal.Algorithm, diags *source.List) *pcal.Algorithm {
 		c := *p
 		f := &flattener{diags: diags, procs: same, passing: varSet{}}
 		c.Blocks = f.blocks(p.Blocks)
+		if p.Crash != nil {
+			c.Crash = f.blocks([]*pcal.Block{p.Crash})[0]
+		}
 		out.Processes = append(out.Processes, &c)
 	}
 	return &out
@@ -225,8 +228,8 @@ func (f *flattener) seq(list []pcal.Stmt, env versions, need varSet) []pcal.Stmt
 			out = append(out, &pcal.Assert{At: s.At, Cond: env.read(s.Cond)})
 		case *pcal.Print:
 			out = append(out, &pcal.Print{At: s.At, X: env.read(s.X)})
-		case *pcal.Goto:
-			return withoutSkips(append(append(out, f.flush(env, nil, s.At)...), s))
+		case *pcal.Goto, *pcal.Restart:
+			return withoutSkips(append(append(out, f.flush(env, nil, pcal.At{Place: s.Span()})...), s))
 		case *pcal.Return:
 			return withoutSkips(append(append(out, f.flush(env, f.own, s.At)...), s))
 		case *pcal.Call:

@@ -65,6 +65,7 @@ func newModule(a *pcal.Algorithm, u *load.Untranslated) *module {
 	}
 	m.all = &core.Def{Name: "vars", Module: m.name, Span: m.at}
 	m.defs = []*definition{{m.all, m.varsTuple}}
+	m.bound()
 	if !m.uni {
 		m.processes = m.define("ProcSet", nil, m.at, m.procSet(), m.procSetText).Def
 	}
@@ -397,6 +398,9 @@ func (m *module) actions() {
 		}
 		group(p, name, p.Span, p.Blocks, m.processView(p), p.Set)
 	}
+	for _, p := range m.a.Processes {
+		m.crash(p)
+	}
 }
 
 // placeOf is the place of the label, or of the algorithm where there is none.
@@ -413,21 +417,12 @@ func (m *module) inlined(b *pcal.Block) bool { return m.uni && !m.pc && b.Auto }
 
 // mayEnd reports whether some process can come to its end.
 func (m *module) mayEnd() bool {
-	ends := false
-	visit := func(s pcal.Stmt) {
-		if g, ok := s.(*pcal.Goto); ok && g.Label == pcal.LabelDone {
-			ends = true
-		}
-		if c, ok := s.(*pcal.Call); ok && c.Return == pcal.LabelDone {
-			ends = true
-		}
-	}
 	for _, p := range m.a.Processes {
-		for _, b := range p.Blocks {
-			pcal.InspectStmts(b.Body, visit, nil)
+		if pcal.Ends(p.Blocks) {
+			return true
 		}
 	}
-	return ends
+	return false
 }
 
 // allDone says that every process is at its end.
@@ -503,10 +498,14 @@ func (m *module) next(terminating *core.Def) {
 		}
 		for _, p := range m.a.Processes {
 			if p.Set {
-				self := &core.Local{Name: "self"}
-				bind := []core.Bind{{Vars: []*core.Local{self}, Set: p.Id}}
-				list = append(list, &core.Quant{At: core.At{Place: p.Span}, Exists: true, Binds: bind, Body: call(m.groups[p], &core.LocalRef{Local: self})})
-				parts = append(parts, func() string { return fmt.Sprintf(`(\E self \in %s: %s(self))`, exprText(p.Id), p.Name) })
+				x, text := m.some(p, m.groups[p], p.Name)
+				list, parts = append(list, x), append(parts, text)
+			}
+		}
+		for _, p := range m.a.Processes {
+			if p.Crash != nil {
+				x, text := m.crashOf(p)
+				list, parts = append(list, x), append(parts, text)
 			}
 		}
 	}
@@ -528,6 +527,14 @@ func (m *module) next(terminating *core.Def) {
 		}
 		return out.after("Next == ")
 	})
+}
+
+// some is that an action is taken by some process of a set.
+func (m *module) some(p *pcal.Process, d *core.Def, name string) (core.Expr, func() string) {
+	self := &core.Local{Name: "self"}
+	bind := []core.Bind{{Vars: []*core.Local{self}, Set: p.Id}}
+	x := &core.Quant{At: core.At{Place: p.Span}, Exists: true, Binds: bind, Body: call(d, &core.LocalRef{Local: self})}
+	return x, func() string { return fmt.Sprintf(`(\E self \in %s: %s(self))`, exprText(p.Id), name) }
 }
 
 // anyProcedure writes that some process is in a procedure.

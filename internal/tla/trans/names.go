@@ -41,6 +41,9 @@ func settleNames(a *pcal.Algorithm, reserved func(string) bool) *pcal.Algorithm 
 		}
 		c.Locals = n.variables(p.Locals)
 		c.Blocks = n.blocks(p.Blocks, same)
+		if p.Crash != nil {
+			c.Crash = n.blocks([]*pcal.Block{p.Crash}, same)[0]
+		}
 		out.Processes = append(out.Processes, &c)
 	}
 	return &out
@@ -74,6 +77,12 @@ func (n *namer) declare(a *pcal.Algorithm) {
 	}
 	for _, p := range a.Processes {
 		body(p.Name, p.Locals, p.Blocks)
+		if p.Crash != nil {
+			n.around[p.Crash.Label] = true
+		}
+	}
+	if a.Crashes != nil {
+		n.around[pcal.CrashBound] = true
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 // pluscalText writes an algorithm without Reads and Writes. Trailing jumps to
 // the block that follows are left out, as a person would.
 func pluscalText(a *pcal.Algorithm) string {
+	crashes := a.Crashes != nil
+	a = pcal.WithoutCrashes(a)
 	w := &writer{a: a}
 	head := "--algorithm "
 	if a.Fair != pcal.Unfair {
@@ -24,6 +26,9 @@ func pluscalText(a *pcal.Algorithm) string {
 	}
 	w.line(head + a.Name + " {")
 	w.in++
+	if crashes {
+		w.line(`\* Crashes are in the translation to TLA+ only: PlusCal has no words for them.`)
+	}
 	w.variables(a.Globals, ";")
 	if a.DefineSpan.IsValid() {
 		w.line("define {")

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
+	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
+)
+
+// Crashes: which archetypes crash, where they start again, and what a mapping
+// macro says of it.
+
+// crashPart lowers the crash part of a mapping macro. It happens at a time that
+// nobody chooses: it neither waits nor gives a value.
+func (r *algorithm) crashPart(m *pcal.Mapping, s *syntax.Block, scope *Scope) []pcal.Stmt {
+	b := &body{algorithm: r, scope: scope, what: "the crash part of mapping macro " + m.Name, many: true, yields: true}
+	items := b.block(s)
+	for _, it := range items {
+		b.noJumps(it)
+		b.noWaits(it)
+	}
+	return append([]pcal.Stmt{}, b.seq(items, "", "")...)
+}
+
+// noWaits reports what a crash part cannot have although read and write may.
+func (b *body) noWaits(it *item) {
+	switch it.leaf.(type) {
+	case *pcal.Await:
+		b.fail(it.span, MPCalCrashPart, "use if: what cannot be so when a process crashes needs no statement",
+			"%s waits: expected statements that can always be executed, for a crash waits for nothing", b.what)
+	case *pcal.Yield:
+		b.fail(it.span, MPCalCrashPart, "assign $variable := ...", "yield in %s: expected assignments to $variable, for nobody takes a value from a crash", b.what)
+	}
+	if _, ok := it.leaf.(*pcal.Yield); ok {
+		it.leaf = &pcal.Skip{At: pcal.At{Place: it.span}}
+	}
+	for _, list := range it.branches {
+		for _, x := range list {
+			b.noWaits(x)
+		}
+	}
+}
+
+// restart finds where an archetype starts again after a crash: it crashes if it
+// has durable variables or a label recover.
+func (r *algorithm) restart(a *pcal.Archetype, s *syntax.Archetype) {
+	durable := map[*core.Variable]bool{}
+	for i, v := range a.Locals {
+		v.Durable = i < len(s.Durable)
+		durable[v.Var] = v.Durable
+	}
+	for _, v := range a.Locals[:len(s.Durable)] {
+		for _, w := range mentions(v.Init) {
+			if d, own := durable[w.Var]; own && !d {
+				r.error(w.Span(), MPCalDurableInit, "make "+w.Var.Name+" durable, too, or write its initial value here",
+					"the durable variable %s starts from %s, which is not durable", v.Var.Name, w.Var.Name)
+			}
+		}
+	}
+	if len(s.Durable) > 0 && len(a.Blocks) > 0 {
+		a.Restart = a.Blocks[0].Label
+	}
+	for _, b := range a.Blocks {
+		if b.Label == pcal.LabelRecover {
+			a.Restart = b.Label
+		}
+	}
+}
+
+// mentions lists the variables that an expression names.
+func mentions(e core.Expr) []*core.VarRef {
+	var out []*core.VarRef
+	if e == nil {
+		return nil
+	}
+	core.Walk(e, func(x core.Expr) bool {
+		if v, ok := x.(*core.VarRef); ok {
+			out = append(out, v)
+		}
+		return true
+	})
+	return out
+}
+
+// lasts reports an argument that a crash would need again and that depends on
+// the state: what it was at the start nobody knows any more.
+func (r *algorithm) lasts(in *pcal.Instance) {
+	a := in.Archetype
+	if a.Restart == "" {
+		return
+	}
+	for i, p := range a.Params {
+		arg := in.Args[i]
+		switch {
+		case arg.X == nil || !varies(arg.X):
+		case arg.Mapping != nil && arg.Mapping.Crash != nil:
+		case p.Ref || a.Assigns(p.Var):
+			r.error(arg.Span, MPCalCrashArgument, "pass a constant, or pass the variable with ref",
+				"archetype %s crashes and changes its parameter %s, which would start again with the value that it was given: expected an argument without variables", a.Name, p.Var.Name)
+		}
+	}
+}
+
+// varies reports whether an expression depends on the state.
+func varies(e core.Expr) bool {
+	found := false
+	core.Walk(e, func(x core.Expr) bool {
+		switch x := x.(type) {
+		case *core.VarRef:
+			found = true
+		case *core.Call:
+			found = found || x.Def.Level > core.ConstantLevel
+		}
+		return !found
+	})
+	return found
+}
+
+// crashes says how the crashes of the algorithm are counted, if it has any.
+func (r *algorithm) crashes() {
+	var at source.Span
+	for _, in := range r.out.Instances {
+		if in.Archetype.Restart != "" && !at.IsValid() {
+			at = in.Archetype.Span
+		}
+	}
+	if !at.IsValid() {
+		return
+	}
+	const what = "an archetype that crashes"
+	r.needs("+", "Naturals", what, at)
+	r.needs("<", "Naturals", what, at)
+	if r.out.Fair != pcal.Unfair {
+		r.error(at, MPCalCrashFairness, "ask for fairness of the processes: fair process, or PlusCal options (wf)",
+			"wfNext asks that some step is taken, and a crash is one: nothing may force a process to crash")
+	}
+	c := &pcal.Crashes{Less: r.outer.Lookup("<").Def, Plus: r.outer.Lookup("+").Def}
+	place := core.At{Place: at}
+	switch m := r.model.Lookup(pcal.CrashBound); {
+	case m == (Meaning{}):
+		c.Declared = &core.Def{Name: pcal.CrashBound, Module: r.p.info.Root.Syntax.Name.Text, Body: &core.Int{At: core.At{Place: at}}, Span: at}
+		c.Bound = &core.Call{At: place, Def: c.Declared}
+	case m.Constant != nil && m.Constant.Arity == 0:
+		c.Bound = &core.ConstRef{At: place, Const: m.Constant}
+	case m.Def != nil && len(m.Def.Params) == 0 && m.Def.Level <= core.ConstantLevel:
+		c.Bound = &core.Call{At: place, Def: m.Def}
+	default:
+		r.error(at, MPCalCrashBound, "rename it",
+			"%s is how many crashes there may be: expected a constant of that name, a definition without parameters or variables, or nothing", pcal.CrashBound)
+	}
+	r.out.Crashes = c
+}

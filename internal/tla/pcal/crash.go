@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pcal
+
+import (
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+)
+
+// Crashes.
+//
+// An archetype with durable variables, or with a label recover, crashes: between
+// any two of its steps its process may lose its variables and start again. That
+// is a step of its own, which Expand makes:
+//
+//	await crashes < CRASHES;               as often as the configuration says
+//	await pc[self] # "Done";               a process at its end does not crash
+//	crashes := crashes + 1;
+//	...                                    the crash parts of its mapping macros
+//	restart at recover                     volatile variables start anew
+//
+// The step belongs to no label and to no fairness: nothing makes a process crash.
+
+// LabelRecover is where an archetype that has this label goes on after a crash.
+const LabelRecover = "recover"
+
+// CrashBound is the name of how many crashes there may be, 0 unless a
+// configuration or the module says otherwise.
+const CrashBound = "CRASHES"
+
+// Crashes belongs to an algorithm with a process that may crash.
+type Crashes struct {
+	// Bound is how many crashes there may be. Declared is the definition that
+	// Bound calls where the translation makes it, nil where the module has one.
+	Bound    core.Expr
+	Declared *core.Def
+	// Less and Plus are the operators of numbers that the crashes are counted with.
+	Less, Plus *core.Def
+	// Count is the variable that counts them, which Expand makes.
+	Count *core.Variable
+}
+
+// Assigns reports whether a step of the archetype assigns a variable of its own,
+// or passes it to a procedure that may.
+func (a *Archetype) Assigns(v *core.Variable) bool {
+	found := false
+	for _, b := range a.Blocks {
+		InspectStmts(b.Body, func(s Stmt) {
+			switch s := s.(type) {
+			case *Assign:
+				for _, p := range s.Pairs {
+					found = found || p.Target == v
+				}
+			case *Call:
+				for _, arg := range s.Args {
+					found = found || arg.Ref == v
+				}
+			}
+		}, nil)
+	}
+	return found
+}
+
+// Reached lists the procedures that steps can be in which start at the given
+// blocks, in the order of the text.
+func (a *Algorithm) Reached(from []*Block) []*Procedure {
+	seen := map[*Procedure]bool{}
+	var visit func(blocks []*Block)
+	visit = func(blocks []*Block) {
+		for _, b := range blocks {
+			InspectStmts(b.Body, func(s Stmt) {
+				if c, ok := s.(*Call); ok && !seen[c.Proc] {
+					seen[c.Proc] = true
+					visit(c.Proc.Blocks)
+				}
+			}, nil)
+		}
+	}
+	visit(from)
+	var out []*Procedure
+	for _, q := range a.Procedures {
+		if seen[q] {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// Ends reports whether some path through the blocks of a process leads to its
+// end.
+func Ends(blocks []*Block) bool {
+	found := false
+	for _, b := range blocks {
+		InspectStmts(b.Body, func(s Stmt) {
+			switch s := s.(type) {
+			case *Goto:
+				found = found || s.Label == LabelDone
+			case *Call:
+				found = found || s.Return == LabelDone
+			}
+		}, nil)
+	}
+	return found
+}
+
+// WithoutCrashes is an expanded algorithm in which no process crashes.
+func WithoutCrashes(a *Algorithm) *Algorithm {
+	if a.Crashes == nil {
+		return a
+	}
+	out := *a
+	out.Globals, out.Processes, out.Crashes = nil, nil, nil
+	for _, v := range a.Globals {
+		if v.Var != a.Crashes.Count {
+			out.Globals = append(out.Globals, v)
+		}
+	}
+	for _, p := range a.Processes {
+		c := *p
+		c.Crash = nil
+		out.Processes = append(out.Processes, &c)
+	}
+	return &out
+}
+
+// counted makes the variable that counts crashes.
+func (x *expander) counted(c *Crashes) {
+	if c == nil {
+		return
+	}
+	own := *c
+	own.Count = &core.Variable{Name: x.name("crashes"), Index: -1}
+	x.out.Crashes = &own
+	x.out.Globals = append(x.out.Globals[:len(x.out.Globals):len(x.out.Globals)], &Variable{Var: own.Count, Init: &core.Int{}})
+}
+
+// crash makes the step of a process's crash.
+func (f *frame) crash(in *Instance, p *Process) *Block {
+	a, all := in.Archetype, f.x.out
+	place, at := At{a.Span}, core.At{Place: a.Span}
+	count := &core.VarRef{At: at, Var: all.Crashes.Count}
+	body := []Stmt{&Await{At: place, Cond: &core.Call{At: at, Def: all.Crashes.Less, Args: []core.Expr{count, all.Crashes.Bound}}}}
+	if Ends(p.Blocks) {
+		pc := &core.Apply{At: at, Fn: &core.VarRef{At: at, Var: all.PC}, Arg: &core.LocalRef{At: at, Local: f.to}}
+		body = append(body, &Await{At: place, Cond: &core.Op{At: at, Op: core.OpNe, Args: []core.Expr{pc, &core.Str{At: at, Val: LabelDone}}}})
+	}
+	more := &core.Call{At: at, Def: all.Crashes.Plus, Args: []core.Expr{count, &core.Int{At: at, Val: 1}}}
+	body = append(body, &Assign{At: place, Pairs: []Assignment{{Target: count.Var, Value: more, Span: a.Span}}})
+	type part struct {
+		v *core.Variable
+		m *Mapping
+	}
+	done := map[part]bool{}
+	for _, param := range a.Params {
+		b, ok := f.refs[param.Var]
+		if !ok || b.mapping == nil || b.mapping.Crash == nil || done[part{b.v, b.mapping}] {
+			continue
+		}
+		done[part{b.v, b.mapping}] = true
+		cell, path := f.cell(b, nil, at)
+		body = append(body, f.mapping(b, cell, path).Stmts(b.mapping.Crash)...)
+	}
+	return &Block{Label: "Crash" + in.Name, Span: a.Span, Body: append(body, &Restart{At: place, Label: a.Restart})}
+}
+
+// restart is what the end of a crash changes: the calls of the process are
+// forgotten, and what is not durable has an initial value again.
+func (c *View) restart(s *Restart, j *jump) {
+	a := c.Algorithm
+	if called := a.Reached(c.Process.Blocks); len(called) > 0 {
+		j.add(c.put(a.Stack, &core.Tuple{}, nil))
+		for _, p := range called {
+			d := *c
+			d.Own, d.Name = a.own(p.Variables()), p.Self
+			for _, v := range p.Variables() {
+				d.start(Unset(p, v), j)
+			}
+		}
+	}
+	for _, v := range c.Process.Locals {
+		if !v.Durable {
+			c.start(v, j)
+		}
+	}
+	if a.NeedsPC() {
+		j.add(c.put(a.PC, &core.Str{Val: s.Label}, nil))
+	}
+}

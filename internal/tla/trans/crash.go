@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package trans
+
+import (
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
+)
+
+// The crashes of processes, which the translation to TLA+ has and PlusCal has no
+// words for: an action of its own for each process that may crash.
+
+// bound defines how many crashes there may be, unless the module does.
+func (m *module) bound() {
+	if c := m.a.Crashes; c != nil && c.Declared != nil {
+		m.defs = append(m.defs, &definition{c.Declared, func() lines { return line(pcal.CrashBound + " == 0") }})
+	}
+}
+
+// crash defines the crash of a process, which is no part of its group: nothing
+// asks for it to be fair.
+func (m *module) crash(p *pcal.Process) {
+	if p.Crash == nil {
+		return
+	}
+	c, arg := m.processView(p), ""
+	var params []*core.Local
+	if p.Set {
+		params, arg = []*core.Local{c.Name}, "(self)"
+	}
+	step := c.whole(p.Crash, nil)
+	m.labels[p.Crash] = m.define(p.Crash.Label, params, p.Crash.Span, step.tree(m, p.Crash.Span), func() lines {
+		return step.text().after(p.Crash.Label + arg + " == ")
+	}).Def
+}
+
+// crashOf is that a process crashes, or one of a set.
+func (m *module) crashOf(p *pcal.Process) (core.Expr, func() string) {
+	if p.Set {
+		return m.some(p, m.labels[p.Crash], p.Crash.Label)
+	}
+	return call(m.labels[p.Crash]), func() string { return p.Crash.Label }
+}
