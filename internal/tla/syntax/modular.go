@@ -123,7 +123,7 @@ func (p *parser) mappingMacro() *MappingMacro {
 
 // crashAt reports whether the crash part of a mapping macro is next.
 func (p *parser) crashAt() bool {
-	return p.tok().is(kindIdent, "crash") && p.i+1 < len(p.toks) && p.toks[p.i+1].is(kindPunct, "{")
+	return p.tok().is(kindIdent, "crash")
 }
 
 func (p *parser) crashOrder(message, repair string) {
