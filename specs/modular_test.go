@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/config"
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 )
 
@@ -53,8 +55,23 @@ func TestModularAgrees(t *testing.T) {
 				}
 				holds(t, "the algorithm", files{}, path, want, load.Options{Translate: trans.InMemory})
 				holds(t, "its translation", overlay{path: written.Content}, path, want, load.Options{})
-				holds(t, "its PlusCal", overlay{path: onlyPlusCal(t, string(text), written.PlusCal)}, path, want,
-					load.Options{Translate: trans.InMemory})
+				if written.Plain.Crashes == nil {
+					holds(t, "its PlusCal", overlay{path: onlyPlusCal(t, string(text), written.PlusCal)}, path, want,
+						load.Options{Translate: trans.InMemory})
+					return
+				}
+				// PlusCal has no crashes: it is what the algorithm is without them.
+				never := configuration(t, path, want)
+				never.Give(pcal.CrashBound, 0)
+				steady := want
+				steady.summary = summary(explored(t, "without crashes", files{}, path, never, load.Options{Translate: trans.InMemory}))
+				none := configuration(t, path, want)
+				none.Constants = slices.DeleteFunc(none.Constants, func(c config.Constant) bool { return c.Name.Text == pcal.CrashBound })
+				pluscal := overlay{path: onlyPlusCal(t, string(text), written.PlusCal)}
+				got := summary(explored(t, "its PlusCal", pluscal, path, none, load.Options{Translate: trans.InMemory}))
+				if got != steady.summary {
+					t.Errorf("its PlusCal: got %s, want %s as without crashes", got, steady.summary)
+				}
 			})
 		}
 	}
@@ -91,6 +108,29 @@ func onlyPlusCal(t *testing.T, text, pluscal string) []byte {
 
 func holds(t *testing.T, what string, from load.Files, path string, want expectation, o load.Options) {
 	t.Helper()
+	if got := summary(explored(t, what, from, path, configuration(t, path, want), o)); got != want.summary {
+		t.Errorf("%s: got %s, want %s", what, got, want.summary)
+	}
+}
+
+// configuration reads the configuration beside a specification.
+func configuration(t *testing.T, path string, want expectation) *config.Config {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), want.config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wrong source.List
+	cfg := config.Parse(source.NewFile(want.config, text), &wrong)
+	if wrong.HasErrors() {
+		t.Fatal(&wrong)
+	}
+	return cfg
+}
+
+// explored checks a specification under a configuration.
+func explored(t *testing.T, what string, from load.Files, path string, cfg *config.Config, o load.Options) *check.Result {
+	t.Helper()
 	loaded, diags, err := load.Load(from, path, o)
 	if err != nil {
 		t.Fatal(err)
@@ -101,15 +141,6 @@ func holds(t *testing.T, what string, from load.Files, path string, want expecta
 	if o.Translate == nil && loaded.Plain != nil {
 		t.Fatalf("%s was translated again", what)
 	}
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), want.config))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wrong source.List
-	cfg := config.Parse(source.NewFile(want.config, text), &wrong)
-	if wrong.HasErrors() {
-		t.Fatal(&wrong)
-	}
 	m, err := model.NewDirect(loaded.Spec, loaded.Plain, cfg, model.Options{})
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
@@ -118,7 +149,5 @@ func holds(t *testing.T, what string, from load.Files, path string, want expecta
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := summary(r); got != want.summary {
-		t.Errorf("%s: got %s, want %s", what, got, want.summary)
-	}
+	return r
 }
