@@ -20,6 +20,8 @@ type generator struct {
 	bound  []string
 	// resources may be read and written.
 	resources bool
+	// crashes has the processes crash, and durable some of their variables last.
+	crashes, durable bool
 }
 
 func (g *generator) pick(n int) int { return rapid.IntRange(0, n-1).Draw(g.t, "pick") }
@@ -127,6 +129,25 @@ func (g *generator) stmt(depth int) string {
 	return fmt.Sprintf("with (%s%s) { %s};", name, bind, body)
 }
 
+// variables declares x, y and f. With crashes, some are durable, and some start
+// anew from those that are.
+func (g *generator) variables() string {
+	if !g.crashes {
+		return `variables x = 0, y = 1, f = [i \in 0..1 |-> i];`
+	}
+	x, y, f := []string{"x = 0", `x \in {0, 1}`}[g.pick(2)], "y = 1", `f = [i \in 0..1 |-> i]`
+	if !g.durable {
+		return "variables " + x + ", " + y + `, f = [i \in 0..1 |-> (i + y) % 2];`
+	}
+	switch g.pick(3) {
+	case 0:
+		return "durable variables " + x + "; variables " + []string{"y = x", `y \in {x, 1}`}[g.pick(2)] + ", " + f + ";"
+	case 1:
+		return "durable variables " + x + ", " + f + "; variables " + y + ";"
+	}
+	return "durable variables " + x + ", " + y + ", " + f + ";"
+}
+
 func (g *generator) stmts(depth int) string {
 	var out strings.Builder
 	for range 1 + g.pick(2) {
@@ -151,6 +172,18 @@ func (g *generator) body() string {
 	return out.String()
 }
 
+// crashMacros are one for each of the variables that are mapped.
+const crashMacros = `
+  mapping macro C0 {
+    read { yield $variable; } write { yield $value; }
+    crash { either { $variable[self % 2] := 1; } or { $variable := [i \in 0..1 |-> $variable[1 - i]]; }; }
+  }
+  mapping macro C1 {
+    read { $variable := 1 - $variable; yield $variable; } write { yield $value; }
+    crash { if ($variable = 1) { with (t \in {0, 1}) { $variable := t; }; }; $variable := 1 - $variable; }
+  }
+`
+
 const randomMacros = `
   mapping macro M0 { read { yield $variable; } write { yield $value; } }
   mapping macro M1 { read { $variable := 1 - $variable; yield $variable; } write { await $variable # $value; yield $value; } }
@@ -165,12 +198,18 @@ const randomMacros = `
 func (g *generator) algorithm() string {
 	var via [2]string
 	for i, target := range []string{"gs[_]", "h"} {
-		if k := g.pick(6); k < 5 {
+		if g.crashes && g.pick(2) == 0 {
+			via[i] = fmt.Sprintf("mapping %s via C%d ", target, i)
+		} else if k := g.pick(6); k < 5 {
 			via[i] = fmt.Sprintf("mapping %s via M%d ", target, k)
 		}
 	}
-	return "--mpcal R {" + randomMacros + `
-  archetype B(ref r[_], ref s, n) variables x = 0, y = 1, f = [i \in 0..1 |-> i]; {
+	macros := ""
+	if g.crashes {
+		macros = crashMacros
+	}
+	return "--mpcal R {" + randomMacros + macros + `
+  archetype B(ref r[_], ref s, n) ` + g.variables() + ` {
 ` + g.body() + `  }
   variables gs = [i \in 0..1 |-> i], h = 0;
   process (P \in 1..2) == instance B(ref gs[_], ref h, P % 2) ` + via[0] + via[1] + `;
@@ -182,14 +221,27 @@ func (g *generator) algorithm() string {
 func TestDirectOnRandomAlgorithms(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		g := &generator{t: r, labels: []string{"a", "b", "c"}[:1+rapid.IntRange(0, 2).Draw(r, "labels")], resources: true}
-		text := "---- MODULE T ----\nEXTENDS Integers, Sequences, TLC\n(*\n" + g.algorithm() + "\n*)\n====\n"
-		direct, translated := both(t, texts{"T.tla": text}, "T.tla", "SPECIFICATION Spec\nCHECK_DEADLOCK FALSE\n")
-		// The translator holds the PlusCal that it writes against its own TLA+.
-		if _, diags, err := trans.Translate(texts{"T.tla": text}, "T.tla", nil); err != nil || diags.HasErrors() {
-			r.Fatalf("%v %v:\n%s", err, diags, text)
-		}
-		if direct != translated {
-			r.Fatalf("directly %s, translated %s:\n%s", direct, translated, text)
-		}
+		directly(t, r, g, "")
 	})
+}
+
+// TestDirectOnRandomCrashes does the same with processes that crash.
+func TestDirectOnRandomCrashes(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		g := &generator{t: r, labels: []string{"a", "recover", "c"}[:1+rapid.IntRange(0, 2).Draw(r, "labels")], resources: true, crashes: true}
+		g.durable = rapid.Bool().Draw(r, "durable") || len(g.labels) == 1
+		directly(t, r, g, "CONSTANT CRASHES = 1\n")
+	})
+}
+
+func directly(t *testing.T, r *rapid.T, g *generator, constants string) {
+	text := "---- MODULE T ----\nEXTENDS Integers, Sequences, TLC\n(*\n" + g.algorithm() + "\n*)\n====\n"
+	direct, translated := both(t, texts{"T.tla": text}, "T.tla", constants+"SPECIFICATION Spec\nCHECK_DEADLOCK FALSE\n")
+	// The translator holds the PlusCal that it writes against its own TLA+.
+	if _, diags, err := trans.Translate(texts{"T.tla": text}, "T.tla", nil); err != nil || diags.HasErrors() {
+		r.Fatalf("%v %v:\n%s", err, diags, text)
+	}
+	if direct != translated {
+		r.Fatalf("directly %s, translated %s:\n%s", direct, translated, text)
+	}
 }

@@ -104,6 +104,8 @@ func TestDirectOnSpecifications(t *testing.T) {
 	for _, m := range []struct{ dir, spec, cfg string }{
 		{own, "lockservice/lockservice", "lockservice/lockservice"},
 		{own, "lockservice/bug/lockservice", "lockservice/bug/lockservice"},
+		{own, "vote/vote", "vote/vote"},
+		{own, "restart/restart", "restart/restart"},
 		{corpus, "DiningPhilosophers/DiningPhilosophers", "DiningPhilosophers/DiningPhilosophers"},
 		{corpus, "TeachingConcurrency/Simple", "TeachingConcurrency/Simple"},
 		{corpus, "barriers/Barriers", "barriers/Barriers"},

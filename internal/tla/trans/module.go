@@ -328,7 +328,7 @@ func (m *module) initialValue(v *pcal.Variable, c *action, set core.Expr) core.E
 	functions := core.Expr(&core.FnSet{Dom: set, Rng: x})
 	if dependent {
 		// Every process has a set of its own to choose from.
-		f := &core.Local{Name: "f"}
+		f := &core.Local{Name: m.unused("f")}
 		all := &core.Op{Op: core.OpUnion, Args: []core.Expr{&core.SetMap{Body: x, Binds: bind}}}
 		value := &core.Apply{Fn: &core.LocalRef{Local: f}, Arg: c.Self}
 		each := &core.Quant{Binds: bind, Body: &core.Op{Op: core.OpIn, Args: []core.Expr{value, x}}}
@@ -336,6 +336,14 @@ func (m *module) initialValue(v *pcal.Variable, c *action, set core.Expr) core.E
 		functions = &core.SetFilter{Bind: from, Pred: each}
 	}
 	return op(core.OpIn, ref, functions)
+}
+
+// unused returns base, or base with the first number that makes it a name of
+// nothing that the module or the translation declares.
+func (m *module) unused(base string) string {
+	n := &namer{reserved: func(name string) bool { return m.scope.Lookup(name) != lower.Meaning{} }, around: map[string]bool{}}
+	n.declare(m.a)
+	return n.name(base, source.Span{})
 }
 
 // start is the initial value of pc.
