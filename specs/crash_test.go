@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/config"
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/internal/tla/trans"
@@ -328,5 +330,42 @@ func TestCrashesByHand(t *testing.T) {
 				t.Errorf("got %s, by hand it is %s", got, want)
 			}
 		})
+	}
+}
+
+// patient is a process that only a crash could bring on.
+const patient = `---- MODULE patient ----
+EXTENDS Integers
+(*
+--mpcal patient {
+  mapping macro Switch { read { yield $variable; } write { yield $value; } crash { $variable := 1; } }
+  archetype A(ref n) durable variables d = 0; { wait: await n = 1; d := 1; }
+  variables n = 0;
+  fair+ process (P = 1) == instance A(ref n) mapping n via Switch;
+}
+*)
+Hurt == <>(n = 1)
+Moves == <>(d = 1)
+====
+`
+
+// TestNothingForcesACrash checks that the fairness of a process does not make it
+// crash, and that it holds for its steps after a crash as before.
+func TestNothingForcesACrash(t *testing.T) {
+	for _, c := range []struct{ formula, property, want string }{
+		{"Spec", "Hurt", "Hurt - - 1"},
+		{"Spec", "Moves", "Moves - - 1"},
+		{"Crashing", "Moves", "ok 4 3 3"},
+	} {
+		text := strings.Replace(patient, "====\n", "Crashing == Spec /\\ WF_vars(CrashP)\n====\n", 1)
+		var wrong source.List
+		cfg := config.Parse(source.NewFile("patient.cfg", []byte("SPECIFICATION "+c.formula+"\nPROPERTY "+c.property+"\nCONSTANT CRASHES = 1\nCHECK_DEADLOCK FALSE\n")), &wrong)
+		if wrong.HasErrors() {
+			t.Fatal(&wrong)
+		}
+		r := explored(t, "the algorithm", overlay{"patient.tla": []byte(text)}, "patient.tla", cfg, load.Options{Translate: trans.InMemory})
+		if got := summary(r); got != c.want {
+			t.Errorf("%s under %s: got %s, want %s", c.property, c.formula, got, c.want)
+		}
 	}
 }

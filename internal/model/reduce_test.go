@@ -112,6 +112,14 @@ func TestReduction(t *testing.T) {
 		{"one process", "--algorithm A { variables x = 0; { a: x := 1; b: x := 2; } }", "", spec, "", "the algorithm has one process"},
 		{"pc in the algorithm", `--algorithm A { variables g = 0;
   process (P \in 1..2) variables x = 0; { a: x := 1; b: await pc[1] # "a"; g := 1; } }`, "", spec, "", "the algorithm mentions pc"},
+		{"a process that crashes", `--mpcal A {
+  mapping macro M { read { yield $variable; } write { yield $value; } crash { $variable := 1; } }
+  archetype B(ref r) variables x = 0; { recover: x := 1; }
+  archetype C() variables y = 0; { c: y := 1; d: y := 2; }
+  variables g = 0;
+  process (P = 1) == instance B(ref g) mapping g via M;
+  process (Q = 2) == instance C();
+}`, "Inv == g = 0", spec + "CONSTANT CRASHES = 1\nINVARIANT Inv", "c d", ""},
 		{"no algorithm", "no algorithm", "VARIABLE x\nSpec == x = 0 /\\ [][x' = 1 - x]_x", spec, "", "the behaviour is not that of an algorithm"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -188,6 +188,7 @@ func Table() []Mutant {
 		strangersStoreMutants(),
 		strangersMailMutants(),
 		strangersMPCalMutants(),
+		crashLanguageMutants(),
 		strangersFrontMutants(),
 		strangersFormsMutants(),
 		strangersGiantsMutants(),

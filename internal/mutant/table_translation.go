@@ -77,8 +77,8 @@ func translationMutants() []Mutant {
 		{
 			Name: "tla/trans/procedures-are-not-fair", Kind: WrongAnswer, In: "internal/tla/trans", Packages: trans, Run: translationTests,
 			Breaks: "A fair process that is inside a procedure need not go on.",
-			Old:    "for _, q := range m.reached(p) {",
-			New:    "for _, q := range m.reached(p)[:0] {",
+			Old:    "for _, q := range m.a.Reached(p.Blocks) {",
+			New:    "for _, q := range m.a.Reached(p.Blocks)[:0] {",
 		},
 		{
 			Name: "tla/trans/minus-is-fair", Kind: Unsound, In: "internal/tla/trans", Packages: trans, Run: translationTests,

@@ -28,6 +28,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 )
 
+// NothingCrashes: ashlar check --crashes 1, of a module without archetypes
+const NothingCrashes source.Code = "NothingCrashes"
+
 // Options say how a specification is read. The zero value reads the configuration
 // beside the module.
 type Options struct {
@@ -161,7 +164,11 @@ func (s *Specification) Crash(n int32) error {
 		known = known || c.Name == pcal.CrashBound
 	}
 	if !known {
-		return fmt.Errorf("--crashes %d: no process of %s crashes: want an archetype with durable variables or a label recover", n, s.Loaded.Spec.Name)
+		wrong := new(source.List)
+		wrong.Add(source.Diagnostic{Code: NothingCrashes, Span: s.Loaded.Root.Name.Span(),
+			Message: fmt.Sprintf("no process of %s crashes, and --crashes %d asks for it: expected an archetype with durable variables or a label recover", s.Loaded.Spec.Name, n),
+			Repair:  "declare what lasts: durable variables x = 0;"})
+		return s.misconfigured(wrong)
 	}
 	s.Config.Give(pcal.CrashBound, n)
 	return nil

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/specification"
 )
 
@@ -48,8 +47,5 @@ func (c crashes) allow(s *specification.Specification) error {
 	if c.most == nil {
 		return nil
 	}
-	if err := s.Crash(*c.most); err != nil {
-		return exit.With(exit.Usage, err)
-	}
-	return nil
+	return s.Crash(*c.most)
 }

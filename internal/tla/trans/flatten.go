@@ -228,8 +228,11 @@ func (f *flattener) seq(list []pcal.Stmt, env versions, need varSet) []pcal.Stmt
 			out = append(out, &pcal.Assert{At: s.At, Cond: env.read(s.Cond)})
 		case *pcal.Print:
 			out = append(out, &pcal.Print{At: s.At, X: env.read(s.X)})
-		case *pcal.Goto, *pcal.Restart:
-			return withoutSkips(append(append(out, f.flush(env, nil, pcal.At{Place: s.Span()})...), s))
+		case *pcal.Goto:
+			return withoutSkips(append(append(out, f.flush(env, nil, s.At)...), s))
+		case *pcal.Restart:
+			out = append(out, f.flush(env, nil, s.At)...)
+			return withoutSkips(append(out, s))
 		case *pcal.Return:
 			return withoutSkips(append(append(out, f.flush(env, f.own, s.At)...), s))
 		case *pcal.Call:

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutant
+
+// crashLanguageMutants are about processes that crash and start again: what they
+// keep, what they lose, when they crash, and what is asked of them.
+func crashLanguageMutants() []Mutant {
+	specs := []string{"specs"}
+	const byHand = "TestCrashesByHand"
+	return []Mutant{
+		{
+			Name: "tla/pcal/crash/volatile-variables-last", Kind: Unsound, In: "internal/tla/pcal", Packages: specs, Run: byHand,
+			Breaks: "A variable that is not durable keeps its value over a crash: what forgets it in practice is found correct.",
+			Old:    "\t\tif !v.Durable {\n",
+			New:    "\t\tif !v.Durable && v.Init == nil {\n",
+		},
+		{
+			Name: "tla/pcal/crash/durable-variables-are-lost", Kind: WrongAnswer, In: "internal/tla/pcal", Packages: specs, Run: byHand,
+			Breaks: "A durable variable starts again from its initial value.",
+			Old:    "\t\tif !v.Durable {\n\t\t\tc.start(v, j)\n",
+			New:    "\t\t{\n\t\t\tc.start(v, j)\n",
+		},
+		{
+			Name: "tla/pcal/crash/calls-are-kept", Kind: Unsound, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans"}, Run: "TestTranslations/crash",
+			Breaks: "After a crash in a procedure its return goes back to the life before.",
+			Old:    "\t\tj.add(c.put(a.Stack, &core.Tuple{}, nil))\n",
+			New:    "",
+		},
+		{
+			Name: "tla/pcal/crash/the-dead-crash", Kind: WrongAnswer, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans", "cmd/ashlar"}, Run: "TestTranslations/crash|TestScripts/crash",
+			Breaks: "A process at its end crashes and starts again.",
+			Old:    "\tif Ends(p.Blocks) {\n\t\tpc := ",
+			New:    "\tif Ends(nil) {\n\t\tpc := ",
+		},
+		{
+			Name: "tla/pcal/crash/crash-parts-are-skipped", Kind: Unsound, In: "internal/tla/pcal", Packages: specs, Run: byHand,
+			Breaks: "What a mapping macro says that is lost in a crash is kept.",
+			Old:    "\t\tbody = append(body, f.mapping(b, cell, path).Stmts(b.mapping.Crash)...)\n",
+			New:    "\t\t_, _ = cell, path\n",
+		},
+		{
+			Name: "tla/pcal/crash/one-crash-part-twice", Kind: WrongAnswer, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans"}, Run: "TestTranslations/crash",
+			Breaks: "A variable that is passed twice through one macro crashes twice.",
+			Old:    "\t\tdone[part{b.v, b.mapping}] = true\n",
+			New:    "",
+		},
+		{
+			Name: "tla/lower/crash/recover-is-ignored", Kind: WrongAnswer, In: "internal/tla/lower", Packages: specs, Run: byHand,
+			Breaks: "A process starts again at its first label although it says where.",
+			Old:    "\t\tif b.Label == pcal.LabelRecover {\n",
+			New:    "\t\tif a.Restart == \"\" && b.Label == pcal.LabelRecover {\n",
+		},
+		{
+			Name: "tla/lower/crash/fairness-forces-crashes", Kind: Unsound, In: "internal/tla/lower", Packages: []string{"internal/tla/lower"}, Run: "TestAlgorithms/crash",
+			Breaks: "Fairness of the algorithm as a whole is accepted, and makes a process crash that waits.",
+			Old:    "\tif r.out.Fair != pcal.Unfair {\n",
+			New:    "\tif false {\n",
+		},
+		{
+			Name: "tla/lower/crash/a-crash-waits", Kind: Unsound, In: "internal/tla/lower", Packages: []string{"internal/tla/lower"}, Run: "TestAlgorithms/crash",
+			Breaks: "A crash part may wait, so that a process crashes only when it suits the model.",
+			Old:    "\tcase *pcal.Await:\n\t\tb.fail(it.span, MPCalCrashPart,",
+			New:    "\tcase *pcal.Print:\n\t\tb.fail(it.span, MPCalCrashPart,",
+		},
+		{
+			Name: "model/closure/crash/never-executed", Kind: Unsound, In: "internal/model/closure", Packages: []string{"internal/model", "specs"}, Run: "TestDirectOnRandomCrashes|" + byHand,
+			Breaks: "The algorithm that is executed in the place of its translation does not crash.",
+			Old:    "\t\tif p.Crash != nil {\n\t\t\ts := &steps{",
+			New:    "\t\tif p.Crash == nil && p.Blocks == nil {\n\t\t\ts := &steps{",
+		},
+		{
+			Name: "model/reduce/crash/steps-hide-crashes", Kind: Unsound, In: "internal/model/reduce", Packages: []string{"internal/model"}, Run: "TestReduction$",
+			Breaks: "With --por a step of a process is taken alone, and its crash before it is never seen.",
+			Old:    "\t\tif p.Crash != nil {\n\t\t\tcontinue // its crash and its step do not commute\n\t\t}\n",
+			New:    "",
+		},
+		{
+			Name: "tla/trans/crash/groups-include-crashes", Kind: Unsound, In: "internal/tla/trans", Packages: []string{"specs", "internal/tla/trans"}, Run: "TestNothingForcesACrash|TestTranslations/crash",
+			Breaks: "Fairness of a process asks for its crash: a process that waits must crash.",
+			Old:    "\t\tif name != \"\" {\n\t\t\tm.groups[of]",
+			New: "\t\tif p, ok := of.(*pcal.Process); ok && p.Crash != nil {\n\t\t\tm.crash(p)\n\t\t\tsteps = append(steps, call(m.labels[p.Crash], args...))\n\t\t}\n" +
+				"\t\tif name != \"\" {\n\t\t\tm.groups[of]",
+		},
+		{
+			Name: "tla/syntax/durable-process", Kind: Unsound, In: "internal/tla/syntax", Packages: []string{"internal/tla/syntax"}, Run: "TestCrashMisuse",
+			Breaks: "The durable variables of a plain process are read as something else.",
+			Old:    "\tp.noDurable(\"a process\")\n",
+			New:    "",
+		},
+		{
+			Name: "compile/crash/compiled-without-a-log", Kind: Lost, In: "internal/compile", Packages: []string{"internal/compile"}, Run: "TestDiagnostics",
+			Breaks: "A system with durable variables is compiled to a program that keeps nothing.",
+			Old:    "\t\tif a.Restart != \"\" {\n",
+			New:    "\t\tif a.Restart != \"\" && len(a.Blocks) == 0 {\n",
+		},
+		{
+			Name: "specification/crashes-of-the-configuration-stay", Kind: WrongAnswer, In: "internal/tla/config", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/crash",
+			Breaks: "--crashes does not replace what the configuration says.",
+			Old:    "\tc.Overrides = slices.DeleteFunc(slices.Clone(c.Overrides), func(o Override) bool { return o.Name.Text == name })\n",
+			New:    "",
+		},
+	}
+}
