@@ -194,17 +194,23 @@ func TestClaimsOfStrangers(t *testing.T) {
 		}
 		// False peers: each other server is said to be far ahead.
 		for j := range 3 {
-			s := dialStranger(t, addr)
-			if kind, w := s.ask(strangeHello(true, d.cluster, d.ids[j], d.ids[i], 0, 0)); kind != 2 || w[2] != 0 {
-				t.Fatalf("server %d does not welcome a stranger: %d %x", i, kind, w)
-			}
 			old := append([]byte{1}, words(d.ids[j], far, 7, far)...)
 			report := append([]byte{3}, words(far, 7, far, 0, 0, 0)...)
 			text := append(le.AppendUint64([]byte("ashlar worm report"), d.cluster), report...)
 			signed := append(append(slices.Clone(report), own.Public().(ed25519.PublicKey)...), ed25519.Sign(own, text)...)
-			for _, payload := range [][]byte{old, report, append(slices.Clone(report), make([]byte, 96)...), signed, append(signed, signed...)} {
-				if kind, _ := s.ask(strangeInvoke(5, payload)); kind != 7 {
-					t.Fatalf("server %d does not answer an invocation", i)
+			for what, payload := range map[string][]byte{"an old form": old, "no signature": report, "an empty signature": append(slices.Clone(report), make([]byte, 96)...),
+				"its own signature": signed, "a signature of something else": append(slices.Clone(signed), signed...)} {
+				s := dialStranger(t, addr)
+				if kind, w := s.ask(strangeHello(true, d.cluster, d.ids[j], d.ids[i], 0, 0)); kind != 2 || w[2] != 0 {
+					t.Fatalf("server %d does not welcome a stranger: %d %x", i, kind, w)
+				}
+				// What a stranger says of itself is answered; all else ends the connection.
+				want := byte(0)
+				if what == "its own signature" {
+					want = 7
+				}
+				if kind, _ := s.ask(strangeInvoke(5, payload)); kind != want {
+					t.Fatalf("server %d, a report with %s: frame %d, want %d", i, what, kind, want)
 				}
 			}
 		}
