@@ -433,7 +433,7 @@ var importable = [...]struct{ name, path string }{
 	{"distsys", "github.com/ashlar-dev/ashlar/distsys"},
 	{"resource", "github.com/ashlar-dev/ashlar/distsys/resource"},
 	{"osenv", "github.com/ashlar-dev/ashlar/env/osenv"},
-	{"native", "github.com/ashlar-dev/ashlar/tla/native"},
+	{"stdlib", "github.com/ashlar-dev/ashlar/tla/stdlib"},
 	{"typed", "github.com/ashlar-dev/ashlar/tla/typed"},
 	{"value", "github.com/ashlar-dev/ashlar/tla/value"},
 }

@@ -19,7 +19,7 @@ var symbolNames = map[rune]string{
 // predeclared ones and what generated files import or call their receivers.
 const reserved = `any append bool byte cap clear close comparable complex complex64 complex128 copy delete error false float32 float64
 imag int int8 int16 int32 int64 iota len make max min new nil panic print println real recover rune string true
-uint uint8 uint16 uint32 uint64 uintptr distsys value typed native resource osenv sync context errors flag fmt os signal strings syscall time
+uint uint8 uint16 uint32 uint64 uintptr distsys value typed stdlib resource osenv sync context errors flag fmt os signal strings syscall time
 main init run nodeOf places err tx s c Constants NewConstants System _`
 
 // goName makes a Go identifier of a name of the specification.

@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model/direct"
 	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/tlcget"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -27,7 +27,7 @@ type Options struct {
 	Now func() int32
 	// Files is what IOUtils, Json and CSV read and write, Environment what
 	// IOEnv is. Nil: they are evaluation errors.
-	Files       native.Files
+	Files       stdlib.Files
 	Environment func() map[string]string
 	// Progress gives what TLCGet knows of the run. Nil: TLCGet of such a name
 	// is an evaluation error.

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -192,7 +192,7 @@ func (p packProgram) Native(d *core.Def) (func([]value.Value) value.Value, bool,
 }
 
 // computeNative applies an operator without effects to values.
-func computeNative(op *native.Op, args []value.Value) value.Value {
+func computeNative(op *stdlib.Op, args []value.Value) value.Value {
 	switch {
 	case op.F0 != nil:
 		return op.F0()
@@ -203,7 +203,7 @@ func computeNative(op *native.Op, args []value.Value) value.Value {
 	case op.F3 != nil:
 		return op.F3(args[0], args[1], args[2])
 	}
-	list := make([]native.Arg, len(args))
+	list := make([]stdlib.Arg, len(args))
 	for i, a := range args {
 		list[i].Val = a
 	}

@@ -5,7 +5,7 @@ package mutant
 // readerMutants are about what is read: modules as people have them, the
 // operators of the community modules, and translations that are out of date.
 func readerMutants() []Mutant {
-	native := []string{"tla/native"}
+	stdlib := []string{"tla/stdlib"}
 	return []Mutant{
 		{
 			Name: "tla/load/translation-is-never-stale", Kind: Unguarded, In: "internal/tla/load", Packages: []string{"internal/tla/trans"}, Run: "TestStale",
@@ -32,13 +32,13 @@ func readerMutants() []Mutant {
 			New:    "!isNameByte(text[from])) {",
 		},
 		{
-			Name: "tla/native/empty-sequence-is-nowhere", Kind: WrongAnswer, In: "tla/native", Packages: native,
+			Name: "tla/stdlib/empty-sequence-is-nowhere", Kind: WrongAnswer, In: "tla/stdlib", Packages: stdlib,
 			Breaks: "Replacing the empty sequence changes nothing.",
 			Old:    "return spread(with, rest, times, op)",
 			New:    "return t.Normal()",
 		},
 		{
-			Name: "tla/native/choices-that-coincide", Kind: WrongAnswer, In: "tla/native", Packages: native,
+			Name: "tla/stdlib/choices-that-coincide", Kind: WrongAnswer, In: "tla/stdlib", Packages: stdlib,
 			Breaks: "A choice of one element from two sets is left out.",
 			Old:    "out.add(value.Union(c, value.Set(x)))",
 			New:    "if !value.Contains(c, x) {\n\t\t\t\t\tout.add(value.Union(c, value.Set(x)))\n\t\t\t\t}",

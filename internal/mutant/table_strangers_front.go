@@ -5,7 +5,7 @@ package mutant
 // strangersFrontMutants are about what specifications mean that were written
 // by others: ENABLED in instances, levels of arguments, standard operators.
 func strangersFrontMutants() []Mutant {
-	models, resolve, native := []string{"internal/model"}, []string{"internal/tla/resolve"}, []string{"tla/native"}
+	models, resolve, stdlib := []string{"internal/model"}, []string{"internal/tla/resolve"}, []string{"tla/stdlib"}
 	const oracle = "OfInstances"
 	return []Mutant{
 		{
@@ -75,7 +75,7 @@ func strangersFrontMutants() []Mutant {
 			New:    "default:\n\t}",
 		},
 		{
-			Name: "tla/native/not-is-that-of-a-machine", Kind: WrongAnswer, In: "tla/native", Packages: native,
+			Name: "tla/stdlib/not-is-that-of-a-machine", Kind: WrongAnswer, In: "tla/stdlib", Packages: stdlib,
 			Breaks: "Not of Bitwise turns over digits that the number does not have.",
 			Old:    "value.Int(x ^ int32(1<<mathbits.Len32(uint32(x))-1))",
 			New:    "value.Int(x ^ int32(1<<mathbits.Len32(uint32(x))-1) ^ -1)",

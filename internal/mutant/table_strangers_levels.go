@@ -5,7 +5,7 @@ package mutant
 // strangersLevelMutants are about the levels of operators that are passed on, and
 // about what commands say of a configuration and do at an interrupt.
 func strangersLevelMutants() []Mutant {
-	models, resolve, native := []string{"internal/model"}, []string{"internal/tla/resolve"}, []string{"tla/native"}
+	models, resolve, stdlib := []string{"internal/model"}, []string{"internal/tla/resolve"}, []string{"tla/stdlib"}
 	return []Mutant{
 		{
 			Name: "tla/resolve/operators-passed-on-have-every-level", Kind: WrongAnswer, In: "internal/tla/resolve", Packages: resolve,
@@ -98,13 +98,13 @@ func strangersLevelMutants() []Mutant {
 			New:    "_ = model.Constants(spec, cfg)",
 		},
 		{
-			Name: "tla/native/random-subset-of-more-than-there-is", Kind: WrongAnswer, In: "tla/native", Packages: native,
+			Name: "tla/stdlib/random-subset-of-more-than-there-is", Kind: WrongAnswer, In: "tla/stdlib", Packages: stdlib,
 			Breaks: "RandomSubset(k, S) is S only where S has k elements, and fails where it has fewer.",
 			Old:    "if n.Cmp(big.NewInt(int64(k))) <= 0 {",
 			New:    "if n.Cmp(big.NewInt(int64(k))) == 0 {",
 		},
 		{
-			Name: "tla/native/random-subsets-are-not-as-likely", Kind: WrongAnswer, In: "tla/native", Packages: native,
+			Name: "tla/stdlib/random-subsets-are-not-as-likely", Kind: WrongAnswer, In: "tla/stdlib", Packages: stdlib,
 			Breaks: "RandomSubset draws some subsets more often than others.",
 			Old:    "j := i + int(ctx.random(int64(len(es)-i), op))",
 			New:    "j := int(ctx.random(int64(len(es)), op))",

@@ -129,34 +129,34 @@ func arithmeticMutants() []Mutant {
 
 // nativeMutants are about the operators of the standard modules.
 func nativeMutants() []Mutant {
-	tests := []string{"tla/native"}
+	tests := []string{"tla/stdlib"}
 	return []Mutant{
 		{
-			Name: "tla/native/subseq-beyond-the-end", Kind: WrongAnswer, In: "tla/value", Packages: []string{"tla/value", "tla/native"},
+			Name: "tla/stdlib/subseq-beyond-the-end", Kind: WrongAnswer, In: "tla/value", Packages: []string{"tla/value", "tla/stdlib"},
 			Breaks: "SubSeq may be asked for elements behind the end of the sequence.",
 			Old:    "if m < 1 || int64(n) > int64(length) {",
 			New:    "if m < 1 || int64(m) > int64(length) {",
 		},
 		{
-			Name: "tla/native/select-counts-from-zero", Kind: WrongAnswer, In: "tla/native", Packages: tests,
+			Name: "tla/stdlib/select-counts-from-zero", Kind: WrongAnswer, In: "tla/stdlib", Packages: tests,
 			Breaks: "SelectInSeq gives the place before the one that was found, and 0 for the first.",
 			Old:    "})\n\t\treturn value.Int(int32(at + 1))",
 			New:    "})\n\t\treturn value.Int(int32(max(at, 0)))",
 		},
 		{
-			Name: "tla/native/fold-swaps-arguments", Kind: WrongAnswer, In: "tla/native", Packages: tests,
+			Name: "tla/stdlib/fold-swaps-arguments", Kind: WrongAnswer, In: "tla/stdlib", Packages: tests,
 			Breaks: "FoldLeft passes the element before the result so far.",
 			Old:    "\"FoldLeft\") {\n\t\t\tacc = op.call(acc, x)",
 			New:    "\"FoldLeft\") {\n\t\t\tacc = op.call(x, acc)",
 		},
 		{
-			Name: "tla/native/bag-keeps-what-is-taken-out", Kind: WrongAnswer, In: "tla/native", Packages: tests,
+			Name: "tla/stdlib/bag-keeps-what-is-taken-out", Kind: WrongAnswer, In: "tla/stdlib", Packages: tests,
 			Breaks: "An element of which no copy is left stays in the bag.",
 			Old:    `copies(x, b, "(-)")); n > 0 {`,
 			New:    `copies(x, b, "(-)")); n >= 0 {`,
 		},
 		{
-			Name: "tla/native/suffix-from-the-front", Kind: WrongAnswer, In: "tla/native", Packages: tests,
+			Name: "tla/stdlib/suffix-from-the-front", Kind: WrongAnswer, In: "tla/stdlib", Packages: tests,
 			Breaks: "IsSuffix compares with the beginning of the sequence.",
 			Old:    "equalAll(a, b[len(b)-len(a):])",
 			New:    "equalAll(a, b[:len(a)])",

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 )
 
 // Files is the file system: modules come from it, and specifications may read and
@@ -19,7 +19,7 @@ type Files struct{}
 var (
 	_ load.Files   = Files{}
 	_ load.Lister  = Files{}
-	_ native.Files = Files{}
+	_ stdlib.Files = Files{}
 )
 
 // ReadFile reads a file that is not larger than source.FileBytesMax.

@@ -125,7 +125,7 @@ func firstDifference(want, got string) string {
 var withoutExample = map[string]string{
 	"env":                       "interfaces: the example is in env/osenv",
 	"sim/suite":                 "called by tests: the example is in sim",
-	"tla/native":                "called by generated code",
+	"tla/stdlib":                "called by generated code",
 	"tla/typed":                 "called by generated code",
 	"distsys/cell":              "called by generated code",
 	"distsys/resource":          "called by generated code: the example is in distsys",

@@ -82,7 +82,7 @@ const (
 	timeLayout                = "2006-01-02 15:04:05"
 	progressFirst             = 3 * time.Second
 	progressEvery             = time.Minute
-	assertionMessage          = "assertion failed: " // of tla/native
+	assertionMessage          = "assertion failed: " // of tla/stdlib
 	initialPredicate          = "<Initial predicate>"
 )
 

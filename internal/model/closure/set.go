@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/model/rule"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -223,7 +223,7 @@ func (c *compiler) native(d *core.Def, args []core.Expr, x site) compiled {
 
 // native2 compiles an operator of two values. Sums and differences of
 // integers, the most frequent, are computed in place.
-func (c *compiler) native2(op *native.Op, args []core.Expr, x site) compiled {
+func (c *compiler) native2(op *stdlib.Op, args []core.Expr, x site) compiled {
 	f, ca, cb := op.F2, c.expr(args[0], x), c.expr(args[1], x)
 	a, b := ca.run, cb.run
 	arithmetic := op.Module == "Naturals" || op.Module == "Integers"
@@ -257,7 +257,7 @@ func (c *compiler) native2(op *native.Op, args []core.Expr, x site) compiled {
 }
 
 // cardinality counts the elements of {x \in S : p} without making the set.
-func (c *compiler) cardinality(op *native.Op, args []core.Expr, x site) (compiled, bool) {
+func (c *compiler) cardinality(op *stdlib.Op, args []core.Expr, x site) (compiled, bool) {
 	if op.Module != "FiniteSets" || op.Name != "Cardinality" {
 		return compiled{}, false
 	}
@@ -317,7 +317,7 @@ func (c *compiler) nativePred(d *core.Def, args []core.Expr, x site) pred {
 
 // nativeN compiles operators that take operators, more than three values, or
 // something of the world.
-func (c *compiler) nativeN(d *core.Def, op *native.Op, args []core.Expr, x site) compiled {
+func (c *compiler) nativeN(d *core.Def, op *stdlib.Op, args []core.Expr, x site) compiled {
 	vals := make([]expr, len(args))
 	ops := make([]func(*Machine) operator, len(args))
 	var late expr
@@ -331,7 +331,7 @@ func (c *compiler) nativeN(d *core.Def, op *native.Op, args []core.Expr, x site)
 		}
 	}
 	return code(func(m *Machine) value.Value {
-		in := make([]native.Arg, len(args))
+		in := make([]stdlib.Arg, len(args))
 		for i := range in {
 			if vals[i] != nil {
 				in[i].Val = vals[i](m)

@@ -4,15 +4,15 @@ package program
 
 import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 )
 
 // Native is the Go form of a definition of a standard module, or nil.
-func Native(d *core.Def) *native.Op {
+func Native(d *core.Def) *stdlib.Op {
 	if !d.Native {
 		return nil
 	}
-	return native.Lookup(d.Module, d.Name)
+	return stdlib.Lookup(d.Module, d.Name)
 }
 
 // HasEffects reports whether d is an operator whose result may differ from one

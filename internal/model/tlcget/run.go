@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ashlar-dev/ashlar/internal/check"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -29,7 +29,7 @@ type Run struct {
 	Muted bool
 	// over reports that no worker is evaluating, so that all registers may be read.
 	over  bool
-	World native.Context
+	World stdlib.Context
 
 	// Stop reports that the search is over.
 	Stop func() bool
@@ -53,7 +53,7 @@ func (r *Run) AskStop() {
 // those of others.
 func New(shared *Shared, worker uint64) *Run {
 	r := &Run{shared: shared, registers: make(map[string]value.Value), random: newRandom(shared.settings.Seed, worker)}
-	r.World = native.Context{
+	r.World = stdlib.Context{
 		Print:       r.print,
 		Register:    r.register,
 		SetRegister: r.setRegister,
@@ -82,7 +82,7 @@ func (r *Run) Mute() *Run {
 
 // unwritten are files for an evaluation that is repeated: what it writes is
 // written already.
-type unwritten struct{ native.Files }
+type unwritten struct{ stdlib.Files }
 
 func (unwritten) WriteFile(string, []byte, bool) error { return nil }
 
@@ -138,7 +138,7 @@ type Settings struct {
 	Now func() int32
 	// Files is what IOUtils, Json and CSV read and write, Environment what
 	// IOEnv is. Nil: they are evaluation errors.
-	Files       native.Files
+	Files       stdlib.Files
 	Environment func() map[string]string
 	// Progress gives what TLCGet knows of the run. Nil: TLCGet of such a name
 	// is an evaluation error.

@@ -6,7 +6,7 @@
 //
 // In: Settings, which connect a run to its surroundings, and from the worker where
 // it is (level, action, whether the initial predicate is evaluated). Out: a
-// native.Context, which the operators of the standard modules use.
+// stdlib.Context, which the operators of the standard modules use.
 //
 // Promised: each worker has its own Run, so none waits for another; random numbers
 // depend on the seed and on the number of the worker only; an evaluation that is

@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/model/program"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -121,7 +121,7 @@ func (r *Evaluator) native(d *core.Def, args []core.Expr, n *Env, s State) value
 	if op == nil {
 		value.Fail("the operator %s of module %s cannot be evaluated", d.Name, d.Module)
 	}
-	in := make([]native.Arg, len(args))
+	in := make([]stdlib.Arg, len(args))
 	for i, a := range args {
 		if op.Lazy && i == len(args)-1 {
 			in[i].Op = func([]value.Value) value.Value { return r.attempt(a, n, s) }

@@ -82,7 +82,7 @@ type Def struct {
 	Params []*Local
 	// Body may be nil only for a native definition.
 	Body Expr
-	// Native reports that tla/native computes (Module, Name). A native definition
+	// Native reports that tla/stdlib computes (Module, Name). A native definition
 	// that has a Body too must agree with it.
 	Native    bool
 	Recursive bool // declared by RECURSIVE

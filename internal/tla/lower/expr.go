@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/resolve"
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 )
 
 // reader lowers the expressions of one definition.
@@ -36,7 +36,7 @@ func (p *Program) reader() *reader {
 func (p *Program) body(s *resolve.Symbol, d *core.Def) { p.reader().body(s, d) }
 
 func (r *reader) body(s *resolve.Symbol, d *core.Def) {
-	if d.Native && native.Lookup(d.Module, d.Name).Primitive {
+	if d.Native && stdlib.Lookup(d.Module, d.Name).Primitive {
 		return // the text of the module only holds a place
 	}
 	switch n := s.Node.(type) {

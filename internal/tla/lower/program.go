@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/resolve"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 )
 
 // Program is the lowering of one root module. What it has lowered it keeps,
@@ -389,6 +389,6 @@ func (p *Program) newDef(s *resolve.Symbol) *core.Def {
 // name of a standard one counts as what its text says, but for operators that
 // no text can define.
 func isNative(s *resolve.Symbol) bool {
-	op := native.Lookup(s.Module.Name, s.Name)
+	op := stdlib.Lookup(s.Module.Name, s.Name)
 	return op != nil && op.Arity == s.Arity() && (s.Module.Standard || op.Primitive)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/internal/tla/module"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 )
 
 func TestNames(t *testing.T) {
@@ -66,7 +66,7 @@ func TestNative(t *testing.T) {
 	for _, name := range module.Names() {
 		text, _ := module.Source(name)
 		for op, left := range defined(text) {
-			known := native.Lookup(name, op)
+			known := stdlib.Lookup(name, op)
 			switch {
 			case left && known == nil:
 				t.Errorf("%s!%s is left to Go, which does not know it", name, op)
@@ -75,7 +75,7 @@ func TestNative(t *testing.T) {
 			}
 		}
 	}
-	for _, op := range native.All() {
+	for _, op := range stdlib.All() {
 		text, ok := module.Source(op.Module)
 		if _, has := defined(text)[op.Name]; !ok || !has {
 			t.Errorf("Go knows %s!%s, which the module does not define", op.Module, op.Name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package native
+package stdlib
 
 // Cases is the table of calls, for the test from outside that runs them through
 // the definitions in TLA+.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package native
+package stdlib
 
 // cases has a line for each call: module, operator, arguments and result,
 // separated by " | ". Arguments are the texts of values, or @name for one of the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package native computes the operators of the standard and community modules
+// Package stdlib computes the operators of the standard and community modules
 // in Go.
 //
 // In: the name of a module and of an operator, then values and operators as
@@ -15,7 +15,7 @@
 // error where the Context does not have it. Everything is safe for concurrent
 // use as far as the Context is. What could become too large is bounded by
 // value.MaxSetSize.
-package native
+package stdlib
 
 import (
 	"cmp"
@@ -225,7 +225,7 @@ func (m *module) primitive(names string) {
 			}
 		}
 		if !found {
-			panic("native: no operator " + name + " in " + m.name)
+			panic("stdlib: no operator " + name + " in " + m.name)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package native_test
+package stdlib_test
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/config"
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
 	"github.com/ashlar-dev/ashlar/internal/tla/module"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -53,13 +53,13 @@ R3 == [p \in (1..3) \X (1..3) |-> p[1] + 1 = p[2]]
 // TestDefinitions: what Go computes is what the definition in TLA+ says.
 func TestDefinitions(t *testing.T) {
 	calls := map[string][][]string{}
-	for _, line := range strings.Split(native.Cases, "\n") {
+	for _, line := range strings.Split(stdlib.Cases, "\n") {
 		parts := strings.Split(line, " | ")
 		if strings.HasPrefix(line, "Bitwise | | |") {
 			parts = append([]string{"Bitwise", "|"}, strings.Split(strings.TrimPrefix(line, "Bitwise | | | "), " | ")...)
 		}
 		want := parts[len(parts)-1]
-		if line == "" || strings.HasPrefix(want, "!") || native.Lookup(parts[0], parts[1]).Primitive {
+		if line == "" || strings.HasPrefix(want, "!") || stdlib.Lookup(parts[0], parts[1]).Primitive {
 			continue
 		}
 		calls[parts[0]] = append(calls[parts[0]], parts)

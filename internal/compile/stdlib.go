@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
-	"github.com/ashlar-dev/ashlar/tla/native"
+	"github.com/ashlar-dev/ashlar/tla/stdlib"
 )
 
 // native writes the call of an operator of a standard module: as Go on typed
@@ -158,7 +158,7 @@ func (f *fn) otherNative(e *core.Call) (val, bool) {
 // nativeValue calls the implementation on values.
 func (f *fn) nativeValue(e *core.Call) val {
 	d := e.Def
-	op := native.Lookup(d.Module, d.Name)
+	op := stdlib.Lookup(d.Module, d.Name)
 	if op == nil {
 		return f.refuse(e, Unsupported, fmt.Sprintf("the operator %s of module %s has no compiled form", d.Name, d.Module), "")
 	}
@@ -176,21 +176,21 @@ func (f *fn) nativeValue(e *core.Call) val {
 	}
 	list := "nil"
 	if len(args) > 0 {
-		list = "[]native.Arg{" + strings.Join(args, ", ") + "}"
+		list = "[]stdlib.Arg{" + strings.Join(args, ", ") + "}"
 	}
 	v := val{f.g.nativeVar(op) + ".Call(nil, " + list + ")", f.g.any, precAtom}
 	return f.coerce(v, f.shapeOf(e))
 }
 
 // nativeVar is the package variable that holds a native operator.
-func (g *generator) nativeVar(op *native.Op) string {
+func (g *generator) nativeVar(op *stdlib.Op) string {
 	key := op.Module + "!" + op.Name
 	if name, ok := g.natives[key]; ok {
 		return name
 	}
 	name := g.names.fresh("native" + upperFirst(goName(op.Name)))
 	g.natives[key] = name
-	g.nativeDecls.emit("%s = native.Lookup(%q, %q)", name, op.Module, op.Name)
+	g.nativeDecls.emit("%s = stdlib.Lookup(%q, %q)", name, op.Module, op.Name)
 	return name
 }
 
