@@ -4,10 +4,10 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 )
 
 // lossPercent is how many of the packets each host loses on the way in.
@@ -19,9 +19,11 @@ const lossPercent = 5
 // specification. All of it is inside namespaces that the test makes and
 // removes.
 func TestNamespaces(t *testing.T) {
-	hosts := newHosts(t, clients+1)
+	name := procs.Namespaces(t, clients+1, lossPercent)
 	c := newCluster(t, goodSpec, 15*time.Second)
-	c.hosts = hosts
+	for i := range clients + 1 {
+		c.hosts = append(c.hosts, host{namespace: fmt.Sprint(name, "-", i), address: fmt.Sprint("192.0.2.", i+1)})
+	}
 	if err := c.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -34,50 +36,4 @@ func TestNamespaces(t *testing.T) {
 	}
 	t.Logf("%d sections with %d%% of all packets lost", c.sections(), lossPercent)
 	t.Log(checkTraces(t, c, 0))
-}
-
-// newHosts makes n network namespaces on one switch, which is a namespace too.
-// Where that is not permitted the test does not run, and says so.
-func newHosts(t *testing.T, n int) []host {
-	t.Helper()
-	ip := func(args ...string) error {
-		out, err := exec.Command("ip", args...).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("ip %v: %w: %s", args, err, out)
-		}
-		return nil
-	}
-	prefix := fmt.Sprintf("ashlar%d", os.Getpid())
-	hub := prefix + "-hub"
-	if err := ip("netns", "add", hub); err != nil {
-		t.Skipf("NOT RUN: network namespaces are not permitted here: %v", err)
-	}
-	t.Cleanup(func() { ip("netns", "del", hub) })
-	must := func(args ...string) {
-		t.Helper()
-		if err := ip(args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	must("-n", hub, "link", "add", "switch", "type", "bridge")
-	must("-n", hub, "link", "set", "switch", "up")
-	var hosts []host
-	for i := range n {
-		h := host{namespace: fmt.Sprintf("%s-%d", prefix, i), address: fmt.Sprintf("192.0.2.%d", i+1)}
-		port := fmt.Sprintf("port%d", i)
-		must("netns", "add", h.namespace)
-		t.Cleanup(func() { ip("netns", "del", h.namespace) })
-		must("-n", hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", h.namespace)
-		must("-n", hub, "link", "set", port, "master", "switch", "up")
-		must("-n", h.namespace, "link", "set", "lo", "up")
-		must("-n", h.namespace, "address", "add", h.address+"/24", "dev", "eth0")
-		must("-n", h.namespace, "link", "set", "eth0", "up")
-		lose := exec.Command("ip", "netns", "exec", h.namespace, "iptables", "-A", "INPUT", "-i", "eth0", "-p", "tcp",
-			"-m", "statistic", "--mode", "random", "--probability", fmt.Sprintf("0.%02d", lossPercent), "-j", "DROP")
-		if out, err := lose.CombinedOutput(); err != nil {
-			t.Skipf("NOT RUN: packets cannot be lost here: %v: %s", err, out)
-		}
-		hosts = append(hosts, h)
-	}
-	return hosts
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
@@ -37,63 +38,18 @@ func TestNamespaces(t *testing.T) {
 		inNamespaces(t, prefix)
 		return
 	}
-	prefix := makeNamespaces(t)
+	prefix := procs.Namespaces(t, netHosts, lossPercent)
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside := exec.Command("ip", "netns", "exec", prefix+"-hub", program, "-test.run=^TestNamespaces$", "-test.v", "-test.timeout=3m")
-	inside.Env = append(os.Environ(), hubVariable+"="+prefix)
-	out, err := inside.CombinedOutput()
-	if err != nil {
-		t.Errorf("inside: %v", err)
+	cmd := exec.Command("ip", "netns", "exec", prefix+"-hub", program, "-test.run=^TestNamespaces$", "-test.v", "-test.timeout=3m")
+	cmd.Env = append(os.Environ(), hubVariable+"="+prefix)
+	inside := procs.Start(t, cmd)
+	if state := inside.State(); !state.Success() {
+		t.Errorf("inside: %v", state)
 	}
-	t.Logf("%s", out)
-}
-
-func ip(args ...string) error {
-	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("ip %v: %w: %s", args, err, out)
-	}
-	return nil
-}
-
-// makeNamespaces makes a namespace for the switch and the clients, and one for each
-// server. Where that is not permitted the test does not run, and says so.
-func makeNamespaces(t *testing.T) (prefix string) {
-	t.Helper()
-	prefix = fmt.Sprintf("ashlarw%d", os.Getpid())
-	hub := prefix + "-hub"
-	if err := ip("netns", "add", hub); err != nil {
-		t.Skipf("NOT RUN: network namespaces are not permitted here: %v", err)
-	}
-	t.Cleanup(func() { ip("netns", "del", hub) })
-	must := func(args ...string) {
-		t.Helper()
-		if err := ip(args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	must("-n", hub, "link", "set", "lo", "up")
-	must("-n", hub, "link", "add", "switch", "type", "bridge")
-	must("-n", hub, "address", "add", "192.0.2.100/24", "dev", "switch")
-	must("-n", hub, "link", "set", "switch", "up")
-	for i := range netHosts {
-		name, port := fmt.Sprintf("%s-%d", prefix, i), fmt.Sprint("port", i)
-		must("netns", "add", name)
-		t.Cleanup(func() { ip("netns", "del", name) })
-		must("-n", hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
-		must("-n", hub, "link", "set", port, "master", "switch", "up")
-		must("-n", name, "link", "set", "lo", "up")
-		must("-n", name, "address", "add", fmt.Sprintf("192.0.2.%d/24", i+1), "dev", "eth0")
-		must("-n", name, "link", "set", "eth0", "up")
-		lose := exec.Command("ip", "netns", "exec", name, "iptables", "-A", "INPUT", "-i", "eth0", "-p", "tcp",
-			"-m", "statistic", "--mode", "random", "--probability", fmt.Sprintf("0.%02d", lossPercent), "-j", "DROP")
-		if out, err := lose.CombinedOutput(); err != nil {
-			t.Skipf("NOT RUN: packets cannot be lost here: %v: %s", err, out)
-		}
-	}
-	return prefix
+	t.Log(inside.Out())
 }
 
 // inNamespaces is the test inside the switch's namespace.
@@ -137,11 +93,11 @@ func inNamespaces(t *testing.T, prefix string) {
 			continue
 		}
 		port := fmt.Sprint("port", h.number)
-		if err := ip("link", "set", port, "down"); err != nil {
+		if err := procs.IP("link", "set", port, "down"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Duration(r.IntN(1500)) * time.Millisecond)
-		if err := ip("link", "set", port, "up"); err != nil {
+		if err := procs.IP("link", "set", port, "up"); err != nil {
 			t.Fatal(err)
 		}
 	}
