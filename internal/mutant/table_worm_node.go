@@ -190,6 +190,16 @@ func wormNodeMutants() []Mutant {
 			Old:    "(seen == (sighting{}) || seen == r.knows)", New: "true",
 		},
 		{
+			Name: "worm/node/who-hangs-up-is-dialled-at-once", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestWelcomeAndHangUp",
+			Breaks: "A server that welcomes and hangs up is dialled a hundred times a second.",
+			Old:    "if p.state == welcomed && now.Sub(p.since) >= p.t.opt.BackoffMax {", New: "if p.state == welcomed {",
+		},
+		{
+			Name: "worm/node/one-that-hung-up-once-is-never-trusted", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestWelcomeAndHangUp",
+			Breaks: "A server is dialled rarely for ever, once it was away.",
+			Old:    "if p.state == welcomed && now.Sub(p.since) >= p.t.opt.BackoffMax {", New: "if false {",
+		},
+		{
 			Name: "worm/node/a-refused-epoch-has-begun", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: "TestInvalidConfiguration",
 			Breaks: "A server does not notice that it cannot begin an epoch.",
 			Old:    "if p.group.Epoch() != c.Epoch {", New: "if false {",

@@ -34,8 +34,9 @@ type peer struct {
 	challenge wire.Challenge // of this connection
 
 	backoff env.Backoff
-	redial  entry // in the wheel: not to be dialled yet
-	beat    entry // in the wheel: whether the connection lives
+	since   env.Instant // of the welcome
+	redial  entry       // in the wheel: not to be dialled yet
+	beat    entry       // in the wheel: whether the connection lives
 	heard   env.Instant
 	pings   uint64
 
@@ -162,11 +163,12 @@ func (p *peer) fail(err error) {
 		return
 	}
 	p.trouble = err.Error()
-	if p.state == welcomed {
-		p.backoff.Reset()
+	now := p.t.opt.Env.Clock.Now()
+	if p.state == welcomed && now.Sub(p.since) >= p.t.opt.BackoffMax {
+		p.backoff.Reset() // a server that welcomes and hangs up is not dialled all the time
 	}
 	p.t.wheel.remove(&p.redial)
-	p.t.wheel.add(&p.redial, p.t.opt.Env.Clock.Now().Add(p.backoff.Next(p.t.random)))
+	p.t.wheel.add(&p.redial, now.Add(p.backoff.Next(p.t.random)))
 	p.end()
 }
 
@@ -263,7 +265,7 @@ func (p *peer) welcome(w *wire.Welcome) {
 		p.fail(fmt.Errorf("it is at generation %d and was at %d", w.Generation, p.generation))
 	default:
 		p.t.counts.Welcomes++
-		p.state, p.trouble, p.restored = welcomed, "", false
+		p.state, p.trouble, p.restored, p.since = welcomed, "", false, p.t.opt.Env.Clock.Now()
 		p.see(w.Generation, w.Position)
 	}
 }

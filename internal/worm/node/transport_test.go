@@ -135,6 +135,36 @@ func TestCoalesce(t *testing.T) {
 	}
 }
 
+// TestWelcomeAndHangUp: a server that welcomes and hangs up is dialled less and less
+// often; after a connection that has lasted it is dialled soon.
+func TestWelcomeAndHangUp(t *testing.T) {
+	d := newDesk(t, nil)
+	tr := hand(d, nil)
+	dials := func(lasts time.Duration, within time.Duration) int {
+		before, end := tr.counts.Dials, d.clock.now.Add(within)
+		for d.clock.now < end {
+			tr.opt.Serial.Do(func() {
+				q := readOf(addr(1, 1))
+				tr.Call(handMember, &q, time.Second, func(*wor.Reply) {})
+			})
+			if len(d.dialled) > 0 {
+				s := d.dialledBy(t, testKey(5))
+				d.clock.advance(lasts)
+				s.h.Closed(s.c, errors.New("hung up"))
+			}
+			d.clock.advance(wheelTick)
+		}
+		return int(tr.counts.Dials - before)
+	}
+	if n := dials(0, time.Minute); n < 20 || n > 100 {
+		t.Errorf("a server that hangs up is dialled %d times in a minute", n)
+	}
+	dials(3*time.Second, 3*time.Second)
+	if n := dials(0, time.Second); n < 4 {
+		t.Errorf("a server whose connection has lasted is dialled %d times in a second", n)
+	}
+}
+
 // TestLost: every call is answered once, whatever becomes of the connection, and
 // the next hello says how far the server was seen.
 func TestLost(t *testing.T) {
