@@ -126,10 +126,10 @@ func sameFor(after *logic.Program, given []interp.Message) (out []interp.Message
 }
 
 const compareHelp = `Compare explores a program and what steps make of it (or another program) in every
-order in which the messages can arrive, and says whether the second does what the
-first can: at every moment it has told what the first can have told (safety), and
-it comes to rest where the first can (liveness). A difference is shown with the
-steps that lead there.
+order in which the messages can arrive, and reports whether the first can do all that
+the second does: at every moment the first can have sent the same messages to the outside
+(safety), and where the second comes to rest, so can the first (liveness). A difference
+is shown with the steps that lead to it.
 
 It is a search within bounds, which it says: so many messages in a tick, so many
 that come twice, so many crashes, so many nodes that omit messages for ever. What a
@@ -138,9 +138,9 @@ Functions from Go are stood in for by functions that give different results for
 different arguments.
 
 Between nodes a message may come any number of times. Where a difference is found, the
-original is explored again with as many deliveries as there may be: what it tells then
-is no difference. Where that search does not get to the end, the difference is shown,
-and may be one of how often messages come (exit code 20).
+original is explored again with as many deliveries as there may be: what it sends then
+is no difference. If that search does not complete, the difference is shown, with a
+remark that it may come only from how often messages arrive (exit code 20).
 
 Without --inputs, a few sets of messages with values from the original are compared as
 well, each within small bounds and without failures, as rewrite does.
@@ -327,9 +327,9 @@ func printComparison(t *console.Terminal, c *explore.Comparison, d comparison) {
 	for i, name := range []string{"the original", "the other"} {
 		all := ""
 		if !d.Complete[i] {
-			all = ", and did not get to the end"
+			all = ", and did not visit all"
 		}
-		fmt.Fprintf(t.Out, "%s: visited %s%s; tells %s, and comes to rest with %d of them\n",
+		fmt.Fprintf(t.Out, "%s: visited %s%s; sends %s of messages, and comes to rest with %d of them\n",
 			name, many(int(d.States[i]), "state"), all, many(d.Told[i], "set"), d.Final[i])
 	}
 	if d.Drawn != "" {

@@ -235,7 +235,7 @@ func tellSimulation(t *console.Terminal, d simulation, o simulateOptions, p *log
 		if d.ExitCode == exit.Interrupted {
 			fmt.Fprintln(t.Out, "interrupted, after")
 		}
-		fmt.Fprintf(t.Out, "%s of %s: %s in %s, %d came to rest\n", many(int(d.Runs), "run"), p.Name, many(d.Told, "message")+" told", many(d.Steps, "step"), d.Rested)
+		fmt.Fprintf(t.Out, "%s of %s: %s in %s, %d came to rest\n", many(int(d.Runs), "run"), p.Name, many(d.Told, "message")+" sent to the outside", many(d.Steps, "step"), d.Rested)
 		if d.Found == "" {
 			fmt.Fprintln(t.Out, pal.Good("no difference: ")+"the original can do what these runs did")
 		} else {

@@ -40,14 +40,14 @@ func NewOracle(p *logic.Program, inputs []interp.Message, o Options) *Oracle {
 
 // Verdict is what the oracle says of a run.
 type Verdict struct {
-	// Kind is "" when all of it is explained; "safety" when a set of messages was told
-	// of which it has found no run; "liveness" when it has found none that comes to
-	// rest with all that was told.
+	// Kind is "" when a run of the program explains everything; "safety" when a set of
+	// messages was sent to the outside that no run that was found sends; "liveness" when no
+	// run that was found comes to rest after sending all of them.
 	Kind string
 	// Told is that set, a line each.
 	Told string
-	// Sure is that there is no such run of the program at all, within the steps that
-	// the search takes: it was through all of them, and not at its bound.
+	// Sure reports that the program has no such run at all within the steps that the search
+	// takes: the search has tried all of them and did not reach its bound.
 	Sure bool
 }
 
@@ -64,9 +64,9 @@ func (v *Verdict) String() string {
 	case "":
 		return "the original can do the same"
 	case "liveness":
-		return fmt.Sprintf("it comes to rest having told\n%s\nwhere %s", told, sure)
+		return fmt.Sprintf("it comes to rest after sending\n%s\nwhich %s", told, sure)
 	}
-	return fmt.Sprintf("it tells\n%s\nwhich %s", told, sure)
+	return fmt.Sprintf("it sends\n%s\nwhich %s", told, sure)
 }
 
 // Judge looks for runs of the program that tell what a run of the other has told, until

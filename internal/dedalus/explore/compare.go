@@ -144,16 +144,16 @@ func (m *Model) told(s *state) []interp.Message {
 
 // Difference is something that the second program does and the first cannot.
 type Difference struct {
-	// Kind is "safety": Told is a set of messages that the first never tells, all of
-	// them in one run; or
-	// "liveness": the second comes to rest having told it, and the first never
-	// does.
+	// Kind is "safety" or "liveness". For safety, Told is a set of messages to the outside
+	// that the first never sends in one run. For liveness, the second comes to rest after
+	// sending the messages of Told and no others, and the first never does.
 	Kind string `json:"kind"`
 	Told string `json:"told"`
-	// Ordered is that the first tells them too, but not before as few inputs came.
+	// Ordered reports that the first sends them as well, but only after more inputs have
+	// arrived.
 	Ordered bool `json:"ordered,omitempty"`
-	// Unsure is that the first may do it where messages come more often: all that it can
-	// do then was too much to be gone through.
+	// Unsure reports that the first may do it if messages arrive more often: everything
+	// that it can do then was too much to explore.
 	Unsure bool `json:"unsure,omitempty"`
 	// Steps lead the second there.
 	Steps []string `json:"steps"`
@@ -166,15 +166,15 @@ func (d *Difference) Error() string {
 	}
 	never := "the original never does"
 	if d.Ordered {
-		never = "the original never does in this order: clients may wait for what is told first, and then ask"
+		never = "the original never does in this order: a client may wait for the first of these messages before it asks"
 	}
 	if d.Unsure {
-		never += " (or was not seen to, if messages may come any number of times)"
+		never += " (or was not seen to, if messages may arrive any number of times)"
 	}
 	if d.Kind == "liveness" {
-		return fmt.Sprintf("it comes to rest having told\n%s\nwhere %s", told, never)
+		return fmt.Sprintf("it comes to rest after sending\n%s\nwhich %s", told, never)
 	}
-	return fmt.Sprintf("it tells\n%s\nwhich %s", told, never)
+	return fmt.Sprintf("it sends\n%s\nwhich %s", told, never)
 }
 
 // Comparison is what Compare found.
