@@ -13,13 +13,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/internal/cli"
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 )
 
 // paramCase is one way in which an instance gets a parameter.
@@ -134,21 +134,15 @@ func TestParametersOfEveryKind(t *testing.T) {
 	if err := os.Mkdir(traces, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	var cmds []*exec.Cmd
+	var running []*procs.Process
 	for k := range cases {
-		cmd := exec.CommandContext(ctx, bin, "-config", conf, "-node", fmt.Sprintf("p%d", k))
+		cmd := exec.Command(bin, "-config", conf, "-node", fmt.Sprintf("p%d", k))
 		cmd.Env = append(os.Environ(), distsys.TraceDir+"="+traces)
-		cmd.Stderr = &bytes.Buffer{}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		cmds = append(cmds, cmd)
+		running = append(running, procs.Start(t, cmd))
 	}
-	for k, cmd := range cmds {
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("%+v: %v\n%s", cases[k], err, cmd.Stderr)
+	for k, p := range running {
+		if code := p.Wait(); code != 0 {
+			t.Errorf("%+v: exit code %d", cases[k], code)
 		}
 	}
 	if t.Failed() {

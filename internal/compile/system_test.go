@@ -4,21 +4,19 @@ package compile_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 	"github.com/ashlar-dev/ashlar/internal/compile"
 	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
+	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
@@ -65,25 +63,21 @@ func TestLockServiceRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	traces := t.TempDir()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	var wg sync.WaitGroup
+	var running []*procs.Process
 	for i := range clients + 1 {
 		args := []string{"-config", config, "-for", "2s", "-archetype", "AClient", "-self", fmt.Sprint(i)}
 		if i == 0 {
 			args = []string{"-config", config, "-for", "2500ms", "-node", "server"}
 		}
-		cmd := exec.CommandContext(ctx, filepath.Join(b.dir, "run"), args...)
+		cmd := exec.Command(filepath.Join(b.dir, "run"), args...)
 		cmd.Env = append(os.Environ(), distsys.TraceDir+"="+traces)
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("process %d: %v\n%s", i, err, out)
-			}
-		}()
+		running = append(running, procs.Start(t, cmd))
 	}
-	wg.Wait()
+	for i, p := range running {
+		if code := p.Wait(); code != 0 {
+			t.Errorf("process %d: exit code %d", i, code)
+		}
+	}
 
 	type stay struct{ enter, leave tracelog.Clock }
 	stays := make([][]stay, clients+1)
