@@ -97,7 +97,7 @@ type Worker interface {
 	Capabilities() Capabilities
 }
 
-// ErrStopped is returned by a Visit, and by a worker that was told to stop,
+// ErrStopped is returned by a Visit, and by a worker that was asked to stop,
 // when the search is over.
 var ErrStopped = errors.New("check: search stopped")
 

@@ -105,8 +105,8 @@ type keeper struct {
 
 func newKeeper(st *store, o Checkpoint) *keeper { return &keeper{st: st, o: o} }
 
-// poll keeps a checkpoint where it is time for one, or where the search is to be
-// left, which the error tells.
+// poll keeps a checkpoint if it is time for one, or if the search is to be left: it then
+// returns the error that says so.
 func (k *keeper) poll() error {
 	leave := k.o.Leave != nil && k.st.s.level.waiting() > 0 && k.o.Leave()
 	if !leave && (k.o.Due == nil || !k.o.Due()) {

@@ -126,7 +126,7 @@ type deepening struct {
 	highest int    // bytes of the path and of what waits, at most
 	held    int    // bytes of the path
 	fresh   int64  // new states at the depth of the round
-	level   int    // what the worker was told last
+	level   int    // what AtLevel was last called with
 	visited int64  // successors of the state that is being expanded
 	found   *violation
 }

@@ -45,7 +45,7 @@ type graphBuilder struct {
 	levels   []int // the first state of each level
 	begun    bool  // the initial states are known
 	expanded int   // states of which the steps are known
-	// expandedTo, where it is not nil, is told how many there are now and then.
+	// expandedTo, unless it is nil, is called now and then with that number.
 	expandedTo func(n int)
 	steps      int64
 	failed     []uint32 // states of which not every successor can be computed
@@ -289,7 +289,8 @@ func (w *stepWorker) expand(from, to int) {
 
 func (w *stepWorker) expandState(s State) error {
 	err := w.ev.Next(s, w.visit)
-	// A person who looks at the graph wants what there is of it.
+	// A drawing shows as much of the graph as is known, including states whose
+	// successors cannot be computed.
 	var wrong *EvalError
 	if w.b.statesMax > 0 && errors.As(err, &wrong) {
 		w.failed = append(w.failed, w.on)

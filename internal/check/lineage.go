@@ -27,8 +27,8 @@ type lineage struct {
 	samples []sample
 	n       uint32 // records
 	parent  uint32 // of the last record
-	// reading is held by whoever reads the tape in the middle of a segment: workers
-	// ask for paths, one at a time. No other lock is taken while it is held.
+	// reading is held while the tape is read in the middle of a segment: workers ask
+	// for paths, one at a time. No other lock is taken while it is held.
 	reading sync.Mutex
 }
 

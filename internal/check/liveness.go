@@ -26,8 +26,8 @@ type Live struct {
 	Properties []LiveProperty
 	// Premises are what Properties promise something for.
 	Premises []Premise
-	// Cut is that behaviours may end where the model was told to look no further,
-	// so that nothing can be said about fairness itself.
+	// Cut reports that behaviours may end at a constraint of the model, so that nothing
+	// can be concluded about fairness itself.
 	Cut bool
 }
 

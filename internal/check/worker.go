@@ -304,7 +304,7 @@ func (w *worker) outcome(err error) (v *violation, whole bool) {
 	return v, v != nil
 }
 
-// publish tells of the progress.
+// publish makes the worker's counts visible to others.
 func (w *worker) publish() {
 	w.generated.Store(w.total)
 	w.added.Store(w.fresh)

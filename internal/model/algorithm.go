@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Algorithm is the algorithm of a model that NewDirect made, for those who want
-// to see steps from the inside: what a resource gives and takes is visible as
-// such, which it no longer is in a successor. It is for one goroutine.
+// Algorithm is the algorithm of a model that NewDirect made, for a
+// caller that looks inside steps: it sees what a resource gives and takes, which the
+// successor no longer shows. One goroutine may use it.
 type Algorithm struct {
 	m         *Model
 	r         *tree.Evaluator

@@ -28,8 +28,8 @@ func (m *Model) showAlias(at check.Shown, vals, next []value.Value) []check.Bind
 		for name, x := range v.Fields {
 			out = append(out, show(name, x))
 		}
-		// A record has no order; an author who wrote its fields one by one gave
-		// them one.
+		// A record has no order. Its fields are shown in the order in which the
+		// specification lists them, where it does.
 		order := m.fieldsOf(m.alias.expr)
 		place := func(b check.Binding) int {
 			if i := slices.Index(order, b.Name); i >= 0 {

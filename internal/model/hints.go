@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// What beginners do, and what they are told beyond that it is wrong.
+// Frequent mistakes of beginners, and the repairs that diagnostics offer for them.
 
 // wrongLevel reports that the configuration names d as what it cannot be.
 func (b *builder) wrongLevel(n config.Name, d *core.Def, l, most core.Level, what string) {

@@ -37,7 +37,7 @@ func (j *packedJudge) BrokenInvariant() (int, error) {
 	return i, err
 }
 
-// AtLevel tells the worker how many states the path to what it expands next has.
+// AtLevel sets how many states the path to the next expanded state has.
 func (w *packedWorker) AtLevel(level int) {
 	w.level = level
 	w.worker.AtLevel(level)

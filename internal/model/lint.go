@@ -167,7 +167,7 @@ func (w *worker) meet() {
 	w.unmet = left
 }
 
-// Remarks tell what is odd about the states that were visited, all of them by
+// Remarks report what is unusual about all states that were visited, all of them by
 // these workers.
 func (m *Model) Remarks(workers []check.Worker) []string {
 	var out []string

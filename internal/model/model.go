@@ -60,7 +60,8 @@ type Model struct {
 	warnings  *source.List
 }
 
-// Warnings are what the configuration says in vain. The list is the model's.
+// Warnings are about settings of the configuration that have no effect. The caller must
+// not change the list.
 func (m *Model) Warnings() *source.List { return m.warnings }
 
 // formula is an expression that is evaluated by itself, without free names.
@@ -121,8 +122,8 @@ func NewDirect(spec *core.Spec, alg *pcal.Algorithm, cfg *config.Config, o Optio
 	return New(spec, cfg, o)
 }
 
-// Constants returns what is wrong, or in vain, in what a configuration says of
-// constants and definitions. It evaluates nothing.
+// Constants returns what is wrong, or has no effect, in the settings of a configuration
+// for constants and definitions. It evaluates nothing.
 func Constants(spec *core.Spec, cfg *config.Config) *source.List {
 	var diags source.List
 	program.New(spec, cfg, program.Options{}, &diags)

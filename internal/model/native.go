@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 )
 
-// Native is a packed model as a program: what the program has to be told.
+// Native is a packed model as a program: its source, and the input that it needs.
 type Native struct {
 	// Source is its package main.
 	Source []byte
@@ -78,8 +78,8 @@ func (m *Model) Native() (n *Native, why string) {
 // met so far. It may be called beside a search.
 func (m *Model) NativeFits() bool { return m.packed != nil && !m.packed.odd.Load() }
 
-// NativeRemarks tell what is odd about the states that a program visited: which
-// antecedents were true in none, and which bits some and all states have.
+// NativeRemarks report what is unusual about the states that a program visited. Unmet are
+// the antecedents that were true in none, ors and ands the bits that some and all have.
 func (m *Model) NativeRemarks(unmet []bool, ors, ands []uint64) []string {
 	w := &packedWorker{worker: &worker{m: m}, p: m.packed, ors: ors, ands: ands}
 	for i, no := range unmet {

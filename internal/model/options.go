@@ -32,16 +32,16 @@ type Options struct {
 	// Progress gives what TLCGet knows of the run. Nil: TLCGet of such a name
 	// is an evaluation error.
 	Progress func() tlcget.Progress
-	// Configuration is what TLCGet("config") tells.
+	// Configuration is the value of TLCGet("config").
 	Configuration tlcget.Configuration
 	// Exit is called, by any worker, when the specification asks for the end of
 	// the run, by TLCSet("exit", TRUE). Nil: it goes on.
 	Exit func()
 
-	// Profile has expressions be counted: see Model.Profile.
+	// Profile counts how often expressions are evaluated: see Model.Profile.
 	Profile bool
-	// Reduce asks for a search of an algorithm that leaves out states where that
-	// can be told to be sound; Model.Reduction says what came of it.
+	// Reduce asks for a search of an algorithm that leaves out states where that is known
+	// to be sound; Model.Reduction reports what it achieved.
 	Reduce bool
 	// SafetyOnly reports that properties of behaviours will not be checked.
 	SafetyOnly bool

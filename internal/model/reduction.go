@@ -33,8 +33,8 @@ func (b *builder) reduce() {
 	b.m.reduction = reduce.Decide(b.p, b.m.direct, invariants)
 }
 
-// irreducible says what of the model could tell a reduced search from a whole
-// one, or is empty.
+// irreducible names a part of the model that could distinguish a reduced search from a
+// whole one, or is empty.
 func (b *builder) irreducible() string {
 	m := b.m
 	switch {

@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// parts is what TLCGet("spec") tells: of every kind of formula those that the
-// configuration names, or that the specification consists of, with their names
-// and where they are written. How often each was evaluated is not part of it.
+// parts is the value of TLCGet("spec"): the formulas of each kind that the configuration
+// names, or that the specification consists of, with their names and places. How often
+// each was evaluated is not part of it.
 func (m *Model) parts() value.Value {
 	formulas := func(fs ...*formula) value.Value {
 		var out []value.Value

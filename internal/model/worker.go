@@ -300,6 +300,6 @@ func (w *worker) BrokenStepAfter(last int) (int, error) {
 	return -1, nil
 }
 
-// AtLevel tells the worker how many states the path to what it expands next
-// has, for TLCGet("level"); the candidate's path has one more.
+// AtLevel sets how many states the path to the next expanded state has, for
+// TLCGet("level"); the candidate's path has one more.
 func (w *worker) AtLevel(level int) { w.run.Level = level }

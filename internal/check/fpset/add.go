@@ -7,18 +7,19 @@ import (
 	"sync/atomic"
 )
 
-// A lock that several processors take in turn costs each of them a read of
-// another one's cache, as much as the place of the fingerprint does. So who adds
-// has an Adder of its own, which says in a word of its own that it is at work in
-// a shard, and changes the table with compare-and-swap. Only who lets a table
-// grow waits for the others. A table must grow when so many slots are taken, no
-// earlier and no later, whoever takes them; so an Adder takes slots that it was
-// granted, and who lets a table grow takes back first what others have left.
+// A lock that several processors take in turn costs each of them a read from
+// another processor's cache, as much as reading the slot of the fingerprint. So each
+// goroutine adds through an Adder of its own, which notes in a word of its own that
+// it is at work in a shard, and changes the table with compare-and-swap. Only a
+// goroutine that grows a table waits for the others. A table must grow at a fixed
+// number of taken slots, no matter which Adders took them. So an Adder takes slots
+// only from a grant, and before a table grows, what is left of all grants is taken
+// back.
 
 // Adder adds fingerprints to a Seen for one goroutine.
 type Adder struct {
 	set *Seen
-	_   [64]byte // what others write is in no cache line of the words
+	_   [64]byte // keeps what others write out of the cache lines of words
 	// words are, for each shard, twice the number of slots that the adder may
 	// take, and one more while it is changing the table, or closed.
 	words [shards]atomic.Int32

@@ -4,14 +4,13 @@
 // fingerprints: what makes a state cost bytes instead of a state.
 //
 // There are two kinds. Seen is that of a search: eight bytes a state, looked up
-// without a lock, with a mark that tells who found it (seen.go). In a Set each
-// fingerprint carries a claim, a number such as that of its state. Of several
-// claims to one fingerprint the lowest stays, whatever the order in which
-// goroutines make them.
+// without a lock, with a mark that says which piece of work found it (seen.go). In a Set each
+// fingerprint carries a claim, a number such as that of its state. If several
+// goroutines claim one fingerprint, the lowest claim stays, whatever their order.
 //
 // A Set is cut into shards by the upper bits of the fingerprint. A shard is
 // an open-addressing table with its own lock, its slices hold no pointers, and
-// it grows alone: no lock and no pause is common to all. Two states with one
+// it grows independently: no lock and no pause affects all shards. Two states with one
 // fingerprint are taken for one; Collision bounds how likely that is.
 package fpset
 

@@ -12,11 +12,11 @@ import (
 // Seen is the set of fingerprints of a search: eight bytes a slot, looked up
 // without a lock. Use NewSeen.
 //
-// A fingerprint has a mark, one byte, in the place of the eight upper bits that
-// the choice of the shard has used up. While workers explore a part of the
-// search, a fingerprint that is new has the number of the piece of work that
-// found it, and of several the lowest: that is enough to tell afterwards what
-// one worker would have found, since a piece belongs to one worker. Between
+// A fingerprint has a mark, one byte, in place of its eight upper bits, which
+// choose the shard and need not be stored. While workers explore a part of the
+// search, a new fingerprint is marked with the number of the piece of work that
+// found it, the lowest number if several did. Since a piece belongs to one worker,
+// that suffices to work out afterwards what a single worker would have found. Between
 // parts every fingerprint is settled: it is Old or Cached.
 //
 // Home slots grow with the fingerprint, so that a growing table is copied from
@@ -29,14 +29,14 @@ type Seen struct {
 	shard  [shards]seenShard
 	adders []*Adder
 	mu     sync.Mutex // of own
-	own    *Adder     // of who has none
+	own    *Adder     // of callers that have none
 }
 
 // Mark is what a fingerprint is known by.
 type Mark uint8
 
-// The marks. Pieces of work have the marks from FirstPiece on. Who adds with
-// Old finds what is Cached, so Cached is the lower one.
+// The marks. Pieces of work have the marks from FirstPiece on. An
+// Adder that adds with Old must find what is Cached, so Cached is lower.
 const (
 	Cached     Mark = 1 // settled, and in a run on disk
 	Old        Mark = 2 // settled, and in no run on disk
@@ -47,7 +47,7 @@ const (
 const PiecesMax = 256 - int(FirstPiece)
 
 type seenShard struct {
-	mu   sync.Mutex   // of room, and of who lets the table grow
+	mu   sync.Mutex   // of room; held while the table grows
 	room int          // slots that may be taken until the table grows, beyond what adders may
 	old  atomic.Int64 // marked Old when they were settled
 	_    [40]byte     // a cache line of its own
@@ -104,11 +104,11 @@ func seek(slots []uint64, key uint64) (i int, found uint64) {
 func (s *Seen) Touch(fp uint64) {
 	slots, key := s.of(fp)
 	home, _ := bits.Mul64(key, uint64(len(slots)))
-	atomic.LoadUint64(&slots[home]) // the compiler keeps it, though nobody wants to know
+	atomic.LoadUint64(&slots[home]) // an atomic read, which the compiler keeps although its result is unused
 }
 
-// Add is what Adder.Add is, for who has no adder. It is safe for concurrent use,
-// and one waits for another.
+// Add is Adder.Add for callers without an Adder. It is safe for concurrent use: calls
+// wait for one another.
 func (s *Seen) Add(fp uint64, m Mark) Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,8 +137,8 @@ func (s *Seen) rebuild(shard uint64, n int, keep func(uint64) uint64) {
 }
 
 // pageSlots is how many slots lie in a page of memory. A page that is read before
-// it is written costs the system two faults, and with the second all processors
-// of the process must be told, which stops them for as long.
+// it is written costs two page faults, and the second interrupts all processors that
+// run the process, so that they update their tables.
 const pageSlots = 512
 
 // Settle gives a fingerprint that has the mark m, of a piece, the mark Old, and

@@ -111,7 +111,7 @@ func (t *tarjan) accepts(n uint32) (only []*Formula, ok bool) {
 }
 
 // shorten drops repetitions of a state: the automaton may take a step while the
-// system stutters, and no formula tells the difference.
+// system stutters, and no formula can distinguish the two.
 func (l *Lasso) shorten() {
 	l.Loop = slices.Compact(l.Loop)
 	for len(l.Loop) > 1 && l.Loop[len(l.Loop)-1] == l.Loop[0] {

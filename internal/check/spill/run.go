@@ -172,8 +172,7 @@ func (r *Run) Name() string { return r.name }
 // Len is how many fingerprints there are.
 func (r *Run) Len() int64 { return r.n }
 
-// Sum is the checksum of the whole run, which tells it from others that are as
-// long.
+// Sum is the checksum of the whole run. It distinguishes runs of equal length.
 func (r *Run) Sum() uint32 { return r.sum }
 
 // Bytes is the size of the file, Held of what is in memory.
@@ -282,7 +281,7 @@ func (r *Run) Find(fps []uint64, hit func(fp uint64)) error {
 				break
 			}
 			to = max(to, p+1)
-			// Of those on this page none tells more.
+			// The others on this page need no further read.
 			k += sort.Search(len(fps)-k, func(i int) bool { return to < len(r.first) && fps[k+i] >= r.first[to] })
 		}
 		var err error

@@ -519,7 +519,7 @@ func (c *compiler) opAct(e *core.Op, x site, k act) act {
 const unchangedMax = 64
 
 // elementsOf are the elements of a constant set, for a compiler that wants to
-// treat each by itself; nil where there are more than max or none can be told.
+// treat each by itself; nil where there are more than most or they cannot be enumerated.
 func elementsOf(set value.Value, most int) (elems []value.Value) {
 	if set.Kind() != value.KindSet {
 		return nil

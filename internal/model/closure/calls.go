@@ -47,7 +47,7 @@ func (c *compiler) recall(d *core.Def, args []core.Expr, x site, inner compiled)
 		if found {
 			return known
 		}
-		v := inner.run(m) // also tells what is wrong with the arguments
+		v := inner.run(m) // also reports what is wrong with the arguments
 		if err == nil {
 			m.memos.SetCall(at, hash, vals, v)
 		}

@@ -22,8 +22,8 @@
 // calls its continuation for every way to be true, and takes the values back;
 // it is false when the enumeration is to stop.
 //
-// How to compile against a state (for those who add front ends, such as the
-// direct execution of algorithms): make a function for the activation with
+// How to compile against a state, for a new front end such as the direct execution
+// of algorithms: make a function for the activation with
 // c.newFunction(nil); a site {fn, nil, mode{}} in which unprimed variables
 // are read from machine.cur and primed ones from machine.nxt; bind names with
 // scope.slot(local, fn.slot()) and store their values in machine.slots before

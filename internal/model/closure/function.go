@@ -50,8 +50,8 @@ func (c *compiler) functionOf(e core.Expr, x site) *meaning {
 	return nil
 }
 
-// globalFn is the named function that a definition is. Where it is constant,
-// what was computed of it is kept for good.
+// globalFn is the named function that a definition is. The values of a constant
+// one are kept until the end of the search.
 func (c *compiler) globalFn(d *core.Def) *meaning {
 	d, _ = c.p.Resolve(d)
 	if d == nil || d.Body == nil || c.p.IsNative(d) || len(d.Params) > 0 {

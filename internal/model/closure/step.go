@@ -42,8 +42,8 @@ type yielding struct {
 // goOn compiles what follows, given what is assigned.
 type goOn func(set pcal.Assigned) act
 
-// block compiles the step of a block; the variables it does not assign keep
-// their values, and m.found is told.
+// block compiles the step of a block; the variables that it does not assign
+// keep their values, and m.found is called with every result.
 func (s *steps) block(b *pcal.Block, x site) act {
 	return s.stmts(b.Body, x, nil, func(set pcal.Assigned) act {
 		found := act(func(m *Machine) bool { return m.found(m.action) })

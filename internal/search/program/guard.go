@@ -11,12 +11,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
-// A search that outgrows the memory is ended, so that what it knows can be
-// told; otherwise the system would end the process without a word.
+// A search that outgrows the memory is ended, so that it can report what it knows;
+// otherwise the system would kill the process.
 
 const (
 	guardEvery = 100 * time.Millisecond
-	// collectorMin is what the collector lets a process have without haste.
+	// collectorMin is the least memory limit that is set for the collector.
 	collectorMin = 64 << 20
 )
 

@@ -12,9 +12,9 @@ import (
 type KeyMachine interface {
 	Machine
 	// Key puts what names the state cur into name, which has as many words as
-	// Sizes.Key bytes take; ok is false where the code stopped. The bytes are those
-	// that the one who asked names the state by, so each finds what the other has
-	// found.
+	// Sizes.Key bytes take; ok is false where the code stopped. The bytes are
+	// those by which the process that asked names the state, so each of the two finds
+	// what the other has found.
 	Key(cur, name []uint64) (ok bool)
 }
 

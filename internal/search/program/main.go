@@ -79,7 +79,7 @@ func Late(ctx context.Context) <-chan struct{} {
 // where it can be kept.
 const SegmentWaitMax = 10 * time.Second
 
-// tellEvery is how often the program tells how far it is.
+// tellEvery is how often the program reports its progress.
 const tellEvery = 250 * time.Millisecond
 
 // Sizes are how large states are: words, and bytes when they are written. Key is
@@ -90,7 +90,8 @@ type Sizes struct{ Words, Bytes, Key int }
 // Main is the program; machine makes a machine. It does not return where
 // something is wrong with the world.
 func Main(sizes Sizes, machine func() Machine) {
-	// Who asked decides what an interrupt means, and closes the standard input.
+	// The process that has started this one decides what an interrupt means, and closes
+	// the standard input to end the search.
 	signal.Ignore(os.Interrupt)
 	if err := serve(os.Stdin, os.Stdout, &model{Sizes: sizes, machine: machine}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -111,7 +112,7 @@ func serve(in io.Reader, out io.Writer, m *model) error {
 		for {
 			var a check.PeriodicAnswer
 			if err := decoder.Decode(&a); err != nil {
-				cancel(err) // the one who asked is gone, or does not want to know any more
+				cancel(err) // the process that asked has ended, or wants no answer any more
 				return
 			}
 			select {
