@@ -5,6 +5,7 @@ package specs
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -330,6 +331,27 @@ func TestCrashesByHand(t *testing.T) {
 				t.Errorf("got %s, by hand it is %s", got, want)
 			}
 		})
+	}
+}
+
+// TestPageOfCrashes holds the page against the specification that it quotes.
+func TestPageOfCrashes(t *testing.T) {
+	bare := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = regexp.MustCompile(`\\\*[^\n]*`).ReplaceAll(text, nil)
+		return strings.Join(strings.Fields(string(text)), " ")
+	}
+	spec, blocks := bare("restart/restart.tla"), regexp.MustCompile("```tla (.*?) ```").FindAllStringSubmatch(bare("../docs/lang/crash.md"), -1)
+	if len(blocks) < 2 {
+		t.Fatalf("the page has %d examples", len(blocks))
+	}
+	for _, b := range blocks {
+		if !strings.Contains(spec, b[1]) {
+			t.Errorf("restart.tla does not say: %s", b[1])
+		}
 	}
 }
 

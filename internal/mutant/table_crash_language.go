@@ -21,10 +21,16 @@ func crashLanguageMutants() []Mutant {
 			New:    "\t\t{\n\t\t\tc.start(v, j)\n",
 		},
 		{
-			Name: "tla/pcal/crash/calls-are-kept", Kind: Unsound, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans"}, Run: "TestTranslations/crash",
+			Name: "tla/pcal/crash/calls-are-kept", Kind: Unsound, In: "internal/tla/pcal", Packages: []string{"internal/model", "internal/tla/trans"}, Run: "TestRandomCrashesByHand|TestTranslations/crash",
 			Breaks: "After a crash in a procedure its return goes back to the life before.",
 			Old:    "\t\tj.add(c.put(a.Stack, &core.Tuple{}, nil))\n",
 			New:    "",
+		},
+		{
+			Name: "tla/pcal/crash/variables-of-calls-are-kept", Kind: Unsound, In: "internal/tla/pcal", Packages: []string{"internal/model"}, Run: "TestRandomCrashesByHand",
+			Breaks: "The variables of a procedure that was under way when its process crashed have the values of the life before.",
+			Old:    "\t\t\t\td.start(Unset(p, v), j)\n",
+			New:    "\t\t\t\t_, _ = d, v\n",
 		},
 		{
 			Name: "tla/pcal/crash/the-dead-crash", Kind: WrongAnswer, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans", "cmd/ashlar"}, Run: "TestTranslations/crash|TestScripts/crash",
