@@ -25,20 +25,22 @@ func (db *DB) policy(alpha float64) trunk.Policy {
 	return trunk.Policy{Alpha: alpha, Snapshots: oldest != message.MaxSeq, Oldest: oldest, Skip: db.tree.isSpoiled, Busy: db.tree.isBusy}
 }
 
-func (db *DB) nextJob(alpha float64) *trunk.Job {
+func (db *DB) nextJob(alpha float64, tight bool) *trunk.Job {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return db.nextJobLocked(alpha)
+	return db.nextJobLocked(alpha, tight)
 }
 
-// nextJobLocked takes the most urgent job. Flushes are done at once: they only
-// move references.
-func (db *DB) nextJobLocked(alpha float64) *trunk.Job {
+// nextJobLocked takes the most urgent job; when tight, the most urgent one that
+// gives back space. Flushes are done at once: they only move references.
+func (db *DB) nextJobLocked(alpha float64, tight bool) *trunk.Job {
+	p := db.policy(alpha)
+	p.Tight = tight
 	for {
 		if db.err() != nil {
 			return nil
 		}
-		j := db.tree.next(db.policy(alpha))
+		j := db.tree.next(p)
 		if j == nil || !j.Flush {
 			return j
 		}
@@ -54,27 +56,34 @@ var errAborted = errors.New("compaction given up")
 
 // run merges the inputs of a job, and puts the result in their place.
 func (db *DB) run(j *trunk.Job) error {
-	defer func() {
-		for _, r := range j.Inputs {
-			db.unrefBranch(r.Branch)
-		}
-	}()
 	outputs, err := db.mergeWithin(j)
-	db.mu.Lock()
-	if !db.tree.finish(j, outputs, err == nil) && err == nil {
-		err = errAborted
-	}
 	if err == nil {
-		db.publish(db.current.Load().mems)
-		db.work.wake()
+		db.mu.Lock()
+		if db.tree.commit(j, outputs) {
+			db.publish(db.current.Load().mems)
+		} else {
+			err = errAborted
+		}
+		db.mu.Unlock()
 	}
-	db.work.jobDone()
-	db.mu.Unlock()
 	if err != nil {
 		for _, b := range outputs {
 			db.discard(b)
 		}
-		return db.mergeError(j, err)
+		err = db.mergeError(j, err)
+	}
+	for _, r := range j.Inputs {
+		db.unrefBranch(r.Branch)
+	}
+	// Callers that wait for the job look for the space that it gave back: they are
+	// woken when the inputs are retired, or the job is recorded as spoiled.
+	db.mu.Lock()
+	db.tree.end(j)
+	db.work.wake()
+	db.work.jobDone()
+	db.mu.Unlock()
+	if err != nil {
+		return err
 	}
 	return db.reclaim()
 }

@@ -87,6 +87,13 @@ func (c *fullDiskCase) fill() (taken int) {
 			if old, had := c.model[k]; had != (err == nil) || had && string(got) != old {
 				c.Fatalf("a put that was refused has left %d bytes, %v: %v", len(got), err, refused)
 			}
+			// A refusal is final: what the background does by itself makes no room.
+			if err := c.db.Wait(); err != nil && !errors.Is(err, env.ErrNoSpace) {
+				c.Fatal(err)
+			}
+			if err := c.db.Put([]byte(k), []byte(v)); err == nil {
+				c.Errorf("put %d was refused, and is taken when the background has done its work: %v", i, refused)
+			}
 			c.seed += i
 			return taken
 		}

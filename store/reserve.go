@@ -257,6 +257,14 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 	if db.freeRetired() {
 		return true, nil
 	}
+	db.mu.Lock()
+	waiting := len(db.current.Load().mems) > 1
+	db.mu.Unlock()
+	if waiting { // to be written, and it takes less as a branch
+		if err := db.flushOldest(); !errors.Is(err, env.ErrNoSpace) {
+			return true, err
+		}
+	}
 	worth := trunk.Worth{Any: p == forDeletes, BytesPerDelete: 64 << 10}
 	db.mu.Lock()
 	var newer, deletes, ranges int
@@ -278,6 +286,11 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 			db.work.awaitJob() // a worker may give back space
 			db.mu.Unlock()
 			return true, nil
+		case j == nil:
+			// What the background would merge next gives back space as well.
+			j = db.nextJobLocked(alphaIdle, true)
+		}
+		switch {
 		case j == nil:
 			db.mu.Unlock()
 			return db.keepNow(), nil // merges may have made it less

@@ -154,32 +154,35 @@ func (db *DB) inline() error {
 			return err
 		}
 	}
-	for {
-		did, err := db.step(alphaBusy)
+	for tight := false; ; {
+		did, err := db.step(alphaBusy, tight)
 		var unreadable readError
 		switch {
-		case errors.Is(err, env.ErrNoSpace):
-			return nil // a caller that needs the room gets the error
 		case errors.As(err, &unreadable):
 			continue // not retried; a caller that reads there gets the error
+		case errors.Is(err, env.ErrNoSpace) && !tight:
+			tight = true
+		case errors.Is(err, env.ErrNoSpace):
+			return nil // a caller that needs the room gets the error
 		case err != nil || !did:
 			return err
 		}
 	}
 }
 
-// step does one piece of background work, if there is any.
-func (db *DB) step(alpha float64) (did bool, err error) {
+// step does one piece of background work, if there is any; when tight, one that
+// gives back space.
+func (db *DB) step(alpha float64, tight bool) (did bool, err error) {
 	if err := db.err(); err != nil {
 		return false, nil
 	}
 	db.mu.Lock()
-	full := db.flushDue()
+	full := !tight && db.flushDue()
 	db.mu.Unlock()
 	if full {
 		return true, db.flushOldest()
 	}
-	j := db.nextJob(alpha)
+	j := db.nextJob(alpha, tight)
 	if j == nil {
 		return false, nil
 	}
@@ -266,8 +269,10 @@ func (db *DB) handOver() error {
 func (s *schedule) compactor() {
 	defer s.workers.Done()
 	db := s.db
-	for {
-		j := s.awaitMerge()
+	// Without room for a merge that only makes reads shorter, those that give back
+	// space come first, until none is due.
+	for tight := false; ; {
+		j := s.awaitMerge(&tight)
 		if j == nil {
 			return
 		}
@@ -281,6 +286,10 @@ func (s *schedule) compactor() {
 		if errors.As(err, &unreadable) {
 			continue
 		}
+		if errors.Is(err, env.ErrNoSpace) && !tight {
+			tight = true
+			continue
+		}
 		db.mu.Lock()
 		if !db.closing.Load() {
 			s.rest()
@@ -290,15 +299,21 @@ func (s *schedule) compactor() {
 }
 
 // awaitMerge returns the next compaction, or nil when the store is closing. An
-// idle store gives space back meanwhile.
-func (s *schedule) awaitMerge() *trunk.Job {
+// idle store gives space back meanwhile. If tight is true, the compaction is one
+// that gives back space; tight ends when none is due.
+func (s *schedule) awaitMerge(tight *bool) *trunk.Job {
 	db := s.db
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for !db.closing.Load() {
-		if j := db.nextJobLocked(s.alpha()); j != nil {
+		if j := db.nextJobLocked(s.alpha(), *tight); j != nil {
 			s.trimmed = false
 			return j
+		}
+		if *tight {
+			*tight = false
+			s.rest() // the others have no room: not before something has changed
+			continue
 		}
 		if s.alpha() == alphaIdle && !s.trimmed && db.err() == nil {
 			s.trimmed = true
@@ -402,14 +417,17 @@ func (db *DB) Wait() error {
 		return nil
 	}
 	if db.opt.Tuning.Inline {
+		var refused error
 		for {
-			did, err := db.step(alphaIdle)
-			if err != nil {
+			did, err := db.step(alphaIdle, refused != nil)
+			switch {
+			case errors.Is(err, env.ErrNoSpace) && refused == nil:
+				refused = err
+			case err != nil:
 				return err
-			}
-			if !did {
+			case !did:
 				db.trim()
-				return db.err()
+				return cmp.Or(db.err(), refused)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
+	"github.com/ashlar-dev/ashlar/sim"
 )
 
 // shortStore is a store on which a merge is due: some branches of the same keys.
@@ -50,7 +51,7 @@ func TestMergesWithoutMemory(t *testing.T) {
 		"wait": db.Wait,
 		"inline": func() error {
 			for {
-				if did, err := db.step(alphaIdle); err != nil || !did {
+				if did, err := db.step(alphaIdle, false); err != nil || !did {
 					return err
 				}
 				if err := db.inline(); err != nil {
@@ -118,7 +119,7 @@ func TestReadsWithoutRoom(t *testing.T) {
 	}
 	defer disk.Close()
 	db := shortStore(t, disk)
-	j := db.nextJob(alphaIdle)
+	j := db.nextJob(alphaIdle, false)
 	if j == nil {
 		t.Fatal("no merge is due")
 	}
@@ -133,12 +134,159 @@ func TestReadsWithoutRoom(t *testing.T) {
 	if err := db.err(); err != nil {
 		t.Error(err)
 	}
-	db.tree.finish(j, nil, false)
+	db.tree.end(j)
 	for _, r := range j.Inputs {
 		db.unrefBranch(r.Branch)
 	}
 	db.tree.spoiled = []*trunk.Job{}
 	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fullDisk is a disk on which no file can become longer while it is full.
+type fullDisk struct {
+	env.Disk
+	full bool
+}
+
+func (d *fullDisk) Open(name string, create bool) (env.File, error) {
+	f, err := d.Disk.Open(name, create)
+	if err != nil {
+		return nil, err
+	}
+	return fullFile{f.(env.SpaceFile), d}, nil
+}
+
+type fullFile struct {
+	env.SpaceFile
+	disk *fullDisk
+}
+
+func (f fullFile) Allocate(off, n int64) error {
+	if f.disk.full {
+		return env.ErrNoSpace
+	}
+	return f.SpaceFile.Allocate(off, n)
+}
+
+// tightStore is a store without free pages beside its reserve, in which the most
+// urgent merge is one of short runs, and one at the bottom is due as well. It has
+// no goroutines.
+func tightStore(t *testing.T) *DB {
+	t.Helper()
+	disk := &fullDisk{Disk: sim.NewDisk()}
+	o := Options{Memory: 64 << 20, Compression: None, Tuning: Tuning{MemtableBytes: 128 << 10, LeafBytes: 32 << 10, Fanout: 8, Runs: 2, BlobBytes: 1 << 10, Inline: true}}
+	db, err := Open(env.Env{Disk: disk, Clock: osenv.NewClock(), Random: osenv.NewRandom()}, "db", o)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(err)
+	put := func(from, to, round int) {
+		for i := from; i < to; i++ {
+			must(db.Put(fmt.Appendf(nil, "key%03d", i), fmt.Appendf(nil, "%d %0500d", round, i)))
+		}
+		must(db.flushMems(false))
+	}
+	put(0, 200, 0)
+	put(0, 200, 1) // sorted runs alone become one partition
+	must(db.Compact(nil, nil))
+	db.opt.Tuning.Inline = false // or the puts would merge
+	for round := range 4 {
+		put(150, 200, round)
+	}
+	for round := range 7 {
+		put(0, 2, round)
+	}
+	disk.full = true
+	db.keepNow()
+	for err == nil {
+		_, err = db.space.take(1, forSpeed)
+	}
+	if !errors.Is(err, env.ErrNoSpace) {
+		t.Fatal(err)
+	}
+	p := db.policy(alphaBusy)
+	if j := db.tree.trunk.Next(p); j == nil || j.Bottom {
+		t.Fatalf("the most urgent job is %+v", j)
+	}
+	if !bottomDue(db) {
+		t.Fatal("no merge at the bottom is due")
+	}
+	return db
+}
+
+func bottomDue(db *DB) bool {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	p := db.policy(alphaBusy)
+	p.Tight = true
+	return db.tree.due(p)
+}
+
+// Without room for the most urgent merge, those that give back space are made,
+// by callers and by workers.
+func TestMergesThatGiveBackSpaceGoOn(t *testing.T) {
+	db := tightStore(t)
+	db.opt.Tuning.Inline = true
+	if err := db.inline(); err != nil {
+		t.Fatal(err)
+	}
+	if bottomDue(db) {
+		t.Error("callers leave a merge that gives back space")
+	}
+
+	db = tightStore(t)
+	db.mu.Lock()
+	db.work.working = 1
+	db.mu.Unlock()
+	db.work.workers.Add(1)
+	go db.work.compactor()
+	db.mu.Lock()
+	for db.work.working > 0 { // it rests when it has nothing more to do
+		db.work.idle.Wait()
+	}
+	db.mu.Unlock()
+	if bottomDue(db) {
+		t.Error("a worker leaves a merge that gives back space")
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A full memtable keeps pages for what it has, not for what it was granted.
+func TestFullMemtablesKeepWhatTheyNeed(t *testing.T) {
+	o := Options{Memory: 64 << 20, Durability: EveryCommit, Tuning: Tuning{MemtableBytes: 32 << 10, LeafBytes: 4 << 10, Inline: true}}
+	db, err := Open(env.Env{Disk: sim.NewDisk(), Clock: osenv.NewClock(), Random: osenv.NewRandom()}, "db", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(i int) {
+		if err := db.Put(fmt.Appendf(nil, "key%04d", i), make([]byte, 400)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 500 {
+		put(i)
+	}
+	if err := db.Compact(nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	db.opt.Tuning.Inline = false // or the memtable would be flushed
+	for i := 500; len(db.current.Load().mems) == 1; i++ {
+		put(i)
+	}
+	m := db.current.Load().mems[1]
+	// Each record: a message, and two pages of a partition's merge; each byte, with
+	// the padding of its frame: twice, and what a branch needs beside its blocks.
+	if most := uint64(2*m.table.Len() + 3*len(m.arena)/4096 + 10); m.keep > most {
+		t.Errorf("%d pages are kept for %d records in %d bytes, want at most %d", m.keep, m.table.Len(), m.table.Pos(), most)
+	}
+	if err := db.shut(nil); err != nil {
 		t.Fatal(err)
 	}
 }

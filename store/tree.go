@@ -3,6 +3,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
@@ -158,7 +160,7 @@ func (t *tree) shrink(worth trunk.Worth, p trunk.Policy) *trunk.Job {
 // flush does a job that only moves references, and reports whether it moved any.
 func (t *tree) flush(j *trunk.Job) bool { return t.trunk.Flush(j) }
 
-// take marks a compaction as running. Its inputs stay until finish is called and
+// take marks a compaction as running, until end is called. Its inputs stay until
 // the caller has given them back.
 func (t *tree) take(j *trunk.Job) *trunk.Job {
 	if j == nil || j.Flush {
@@ -171,23 +173,20 @@ func (t *tree) take(j *trunk.Job) *trunk.Job {
 	return j
 }
 
-// finish ends a compaction, and puts its outputs, if it was done, in the place of
-// its inputs. It returns false if they have changed meanwhile.
-func (t *tree) finish(j *trunk.Job, outputs []*trunk.Branch, done bool) bool {
-	for i := range t.jobs {
-		if t.jobs[i] == j {
-			t.jobs = append(t.jobs[:i:i], t.jobs[i+1:]...)
-			break
-		}
-	}
-	if !done {
-		return false
-	}
+// commit puts the outputs of a compaction in the place of its inputs. It returns
+// false if they have changed meanwhile.
+func (t *tree) commit(j *trunk.Job, outputs []*trunk.Branch) bool {
 	if !t.trunk.Commit(j, outputs) {
 		return false
 	}
 	t.adopt(outputs...) // before gone takes out those that got no reference
 	return true
+}
+
+// end is called when a compaction has been committed or abandoned, and the caller
+// has given back its inputs.
+func (t *tree) end(j *trunk.Job) {
+	t.jobs = slices.DeleteFunc(t.jobs, func(k *trunk.Job) bool { return k == j })
 }
 
 // merging reports whether compactions are running.

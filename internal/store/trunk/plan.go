@@ -25,6 +25,9 @@ type Policy struct {
 	// Skip reports that a merge is not to be made, however much it is worth; nil:
 	// none.
 	Skip func(*Job) bool
+	// Tight asks only for what needs little space: merges at the bottom, which give
+	// back more than they take, and flushes, which move references.
+	Tight bool
 	// Busy reports whether a job is already running on a pivot; nil: none is.
 	Busy func(level int, lo []byte) bool
 }
@@ -50,7 +53,7 @@ func (t *Trunk) Next(p Policy) *Job {
 		} else {
 			j, weight = t.bottom(&n.Pivots[i], hi, p)
 		}
-		if j != nil && weight >= 1 && weight > most && (j.Flush || !p.skips(j)) {
+		if j != nil && weight >= 1 && weight > most && (j.Flush || !p.skips(j) && (j.Bottom || !p.Tight)) {
 			best, most = j, weight
 		}
 	})
@@ -150,7 +153,7 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 		ratio = max(ratio, float64(bases)/4)
 	}
 	many := float64(len(p.Refs)-bases) / float64(t.shape.Runs)
-	if many >= 1 && bases > 0 && (ratio < 0.5 || policy.skips(all)) {
+	if many >= 1 && bases > 0 && !policy.Tight && (ratio < 0.5 || policy.skips(all)) {
 		deltas := 0
 		for deltas < len(p.Refs) && !p.Refs[deltas].Base {
 			deltas++

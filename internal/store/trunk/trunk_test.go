@@ -425,3 +425,38 @@ func TestJoinedBytes(t *testing.T) {
 		t.Errorf("%d bytes, want 700", sum)
 	}
 }
+
+// Without room no merge is chosen that gives back nothing, and of the others none
+// is hidden behind one.
+func TestTightPolicies(t *testing.T) {
+	hidden := 0
+	for seed := range int64(4) {
+		r := rand.New(rand.NewSource(seed))
+		m := newMachine(t, Shape{Fanout: 4, LeafBytes: 1000, Runs: 3})
+		loose, tight := Policy{Alpha: 1}, Policy{Alpha: 1, Tight: true}
+		for range 100 {
+			from, keys := r.Intn(2000), []string(nil)
+			for range 1 + r.Intn(8) {
+				keys = append(keys, fmt.Sprintf("k%04d", (from+r.Intn(400))%2000))
+			}
+			m.attach(keys)
+			m.check()
+			a, b := m.trunk.Next(loose), m.trunk.Next(tight)
+			switch {
+			case b != nil && !b.Flush && !b.Bottom:
+				t.Fatalf("without room the next job is %+v", b)
+			case a != nil && (a.Flush || a.Bottom) && b == nil:
+				t.Fatalf("without room %+v is not made", a)
+			case a != nil && !a.Flush && !a.Bottom && b != nil:
+				hidden++
+			}
+			if j := []*Job{a, b}[r.Intn(2)]; j != nil && r.Intn(4) > 0 {
+				m.run(j)
+				m.check()
+			}
+		}
+	}
+	if hidden == 0 {
+		t.Error("no merge that gives back space was behind one that does not")
+	}
+}
