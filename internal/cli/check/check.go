@@ -101,18 +101,18 @@ With --profile every expression is counted: how often it was evaluated, how ofte
 true or let its action go on, and what part of the time was spent in it, in samples. The
 page of --html shows that beside the text. Without the flag nothing is counted.
 
-A search that takes more than some seconds has the Go toolchain, where there is one,
-compile the model beside it, and goes on in a process of its own, several times as fast.
-What is found is the same. The program is kept in the user's cache directory, and used at
-once the next time. With --native the search waits for the program from the beginning;
-where there is no toolchain, or something that the model asks for cannot be compiled, that
-is said, and the search is made without. With --native=never nothing is compiled.
+If a search takes more than some seconds and a Go toolchain is installed, the model is
+compiled while the search runs, and the search continues in a process of its own, several
+times as fast. The results are the same. The program is kept in the user's cache directory,
+and used at once the next time. With --native the search waits for the program from the
+beginning; without a toolchain, or if the model needs something that cannot be compiled, it
+says so and searches without. With --native=never nothing is compiled.
 
 With --por the search of an algorithm, PlusCal or Modular PlusCal, takes the steps of one
-process only where that process is at a label whose steps nobody else notices. It finds
-what the whole search finds; traces may be other ones, and counts are smaller. Where
-something that is asked for could notice, nothing is left out, and the reason is told.
-Without it, which --exact says too, every state is counted, as TLC counts them.
+process only where that process is at a label whose steps no other process can notice. It
+finds what the whole search finds; traces may differ, and counts are smaller. If a property
+that is checked could notice, nothing is left out, and the reason is printed. Without --por,
+or with --exact, every state is counted, as TLC counts them.
 
 With --memory SIZE a search holds at most SIZE. States that do not fit are kept in files
 in a directory ashlar-check-* of --temp, which is removed at the end. Where the values of

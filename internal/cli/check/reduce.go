@@ -13,8 +13,8 @@ import (
 // wholeStatesMax bounds the whole search that is made for its counts.
 const wholeStatesMax = 200_000
 
-// reducedBy says what --por came to. Where the model is small the whole search
-// is made too: its counts tell what was gained, and its verdict must be the same.
+// reducedBy reports what --por achieved. For a small model the whole search is made as
+// well: its counts show what was saved, and its verdict must be the same.
 func reducedBy(ctx context.Context, s *subject, r *check.Result, o checkOptions) *report.Reduction {
 	if !o.por || s.reduction == nil {
 		return nil

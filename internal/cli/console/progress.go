@@ -16,8 +16,8 @@ import (
 // ProgressEvery is how often the progress line is drawn anew.
 const ProgressEvery = 250 * time.Millisecond
 
-// Progress draws one line that tells how far a search is, and lets other
-// output pass above it.
+// Progress draws one line that shows how far a search is, and lets other output
+// pass above it.
 type Progress struct {
 	w     io.Writer
 	p     Palette

@@ -57,18 +57,17 @@ writes what they cost as JSON, for dedalus optimize --calibration.
 
 With programs it compiles them, runs their components in one thread with their loads,
 and measures what a row that a rule derives costs, with reading and writing messages,
-what a tick costs, and the functions that the programs have from Go. It tells how far
-the costs that it has found are from what each component took. That needs the go
-command, a folder in which it finds this module, and Linux.
+what a tick costs, and the functions that the programs have from Go. It
+reports how far these costs are from what each component took. That needs Linux, the go
+command, and a directory in which it finds this module.
 
-With --measured, a folder in which bench/dedalus has left NAME.json for programs, it
-fits all costs to the processor time that nodes have needed, connections and all, and
-tells how far off it was before and is after.
+With --measured, a directory in which bench/dedalus has left NAME.json for programs, it
+fits all costs to the processor time that nodes have used, connections included, and
+reports the error before and after.
 
 The costs are what optimize reads. With --json a document goes to standard output
-(ashlar-dedalus-calibrate-1) that has the costs, and what is otherwise told beside them: how
-far they are from what nodes took, in microseconds for a command, and the fit. With -o
-the costs are written as well.
+(ashlar-dedalus-calibrate-1): the costs, how far they are from what nodes took, in
+microseconds for a command, and the fit. With -o the costs are written as well.
 
 Exit codes: 0 it worked; 130 interrupted; 150 errors in a program or load; 1 files and
 commands; 2 usage.`,
@@ -172,7 +171,7 @@ func (doc *calibrated) measure(ctx context.Context, t *console.Terminal, paths [
 	return programs, nil
 }
 
-// write writes the costs, and tells of them as JSON if that is asked for.
+// write writes the costs, and reports them as JSON if --json asks for that.
 func (doc *calibrated) write(t *console.Terminal, o calibrateOptions) error {
 	text, err := json.MarshalIndent(doc.Calibration, "", "  ")
 	if err != nil {
@@ -223,10 +222,10 @@ func fitMeasured(ctx context.Context, t *console.Terminal, c *cost.Calibration, 
 	return fitted, v, nil
 }
 
-// errorsShown is how many errors calibrate tells, of the greatest ones.
+// errorsShown is how many errors calibrate shows, the greatest ones.
 const errorsShown = 5
 
-// tellRules tells how far the costs of rules are from what nodes took.
+// tellRules shows how far the costs of rules are from what nodes took.
 func tellRules(t *console.Terminal, errs []cost.RuleError) {
 	mean := 0.0
 	for i, e := range errs {

@@ -108,7 +108,7 @@ func newCheckCommand(t *console.Terminal) *cobra.Command {
 		Short: "Check a program, and show what it consists of",
 		Long: `Check reads a program and reports what is wrong with it: names, types, variables
 that nothing binds, and relations that depend on their own absence or number
-within a tick. It tells of each component what it receives and what it sends.
+within a tick. For each component it prints what the component receives and sends.
 
 Exit codes: 0 nothing is wrong, though there may be warnings; 150 errors in the
 program; 1 files; 2 usage.`,

@@ -89,7 +89,7 @@ func runFmt(t *console.Terminal, paths []string, o fmtOptions) error {
 	return nil
 }
 
-// formatFile lays out one file, and tells of it, but for --json.
+// formatFile lays out one file, and reports it unless --json does that later.
 func formatFile(t *console.Terminal, path string, o fmtOptions) (formattedFile, int, error) {
 	out := formattedFile{File: path, Diagnostics: []source.Report{}}
 	var diags source.List

@@ -38,11 +38,11 @@ func newLoadCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load FILE.ded",
 		Short: "Run all of a protocol on this machine, and ask it for commands",
-		Long: `Load runs a protocol as 'ashlar dedalus run' does, and has clients ask for what
-FILE.load says, or --load, each its next command when it has the answer to the one
-before. Each answer is compared with what the load says of it, and all commands have to
-be answered. It tells how many were, and how long they took; then it ends the
-processes.
+		Long: `Load runs a protocol as 'ashlar dedalus run' does, and starts clients that send
+the commands of FILE.load, or of --load. Each client sends its next command when it has the
+answer to the one before. Each answer is compared with the one that the load expects, and
+all commands must be answered. Load reports how many were, and how long they took; then it
+ends the processes.
 
 The times are of this machine, on which all processes share the processors. They are
 not what as many machines would take.

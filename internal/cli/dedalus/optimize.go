@@ -43,9 +43,10 @@ func newOptimizeCommand(t *console.Terminal) *cobra.Command {
 		Long: `Optimize runs a program on a small workload, counts what each node does for a
 command, and looks for rewrites that take work from the busiest one: components are
 taken apart and divided among as many machines as there are. Each step is one of
-dedalus rewrite, and its certificate is checked. It tells for each step what was in
-the way, what the step does, what it rests on, and what else was tried. Of a component
-that stays in the way it tells what holds it together, and what its author may do.
+dedalus rewrite, and its certificate is checked. For each step it prints the
+bottleneck (what is in the way), what the step does, what it rests on, and what else was
+tried. For a component that remains the bottleneck it prints what holds the component
+together, and what the author can do.
 
 Throughput is modelled from the costs of messages, rules, functions and the log. With
 --measured, the processor time that nodes have needed for a command, the error of the
@@ -146,7 +147,7 @@ func (o *optimizeOptions) compare(ctx context.Context, p *logic.Program, r *cost
 	return try(ctx, p, after, o.skip)
 }
 
-// optimizeDocument is what optimize tells machines, and its page.
+// optimizeDocument is the result of optimize as JSON, and what its page shows.
 type optimizeDocument struct {
 	Schema   string `json:"schema"`
 	Program  string `json:"program"`

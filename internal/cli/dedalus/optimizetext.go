@@ -13,10 +13,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
 )
 
-// rejectedShown is how many other ways of a step are told without --verbose.
+// rejectedShown is how many alternatives to a step are shown without --verbose.
 const rejectedShown = 3
 
-// writeOptimizeText tells a person what an optimization found.
+// writeOptimizeText writes the result of an optimization as text.
 func writeOptimizeText(w io.Writer, d *optimizeDocument, p console.Palette, verbose bool) {
 	fmt.Fprintf(w, "%s %s\n", p.Bold("as it is:"), estimateLine(d.Before))
 	writeLoads(w, d.Before)
@@ -67,7 +67,7 @@ func writeOptimizeText(w io.Writer, d *optimizeDocument, p console.Palette, verb
 	fmt.Fprintf(w, "\nmodelled, with costs of %s; %s profiled, %s refused\n", d.Calibration.Machine, many(d.Programs, "program"), many(d.Refused, "way"))
 }
 
-// writeTies tells what holds a component together, and what its author may do.
+// writeTies writes what holds a component together, and what its author can do.
 func writeTies(w io.Writer, ties []cost.Tie) {
 	for i, t := range ties {
 		if i == 0 {
@@ -118,7 +118,7 @@ func writeLoads(w io.Writer, e *cost.Estimate) {
 	}
 }
 
-// writeValidation tells how far predictions are from measurements.
+// writeValidation writes how far predictions are from measurements.
 func writeValidation(w io.Writer, v *cost.Validation) {
 	fmt.Fprintf(w, "measured on %s:\n", v.Where)
 	for _, e := range v.Errors {
@@ -128,7 +128,7 @@ func writeValidation(w io.Writer, v *cost.Validation) {
 	fmt.Fprintf(w, "  mean error %.0f%%, after fitting %.0f%%\n", 100*v.Mean, 100*v.MeanCalibrated)
 }
 
-// writeRejected tells what else was tried: first what was allowed, best first.
+// writeRejected writes what else was tried: first what was allowed, best first.
 func writeRejected(w io.Writer, head string, list []cost.Candidate, all bool) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b cost.Candidate) int {

@@ -42,9 +42,9 @@ func newRunCommand(t *console.Terminal) *cobra.Command {
 		Use:   "run FILE.ded",
 		Short: "Compile a protocol and run all of it on this machine",
 		Long: `Run compiles a protocol, builds it, and starts each instance as a process that listens
-on loopback. It says where they are, and ends them when it is interrupted, after --for,
+on loopback. It prints their addresses, and ends them when it is interrupted, after --for,
 or when one of them ends by itself. Clients find the instances by deployment.json,
-whose place it tells.
+whose path it prints.
 
 Exit codes: 0 it ran for --for, or was interrupted and all processes ended in order;
 1 a process has ended by itself, or files, or the go command; 12 a step was refused;
@@ -264,7 +264,7 @@ func (f *fleet) start(ctx context.Context, p *deploy.Process) error {
 	}
 }
 
-// tell says what runs.
+// tell prints what runs.
 func (f *fleet) tell() error {
 	if f.o.json {
 		type process struct {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ending is how commands end when they are told to.
+// Package ending ends commands when a signal asks for it.
 //
 // In: the signals that end a process. Out: a context that is over with the first of
 // them. A command that heeds it ends as it documents. One that cannot, as it computes
-// something without end, waits for a file that nobody writes or for somebody to read
+// something without end, waits for a file that no process writes or for a reader of
 // its output, is ended within Within, with the exit code for that. Between
-// Ending.InOrder and Ending.Over it is not: then it puts something in order.
+// Ending.InOrder and Ending.Over it is not: it then cleans up.
 //
 // A second signal ends the process at once.
 package ending

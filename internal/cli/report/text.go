@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 )
 
-// stateBytesFrom is the number of states from which on what each takes tells
+// stateBytesFrom is the least number of states for which the bytes per state mean
 // something.
 const stateBytesFrom = 100_000
 

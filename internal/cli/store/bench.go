@@ -64,7 +64,7 @@ func newBenchCommand(t *console.Terminal) *cobra.Command {
 	return cmd
 }
 
-// benchReport is what store bench tells machines.
+// benchReport is the result of store bench as JSON.
 type benchReport struct {
 	Schema             string       `json:"schema"`
 	Dir                string       `json:"dir"`

@@ -74,7 +74,7 @@ func newScrubCommand(t *console.Terminal) *cobra.Command {
 	return cmd
 }
 
-// report is what verify and scrub tell machines.
+// report is the result of verify and scrub as JSON.
 type report struct {
 	Schema   string    `json:"schema"`
 	Dir      string    `json:"dir"`
@@ -112,7 +112,7 @@ func problemOf(err error) problem {
 	return p
 }
 
-// runCheck opens a store, has it checked, and tells the result.
+// runCheck opens a store, checks it, and reports the result.
 func runCheck(ctx context.Context, t *console.Terminal, o shared, dir, schema string, look func(context.Context, *store.DB) (store.Report, error)) error {
 	s, err := openDir(dir, true)
 	if err != nil {

@@ -21,7 +21,7 @@ func jsonText(b []byte) string {
 	return string(text)
 }
 
-// dumpDocument is what store dump tells machines. Keys are escaped as in a Go
+// dumpDocument is the result of store dump as JSON. Keys are escaped as in a Go
 // string.
 type dumpDocument struct {
 	Schema   string        `json:"schema"`

@@ -67,7 +67,7 @@ func newExploreCommand(t *console.Terminal) *cobra.Command {
 	return cmd
 }
 
-// exploreReport is what store crash-explore tells machines.
+// exploreReport is the result of store crash-explore as JSON.
 type exploreReport struct {
 	Schema   string            `json:"schema"`
 	Verdict  string            `json:"verdict"` // "survives" or "fails" or "interrupted"

@@ -50,7 +50,7 @@ func newStatsCommand(t *console.Terminal) *cobra.Command {
 	return cmd
 }
 
-// stats is what store stats tells machines. Bytes are bytes.
+// stats is the result of store stats as JSON. Sizes are in bytes.
 type stats struct {
 	Schema     string        `json:"schema"`
 	Dir        string        `json:"dir"`

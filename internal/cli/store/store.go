@@ -216,11 +216,10 @@ func work(ctx context.Context, t *console.Terminal, quiet bool, tell func() stri
 	}
 }
 
-// interruptWait is how long work that hears an interrupt has to tell what it
-// knows.
+// interruptWait is how long interrupted work may take to report what it knows.
 const interruptWait = 2 * time.Second
 
-// megabytes tells how much a disk has moved.
+// megabytes is a text that says how much was read and written.
 func (d *meteredDisk) megabytes(start time.Time) string {
 	n, elapsed := d.bytes.Load(), time.Since(start)
 	return fmt.Sprintf("%s MB read and written  %s MB/s  %s", console.Count(n/1e6), console.Count(int64(float64(n)/1e6/max(elapsed.Seconds(), 1e-3))), console.Duration(elapsed))

@@ -105,7 +105,7 @@ type Output struct {
 	began time.Time
 	stop  chan struct{}
 	done  sync.WaitGroup
-	// counted reports that the number of initial states was told.
+	// counted reports that the number of initial states was printed.
 	counted atomic.Bool
 	// decidedFrom is when properties of behaviours began to be decided.
 	decidedFrom time.Time
@@ -231,13 +231,13 @@ func (t *Output) Refused(code int, diags *source.List) {
 	}
 }
 
-// Watcher tells how far a search is.
+// Watcher reports the progress of a search.
 type Watcher interface {
 	Initial() int64
 	Stats() check.Stats
 }
 
-// Begin says that the search does, and tells how far it is until end.
+// Begin prints that the search begins, and its progress until end.
 func (t *Output) Begin(m Watcher) {
 	t.say(codeComputingInit, severityInfo, "Computing initial states...")
 	t.done.Go(func() {

@@ -102,7 +102,7 @@ func (t *Output) violation(v *report.Violation, trace []report.Step, l *report.L
 	}
 }
 
-// noValue says which expression has no value, as far as messages tell that.
+// noValue says which expression has no value, as far as messages show that.
 func (t *Output) noValue(v *report.Violation) {
 	failed, asserted := strings.CutPrefix(v.Message, assertionMessage)
 	switch {

@@ -79,7 +79,7 @@ func newCheckCommand(t *console.Terminal) *cobra.Command {
 	return cmd
 }
 
-// report is what trace check tells machines.
+// report is the result of trace check as JSON.
 type report struct {
 	Schema    string    `json:"schema"`
 	Spec      string    `json:"spec"`
