@@ -175,7 +175,7 @@ func TestCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := regexp.MustCompile(`(?s)\(\* (specs/\S+)/(\S+\.tla) (\S+\.cfg): [^*]*\*\)(.*?)\nLemma \S+ : count [^.]*= \((\d+), 0\)\.\nProof\. vm_compute\. reflexivity\. Qed\.\n`).FindAllStringSubmatch(string(text), -1)
+	rows := regexp.MustCompile(`(?s)\(\* (specs/\S+)/(\S+\.tla) (\S+\.cfg): [^*]*\*\)(.*?)\nLemma \S+ :\s+count [^.]*= \((\d+), 0\)\.\nProof\. vm_compute\. reflexivity\. Qed\.\n`).FindAllStringSubmatch(string(text), -1)
 	if lemmas := strings.Count(string(text), "\nLemma count_"); len(rows) != lemmas || lemmas == 0 {
 		t.Fatalf("%s: %d of %d counts name their module", file, len(rows), lemmas)
 	}
