@@ -205,9 +205,9 @@ Section partition.
   (** What clients see of the pieces, they might have seen of the whole. *)
   Theorem divide_refines Σ : may_divide Σ → refines (divide Σ) Σ.
   Proof.
-    intros HΣ. apply (simulation _ _ (λ _ _, related Σ)).
-    - intros _ _. split; [done|simpl; multiset_solver|simpl; set_solver|done|].
+    intros HΣ fns n. apply (simulation_of _ _ _ _ (related Σ)).
+    - split; [done|simpl; multiset_solver|simpl; set_solver|done|].
       intros i _ _. split; [intros f Hf; set_solver|]. intros q _. apply set_eq. intros f. rewrite elem_of_part. simpl. set_solver.
-    - intros fns n s' s e s1'. by apply partition_step.
+    - intros s' s e s1'. by apply partition_step.
   Qed.
 End partition.

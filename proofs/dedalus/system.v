@@ -99,19 +99,18 @@ Proof. intros H1 H2 fns n l Hl. by apply H2, H1. Qed.
 
 (** A relation that each step of [Σ'] keeps, where [Σ] takes one step that shows the
     same, is enough. *)
-Lemma simulation Σ' Σ (R : (string → row → option value) → nat → state → state → Prop) :
-  (∀ fns n, R fns n start start) →
-  (∀ fns n s' s e s1', R fns n s' s → step fns n Σ' s' e s1' →
-    ∃ s1, step fns n Σ s e s1 ∧ R fns n s1' s1) →
-  refines Σ' Σ.
+Lemma simulation_of fns n Σ' Σ (R : state → state → Prop) :
+  R start start →
+  (∀ s' s e s1', R s' s → step fns n Σ' s' e s1' → ∃ s1, step fns n Σ s e s1 ∧ R s1' s1) →
+  ∀ l, behaves fns n Σ' l → behaves fns n Σ l.
 Proof.
-  intros H0 Hstep fns n l [t' Hl].
-  assert (∀ s' s t' l, R fns n s' s → seen fns n Σ' s' l t' → ∃ t, seen fns n Σ s l t) as H.
+  intros H0 Hstep l [t' Hl].
+  assert (∀ s' s t' l, R s' s → seen fns n Σ' s' l t' → ∃ t, seen fns n Σ s l t) as H.
   { intros s' s u' k HR Hk. revert s HR. induction Hk as [s'|s' s1' l' s2' Hs _ IH|s' e s1' l' s2' Hs _ IH]; intros s HR.
     - eexists. constructor.
-    - destruct (Hstep _ _ _ _ _ _ HR Hs) as (s1&Hs1&HR1). destruct (IH _ HR1) as [t Ht].
+    - destruct (Hstep _ _ _ _ HR Hs) as (s1&Hs1&HR1). destruct (IH _ HR1) as [t Ht].
       exists t. by eapply seen_silent.
-    - destruct (Hstep _ _ _ _ _ _ HR Hs) as (s1&Hs1&HR1). destruct (IH _ HR1) as [t Ht].
+    - destruct (Hstep _ _ _ _ HR Hs) as (s1&Hs1&HR1). destruct (IH _ HR1) as [t Ht].
       exists t. by eapply seen_event. }
-  exact (H _ _ _ _ (H0 fns n) Hl).
+  exact (H _ _ _ _ H0 Hl).
 Qed.

@@ -1,6 +1,6 @@
 (** * Rewrites of Dedalus programs *)
 From stdpp Require Import prelude strings gmap.
-From ashlar.dedalus Require Import lang system keyed piece still divide partition check.
+From ashlar.dedalus Require Import lang system keyed piece still divide partition check routing.
 
 (** Take a system of instances with rules, some of which are divided into pieces: each message
     to such an instance goes to the piece that its key names, by whatever numbers keys have, and
@@ -14,6 +14,19 @@ Theorem dividing_shows_nothing_new (number : value → nat) (place : value → n
   ∀ fns rounds l, behaves fns rounds (divide number place p Σ) l → behaves fns rounds Σ l.
 Proof. intros H%may_divide_sound. by apply divide_refines. Qed.
 Print Assumptions dividing_shows_nothing_new.
+
+(** The same where rules route and the network does not: a rule that sent a fact with a key
+    hashes the key, takes it modulo the number of pieces, and sends to where a static relation leads.
+    [by_rules] says which system that is; of functions it is known that they find the piece. *)
+Theorem dividing_by_rules_shows_nothing_new (number : value → nat) (place : value → nat → value) (p : plan)
+    (fwd : string) (ways : gset fact) (Σ Σ' : system) :
+  may_divide_b place p Σ = true → by_rules number place p fwd ways Σ Σ' →
+  ∀ fns, finds number p fns → ∀ rounds l, behaves fns rounds Σ' l → behaves fns rounds Σ l.
+Proof.
+  intros H%may_divide_sound Hrules fns Hfns rounds l Hl.
+  eapply divide_refines, rules_refine; [done..|exact Hl].
+Qed.
+Print Assumptions dividing_by_rules_shows_nothing_new.
 
 (** What is proved of two rewrites one after the other, is so of both. *)
 Theorem rewrites_compose (Σ1 Σ2 Σ3 : system) : refines Σ1 Σ2 → refines Σ2 Σ3 → refines Σ1 Σ3.
