@@ -272,5 +272,17 @@ func dedalusStrangerMutants() []Mutant {
 			Old:    "|| unicode.Is(unicode.Bidi_Control, r)",
 			New:    "|| r == 0",
 		},
+		{
+			Name: "dedalus/rewrite/what-is-derived-is-sent-to-a-piece", Kind: Unsound, In: "internal/dedalus/rewrite", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
+			Breaks: "What others send to a component that derives it as well comes to its first piece, whatever its key.",
+			Old:    "if rel, r := sentAndDerived(w.p, w.c); rel != nil {\n\t\treturn no(r,",
+			New:    "if rel, r := sentAndDerived(w.p, w.c); rel == nil && r != nil {\n\t\treturn no(r,",
+		},
+		{
+			Name: "dedalus/certificate/what-is-derived-is-sent-to-a-piece", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
+			Breaks: "The checker accepts that what others send to a component that derives it as well comes to its first piece.",
+			Old:    "if incoming[n] && sent(before, before.Find(n)) {",
+			New:    "if incoming[n] && !sent(before, before.Find(n)) && sent(before, before.Find(n)) {",
+		},
 	}
 }

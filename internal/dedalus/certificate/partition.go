@@ -33,6 +33,9 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 	}
 	incoming := reads(from.Rules)
 	for n := range derives(from.Rules) {
+		if incoming[n] && sent(before, before.Find(n)) {
+			return fmt.Errorf("%s comes to %s, which derives it as well", n, from.Name)
+		}
 		delete(incoming, n)
 	}
 	for _, o := range before.Components {

@@ -55,6 +55,9 @@ func divisible(w *site) analyze.Verdict {
 	for r, k := range w.keys {
 		w.cert.Keys[r.Name] = k
 	}
+	if rel, r := sentAndDerived(w.p, w.c); rel != nil {
+		return no(r, rel.Name+" comes in, and is derived here as well")
+	}
 	v = routable(w.p, w.c, w.keys)
 	if whole := analyze.Whole(w.p, w.c); analyze.Reaches(whole, whole) {
 		and(&v, analyze.Timely(whole))
