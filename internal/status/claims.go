@@ -269,6 +269,13 @@ var Claims = []Claim{
 		Not:      "Proofs of the protocols, not of worm/tx, worm/smr and worm/log, which are tested. That anything finishes, but for the way that a blocked participant has. Locks and data of transactions, snapshots",
 	},
 	{
+		Room: "Proofs", How: []How{Proved},
+		Claim:    "Dividing a Dedalus component by columns shows clients nothing new, where a checker in Coq accepts the plan",
+		Shown:    "semantics, refinement, checker and theorem in Coq, without axioms; the semantics beside the interpreter, and the checker beside the rewriter, on examples and random programs: [rewrites of rules](proofs.md#rewrites-of-rules)",
+		Commands: []string{"make proofs", "go test ./proofs ./internal/evidence/dedalus/gallina"},
+		Not:      "One rewrite, safety only. That the rules which the rewriter writes are those of the theorem; keys that are functions, dependencies, merging columns, crashes of pieces; `ashlar dedalus` does not call that checker",
+	},
+	{
 		Room: "Proofs", How: []How{Tested},
 		Claim:    "The specifications of a register, of atomic commit and of a replicated state machine in Coq are the modules that are checked",
 		Shown:    "small instances have as many states, computed in Coq, as the checker finds; each history of the proved register is a run of the module",
