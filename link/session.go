@@ -87,7 +87,7 @@ func (o *Options) dial(to string, body []byte) *Session {
 func (o *Options) Accept(conn env.Conn) *Session {
 	s := o.session()
 	s.conn = conn
-	s.host, s.network = host(conn.Remote())
+	s.host, s.network = Host(conn.Remote())
 	return s
 }
 
@@ -97,10 +97,11 @@ func (o *Options) session() *Session {
 	return s
 }
 
-// host returns an address without its port, and the network that is around it:
+// Host returns an address without its port, and the network that is around it:
 // of an IPv6 address the first 64 bits, as all addresses that have them may be
-// those of one machine, and of another address the host itself.
-func host(a env.Addr) (host, network string) {
+// those of one machine, and of another address the host itself. Limits that
+// hosts share are divided by networks first, and then by hosts.
+func Host(a env.Addr) (host, network string) {
 	host = string(a)
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
 		host = host[:i]

@@ -200,6 +200,16 @@ func wormNodeMutants() []Mutant {
 			Old:    "if p.state == welcomed && now.Sub(p.since) >= p.t.opt.BackoffMax {", New: "if false {",
 		},
 		{
+			Name: "worm/node/each-address-has-its-share", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestConnsOfOneNetwork",
+			Breaks: "A machine has as many connections as it has addresses in its IPv6 network.",
+			Old:    "n.networks[network] >= s.opt.HostConnsMax", New: "n.networks[network] >= s.opt.HostConnsMax && network[0] != '2'",
+		},
+		{
+			Name: "worm/node/one-address-loses-before-a-network", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestConnsOfOneNetwork",
+			Breaks: "The host with most connections makes room, and not the network with more.",
+			Old:    "\t\t\tcmp.Compare(networks[found.network], networks[c.network]),\n\t\t\tcmp.Compare(c.network, found.network),\n", New: "",
+		},
+		{
 			Name: "worm/node/a-refused-epoch-has-begun", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: "TestInvalidConfiguration",
 			Breaks: "A server does not notice that it cannot begin an epoch.",
 			Old:    "if p.group.Epoch() != c.Epoch {", New: "if false {",

@@ -33,8 +33,9 @@ type conn struct {
 	slow    entry // in the wheel: an unfinished frame must be complete by then
 	began   env.Instant
 	active  env.Instant // when something came last
-	host    string
-	partial int // bytes of an unfinished frame, as counted in conns.partial
+	host    string      // its remote address without the port
+	network string      // around the host
+	partial int         // bytes of an unfinished frame, as counted in conns.partial
 
 	now, flying, held wire.Encoder
 	queued            [2]bool // is in commits.flying, commits.holding

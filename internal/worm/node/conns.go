@@ -3,29 +3,31 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/link"
 )
 
 // Limits on unknown clients. The bounds of one connection are in Options; those
 // here are about many connections, and about time: a frame must be complete
 // within FrameWithin of its first byte, all unfinished frames together take at
-// most PartialMax, one host has at most HostConnsMax of the connections, and a
+// most PartialMax, one network has at most HostConnsMax of the connections, and a
 // new connection without room replaces one that has been idle for a while. If a
-// connection must be ended, it is one of the host that has the most.
+// connection must be ended, it is one of the host that has the most, in the
+// network that has the most: a machine may have all addresses of an IPv6 network.
 
 // conns are the connections of a server, and what they take together. Server.mu
 // guards them.
 type conns struct {
-	s       *Server
-	all     []*conn
-	touched []*conn        // to be flushed at the end of the turn
-	hosts   map[string]int // connections of each
-	load    int            // bytes that wait
-	partial int            // bytes of unfinished frames
+	s        *Server
+	all      []*conn
+	touched  []*conn        // to be flushed at the end of the turn
+	networks map[string]int // connections of each
+	load     int            // bytes that wait
+	partial  int            // bytes of unfinished frames
 }
 
 // accept accepts a connection.
@@ -33,13 +35,13 @@ func (n *conns) accept(nc env.Conn) env.Handler {
 	s := n.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	from := host(nc.Remote())
-	if s.closed || s.drain.underway() || s.failed != nil || !n.room(from) {
+	host, network := link.Host(nc.Remote())
+	if s.closed || s.drain.underway() || s.failed != nil || !n.room(network) {
 		s.counts.TurnedAway++
 		return nil
 	}
-	n.hosts[from]++
-	c := &conn{s: s, conn: nc, place: len(n.all), host: from, active: s.opt.Env.Clock.Now()}
+	n.networks[network]++
+	c := &conn{s: s, conn: nc, place: len(n.all), host: host, network: network, active: s.opt.Env.Clock.Now()}
 	c.slow.due = c.late
 	c.greet.due = func() { c.end(errors.New("no hello came")) }
 	n.all = append(n.all, c)
@@ -50,8 +52,8 @@ func (n *conns) accept(nc env.Conn) env.Handler {
 
 // remove drops a connection that has ended.
 func (n *conns) remove(c *conn) {
-	if n.hosts[c.host]--; n.hosts[c.host] == 0 {
-		delete(n.hosts, c.host)
+	if n.networks[c.network]--; n.networks[c.network] == 0 {
+		delete(n.networks, c.network)
 	}
 	last := len(n.all) - 1
 	n.all[c.place] = n.all[last]
@@ -111,44 +113,28 @@ func (n *conns) leave() {
 func (n *conns) count() int   { return len(n.all) }
 func (n *conns) waiting() int { return n.load }
 
-// host is the part of an address that its owner cannot choose freely.
-func host(a env.Addr) string {
-	if i := strings.LastIndexByte(string(a), ':'); i >= 0 {
-		return string(a)[:i]
-	}
-	return string(a)
-}
-
-// room makes room for a connection from a host, and reports whether there is
+// room makes room for a connection from a network, and reports whether there is
 // any.
-func (n *conns) room(from string) bool {
+func (n *conns) room(network string) bool {
 	s := n.s
-	if n.hosts[from] >= s.opt.HostConnsMax {
-		return n.vacate(from)
+	if n.networks[network] >= s.opt.HostConnsMax {
+		return n.vacate(network)
 	}
 	return len(n.all) < s.opt.ConnsMax || n.vacate("")
 }
 
-// vacate ends the connection that was idle longest, of that host or, if it is
-// "", of the host with the most idle ones.
-func (n *conns) vacate(of string) bool {
+// vacate ends a connection of that network or, if it is "", of any: of the idle
+// ones of the host with the most of them, the one that was idle longest.
+func (n *conns) vacate(network string) bool {
 	s := n.s
 	before := s.opt.Env.Clock.Now().Add(-s.opt.HelloWithin)
-	idle := func(c *conn) bool { return c.active < before && len(c.listens) == 0 && c.invokes == 0 && c.load == 0 }
-	if of == "" {
-		of = n.most(func(c *conn) int {
-			if idle(c) {
-				return 1
-			}
-			return 0
-		})
-	}
-	var found *conn
-	for _, c := range n.all {
-		if c.host == of && idle(c) && (found == nil || c.active < found.active) {
-			found = c
+	idle := func(c *conn) int {
+		if (network == "" || c.network == network) && c.active < before && len(c.listens) == 0 && c.invokes == 0 && c.load == 0 {
+			return 1
 		}
+		return 0
 	}
+	found := n.first(idle, func(c *conn) env.Instant { return c.active })
 	if found == nil {
 		return false
 	}
@@ -156,16 +142,29 @@ func (n *conns) vacate(of string) bool {
 	return true
 }
 
-// most returns the host whose connections have the greatest total weight.
-func (n *conns) most(weight func(*conn) int) (host string) {
-	sums := map[string]int{}
+// first returns the first by time of the connections with a weight, in the host that
+// has the greatest total weight, in the network that has.
+func (n *conns) first(weight func(*conn) int, time func(*conn) env.Instant) (found *conn) {
+	networks, hosts := map[string]int{}, map[string]int{}
 	for _, c := range n.all {
-		sums[c.host] += weight(c)
-		if sums[c.host] > sums[host] || sums[c.host] == sums[host] && c.host < host {
-			host = c.host
+		w := weight(c)
+		networks[c.network] += w
+		hosts[c.host] += w
+	}
+	for _, c := range n.all {
+		if weight(c) == 0 {
+			continue
+		}
+		if found == nil || cmp.Or(
+			cmp.Compare(networks[found.network], networks[c.network]),
+			cmp.Compare(c.network, found.network),
+			cmp.Compare(hosts[found.host], hosts[c.host]),
+			cmp.Compare(c.host, found.host),
+			cmp.Compare(time(c), time(found))) < 0 {
+			found = c
 		}
 	}
-	return host
+	return found
 }
 
 var (
@@ -204,13 +203,7 @@ func (c *conn) late() {
 func (n *conns) shed() {
 	s := n.s
 	for n.partial > s.opt.PartialMax {
-		of := n.most(func(c *conn) int { return c.partial })
-		var found *conn
-		for _, c := range n.all {
-			if c.host == of && c.partial > 0 && (found == nil || c.began < found.began) {
-				found = c
-			}
-		}
+		found := n.first(func(c *conn) int { return c.partial }, func(c *conn) env.Instant { return c.began })
 		if found == nil {
 			return
 		}

@@ -195,6 +195,7 @@ type handConn struct {
 	full   bool
 	asked  bool // a write has met ErrFull
 	out    []byte
+	remote env.Addr
 }
 
 func (c *handConn) Write(b []byte) error {
@@ -210,7 +211,7 @@ func (c *handConn) Write(b []byte) error {
 }
 func (c *handConn) Close()           { c.closed = true }
 func (c *handConn) Local() env.Addr  { return "" }
-func (c *handConn) Remote() env.Addr { return "" }
+func (c *handConn) Remote() env.Addr { return c.remote }
 
 // guest is a client by hand.
 type guest struct {
@@ -241,7 +242,16 @@ func (d *desk) connect() *guest {
 // guest opens a connection and is welcome.
 func (d *desk) guest() *guest {
 	d.t.Helper()
-	g := d.connect()
+	return d.guestFrom("")
+}
+
+// guestFrom is a guest with an address.
+func (d *desk) guestFrom(remote env.Addr) *guest {
+	d.t.Helper()
+	g := &guest{d: d, c: &handConn{remote: remote}}
+	if g.h = d.accept(g.c); g.h == nil {
+		d.t.Fatalf("a connection from %q is turned away", remote)
+	}
 	g.say(func(e *wire.Encoder) {
 		e.Hello(&wire.Hello{Version: wire.Version, Cluster: testCluster, From: 9, To: d.s.ID()})
 	})

@@ -50,8 +50,8 @@ type Options struct {
 	// is up to date. That is dangerous after an old disk was restored.
 	Alone bool
 
-	// ConnsMax bounds the connections, and HostConnsMax those of one host; its
-	// default is three quarters of ConnsMax. A further connection replaces one
+	// ConnsMax bounds the connections, and HostConnsMax those of one host, or of
+	// one IPv6 network of 64 bits; its default is three quarters of ConnsMax. A further connection replaces one
 	// that was idle for HelloWithin; if there is none it is closed at once.
 	ConnsMax, HostConnsMax int
 	// ConnInflightMax and ServerInflightMax bound the waiting bytes, on one

@@ -17,7 +17,7 @@ type peer struct {
 	t     *Transport
 	key   peerKey
 	state linkState
-	link  *link
+	link  *dialled
 	conn  env.Conn
 
 	out     wire.Encoder
@@ -82,7 +82,7 @@ func (p *peer) ready() error {
 func (p *peer) dial() {
 	p.t.counts.Dials++
 	p.state = dialling
-	p.link = &link{p: p}
+	p.link = &dialled{p: p}
 	p.link.runF = p.link.run
 	p.heard = p.t.opt.Env.Clock.Now()
 	p.conn = p.t.opt.Env.Network.Dial(env.Addr(p.key.addr), p.link)

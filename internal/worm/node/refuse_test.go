@@ -4,6 +4,7 @@ package node
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,45 @@ func TestConnsMax(t *testing.T) {
 	d.guest()
 	if s := d.s.Status(); s.Conns != 2 || s.Counts.TurnedAway != 1 {
 		t.Fatalf("%d connections, %d turned away", s.Conns, s.Counts.TurnedAway)
+	}
+}
+
+// TestConnsOfOneNetwork: a machine with all addresses of an IPv6 network has no more
+// connections than one with a single address, and is the first to lose some.
+func TestConnsOfOneNetwork(t *testing.T) {
+	d := newDesk(t, func(o *Options) { o.Memory, o.ConnsMax, o.HelloWithin, o.PartialMax = true, 8, time.Second, 100 })
+	remote := func(i int) env.Addr { return env.Addr(fmt.Sprintf("[2001:db8:0:1:%x::%x]:%d", i+1, i+1, 1000+i)) }
+	var many []*guest
+	for i := range 6 {
+		many = append(many, d.guestFrom(remote(i)))
+	}
+	if d.accept(&handConn{remote: remote(6)}) != nil {
+		t.Error("three quarters of the connections are of one network, and it gets more")
+	}
+	few := []*guest{d.guestFrom("192.0.2.1:5"), d.guestFrom("192.0.2.1:6")}
+	// What is idle goes first where one network has most, though no host of it has.
+	d.clock.advance(2 * time.Second)
+	few = append(few, d.guestFrom("[2001:db8:0:2::1]:5"))
+	if !many[0].c.closed || few[0].c.closed || few[1].c.closed {
+		t.Error("a host with two connections makes room for others, and not a network with six")
+	}
+	// So with unfinished frames.
+	begun := func(g *guest, bytes int) {
+		var e wire.Encoder
+		q := writeOf(addr(1, 1), 1, strings.Repeat("x", 200))
+		if err := e.Request(1, 0, &q); err != nil {
+			t.Fatal(err)
+		}
+		g.h.Data(g.c, e.Bytes()[:bytes])
+	}
+	for _, g := range few[:2] {
+		begun(g, 15)
+	}
+	for _, g := range many[1:5] {
+		begun(g, 20)
+	}
+	if !many[1].c.closed || few[0].c.closed || few[1].c.closed {
+		t.Error("unfinished frames of a host with 30 bytes go, and not those of a network with 80")
 	}
 }
 

@@ -64,7 +64,7 @@ func OpenServer(o Options) (*Server, error) {
 	s.registers, s.commits, s.drain = registers{s: s}, commits{s: s}, drain{s: s}
 	s.witness = newWitness(s, random.Uint64())
 	s.beliefs = beliefs{s: s, claims: map[claim]verdictOfClaim{}}
-	s.conns = conns{s: s, hosts: map[string]int{}}
+	s.conns = conns{s: s, networks: map[string]int{}}
 	s.listeners = listeners{s: s, by: map[wor.Segment][]*listen{}}
 	s.services = services{by: map[wor.Service]service{}}
 	if err := s.open(random); err != nil {

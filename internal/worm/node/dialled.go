@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// link is the env.Handler of a Transport's connection. The network may call it
+// dialled is the env.Handler of a Transport's connection. The network may call it
 // from any goroutine; it decodes there, and passes events to the Serial.
-type link struct {
+type dialled struct {
 	p       *peer
 	runF    func()
 	scan    wire.Scanner
@@ -64,7 +64,7 @@ const Unwelcomed = "it ended the connection instead of welcoming this client"
 // inboxKeep is the capacity that an empty inbox retains, in events.
 const inboxKeep = 1024
 
-func (l *link) tell(e event) {
+func (l *dialled) tell(e event) {
 	l.mu.Lock()
 	l.inbox = append(l.inbox, e)
 	l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *link) tell(e event) {
 }
 
 // wake schedules run, once for all that is in the inbox.
-func (l *link) wake() {
+func (l *dialled) wake() {
 	l.mu.Lock()
 	first := !l.ready && len(l.inbox) > 0
 	l.ready = l.ready || first
@@ -83,16 +83,16 @@ func (l *link) wake() {
 }
 
 // Opened implements env.Handler.
-func (l *link) Opened(env.Conn) { l.tell(event{happens: isOpened}) }
+func (l *dialled) Opened(env.Conn) { l.tell(event{happens: isOpened}) }
 
 // Drained implements env.Handler.
-func (l *link) Drained(env.Conn) { l.tell(event{happens: isDrained}) }
+func (l *dialled) Drained(env.Conn) { l.tell(event{happens: isDrained}) }
 
 // Closed implements env.Handler.
-func (l *link) Closed(_ env.Conn, err error) { l.tell(event{happens: isClosed, err: err}) }
+func (l *dialled) Closed(_ env.Conn, err error) { l.tell(event{happens: isClosed, err: err}) }
 
 // Data implements env.Handler.
-func (l *link) Data(_ env.Conn, b []byte) {
+func (l *dialled) Data(_ env.Conn, b []byte) {
 	if l.over {
 		return
 	}
@@ -131,7 +131,7 @@ func (l *link) Data(_ env.Conn, b []byte) {
 }
 
 // decode decodes a frame; the result shares none of the network's memory.
-func (l *link) decode(f wire.Frame) (e event, err error) {
+func (l *dialled) decode(f wire.Frame) (e event, err error) {
 	e.frame = f.Type
 	if !l.greeted && f.Type != wire.TypeWelcome {
 		return e, fmt.Errorf("a %v frame instead of a welcome", f.Type)
@@ -205,7 +205,7 @@ func own(r *wor.Reply) {
 }
 
 // run handles what is in the inbox, in the Serial.
-func (l *link) run() {
+func (l *dialled) run() {
 	l.mu.Lock()
 	batch := l.inbox
 	l.inbox, l.spare = l.spare[:0], nil
@@ -224,7 +224,7 @@ func (l *link) run() {
 	}
 }
 
-func (l *link) handle(e *event, now env.Instant) {
+func (l *dialled) handle(e *event, now env.Instant) {
 	p := l.p
 	if p.link != l {
 		return // of a connection that was given up
