@@ -116,9 +116,12 @@ or with --exact, every state is counted, as TLC counts them.
 
 With --memory SIZE a search holds at most SIZE. States that do not fit are kept in files
 in a directory ashlar-check-* of --temp, which is removed at the end. Where the values of
-the model alone do not fit, the search ends with exit code 20. It may always hold 128 MiB
-more than the program held before, and never more than 85% of what is available. With --checkpoint DIR the search
-is kept in DIR now and then, and when it is interrupted or comes to --max-states; --resume
+the model alone do not fit, the search ends with exit code 20. It may use 128 MiB beyond
+what the program held at the start, even if SIZE is smaller, unless less memory is
+available. Available is 85% of what the machine, and each control group that the program
+is in, had left at the start.
+
+With --checkpoint DIR the search is kept in DIR now and then, and when it is interrupted or comes to --max-states; --resume
 DIR goes on with it, with the same result, also in place of one that was killed. The checkpoint is removed when the search
 has come to its end.
 
@@ -193,7 +196,7 @@ func New(t *console.Terminal) *cobra.Command {
 	f.StringVar(&o.native, "native", nativeAuto, "search with code compiled for the model: `WHEN` is auto, always or never")
 	f.Lookup("native").NoOptDefVal = nativeAlways
 	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
-	f.Var(&memory, "memory", "hold at most `SIZE`, such as 512M or 4G: states that do not fit go to disk (default: 85% of what is available)")
+	f.Var(&memory, "memory", "hold at most `SIZE`, such as 512M or 4G: states that do not fit go to disk (default: 85% of what is available at the start)")
 	size.Renamed(f, "max-memory", "--memory SIZE, such as --memory 4G,")
 	f.StringVar(&o.temp, "temp", "", "make temporary files in `DIR` (default: the system's directory for them)")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "keep the search in `DIR`, to be resumed")

@@ -5,11 +5,8 @@ package check
 import (
 	"context"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 
-	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/memory"
 	"github.com/ashlar-dev/ashlar/internal/cli/size"
 	"github.com/ashlar-dev/ashlar/internal/search/program"
 )
@@ -18,7 +15,7 @@ const (
 	// memoryShare is the part of the available memory that a search may use, in percent.
 	memoryShare = 85
 	// memoryRoom is how much a search may hold beyond what the process held before it
-	// began, whatever --memory says: evaluation and the collector need some.
+	// began, even if --memory is less: evaluation and the collector need some.
 	memoryRoom = 128 << 20
 )
 
@@ -32,24 +29,35 @@ type bounds struct {
 	reached string
 }
 
-// memoryBounds are the bounds of a search for which --memory asks for wanted bytes, where
-// so many are available and the process holds so many; each is 0 where it is not known.
+// memoryBounds are the bounds of a search for which --memory asks for wanted bytes, 0 if
+// there is no such flag, when the process holds held bytes and may use available bytes
+// more, which is negative where it is not known.
 func memoryBounds(wanted, available, held int64) bounds {
-	b := bounds{states: wanted, process: max(wanted, held+memoryRoom)}
-	flag, why := (&size.Value{Bytes: wanted}).String(), ""
-	if b.process > wanted {
-		why = fmt.Sprintf(": --memory %s, raised to %d MiB more than the program held before", flag, memoryRoom>>20)
-	}
+	raised := held + memoryRoom
+	b := bounds{states: wanted, process: max(wanted, raised)}
+	limit := held + available
+	known, why := available >= 0, ""
 	switch {
+	case wanted == 0 && !known:
+		return bounds{}
 	case wanted == 0:
-		b.states, b.process, why = available, available, ""
-	case available > 0 && available < b.process:
-		b.states, b.process = min(wanted, available), available
-		why = fmt.Sprintf(": --memory %s, but only that much was available", flag)
+		b.states, b.process = limit, limit
+		why = ": no more was available at the start"
+	case known && limit < b.process:
+		b.states, b.process = min(wanted, limit), limit
+		why = fmt.Sprintf(": --memory %s, but no more was available at the start", inUnits(wanted))
+		if limit > wanted {
+			why = fmt.Sprintf(": --memory %s, raised to what was available at the start", inUnits(wanted))
+		}
+	case raised > wanted:
+		why = fmt.Sprintf(": --memory %s, raised to %s beyond what the program held at the start", inUnits(wanted), inUnits(memoryRoom))
 	}
-	b.reached = fmt.Sprintf("the memory limit of %s MB was reached%s", console.Count(b.process/1e6), why)
+	b.reached = fmt.Sprintf("the memory limit of %s was reached%s", inUnits(b.process>>20<<20), why)
 	return b
 }
+
+// inUnits writes bytes as --memory reads them.
+func inUnits(bytes int64) string { return (&size.Value{Bytes: bytes}).String() }
 
 // guard ends the context that it returns with a check.Limit when the process holds more
 // than it may. The caller releases the guard.
@@ -57,27 +65,12 @@ func (b bounds) guard(ctx context.Context) (guarded context.Context, release fun
 	return program.Guard(ctx, b.process, b.states, b.reached)
 }
 
-// availableBytes is the share of the machine's, or the container's, memory
-// that a search may use; 0 where the system does not say.
+// availableBytes is how much memory a search may use beyond what the process holds;
+// negative where the system does not say how much is available.
 func availableBytes() int64 {
-	least := int64(0)
-	consider := func(n int64, err error) {
-		if err == nil && n > 0 && (least == 0 || n < least) {
-			least = n
-		}
+	all := memory.Available()
+	if all < 0 {
+		return all
 	}
-	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if f := strings.Fields(line); len(f) >= 2 && f[0] == "MemAvailable:" {
-				n, err := strconv.ParseInt(f[1], 10, 64)
-				consider(n*1024, err)
-			}
-		}
-	}
-	for _, name := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		if text, err := os.ReadFile(name); err == nil {
-			consider(strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64))
-		}
-	}
-	return least / 100 * memoryShare
+	return all / 100 * memoryShare
 }

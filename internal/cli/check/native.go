@@ -236,7 +236,7 @@ func (x *nativeSearch) prepare(ctx context.Context, after nativeTimes, processor
 		if !x.model.NativeFits() {
 			return notMadeFor
 		}
-		if free := availableBytes(); free > 0 && free < nativeCompileBytes {
+		if free := availableBytes(); free >= 0 && free < nativeCompileBytes {
 			return "there is not enough memory for the compiler"
 		}
 		var cancel context.CancelFunc
