@@ -264,7 +264,7 @@ var Claims = []Claim{
 	{
 		Room: "Proofs", How: []How{Proved},
 		Claim:    "On write-once registers alone: WormTX commits at all participants or at none and no participant blocks another; servers of WormPaxos apply one sequence and its reads are linearizable; appends of WormLog stay, and are in the order of real time",
-		Shown:    "theorems in Coq without axioms, about the protocols on the interface of the registers and on the registers' protocol itself: [the layers](proofs.md#the-layers-above-the-registers)",
+		Shown:    "theorems in Coq without axioms, about the protocols on the interface of the registers, which the registers' protocol is proved to keep to: [the layers](proofs.md#the-layers-above-the-registers)",
 		Commands: []string{"make proofs", "go test ./proofs"},
 		Not:      "Proofs of the protocols, not of worm/tx, worm/smr and worm/log, which are tested. That anything finishes, but for the way that a blocked participant has. Locks and data of transactions, snapshots",
 	},

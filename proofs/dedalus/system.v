@@ -3,8 +3,8 @@
     A system is some instances, each with its rules.  Messages are only added, so that each
     may be late, lost, copied and overtaken.  What clients give comes once.  Clients see what
     they give and what they hear, and nothing else: so an output may be heard at any moment
-    after it was sent, and again, and never; that ticks without any output happen, nobody
-    can see.  One system refines another one if all that clients see of it, in order, they
+    after it was sent, and again, and never; clients cannot see ticks without output.
+    One system refines another one if all that clients see of it, in order, they
     might see of the other.  Nothing is said of what must happen at some time. *)
 From stdpp Require Import prelude strings gmap gmultiset functions.
 From ashlar.dedalus Require Import lang.

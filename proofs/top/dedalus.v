@@ -28,7 +28,7 @@ Proof.
 Qed.
 Print Assumptions dividing_by_rules_shows_nothing_new.
 
-(** What is proved of two rewrites one after the other, is so of both. *)
+(** If two steps show nothing new, whatever functions give, neither do both in a row. *)
 Theorem rewrites_compose (Σ1 Σ2 Σ3 : system) : refines Σ1 Σ2 → refines Σ2 Σ3 → refines Σ1 Σ3.
 Proof. apply refines_trans. Qed.
 Print Assumptions rewrites_compose.

@@ -27,7 +27,7 @@ Print Assumptions wormpaxos_correct.
 
 (** Each step is one of specs/wormlog/ReplicatedLog.tla, or none, where the sequence
     is the commands of the slots before the first one that is unwritten.  So commands
-    take effect one after the other, each between its call and its answer, and a read
+    take effect one after the other, each before its answer, and a read
     without a lease returns the sequence as it was at some moment between its call
     and its return. *)
 Theorem wormpaxos_is_linearizable (wishes servers : gset nat) :

@@ -25,8 +25,8 @@ Qed.
 Print Assumptions wormtx_correct.
 
 (** Each step is one of specs/wormtx/AtomicCommit.tla, or none, where the vote of a
-    participant is what its register holds; and who has learned an outcome does not
-    learn another (AC3, second half). *)
+    participant is what its register holds; and a participant that has learned an
+    outcome learns no other (AC3, second half). *)
 Theorem wormtx_is_atomic_commit (members : gset nat) (tells : bool) :
   keeps_to (tx_moves members tells) (commit_step members) (commit_alike members) tx_start (commit_start ∅) ∧
   ∀ l h l' h' i o, rtc (layer_step (tx_moves members tells)) (l, h) (l', h') →
@@ -35,9 +35,12 @@ Proof. split; [apply tx_is_commit|apply tx_stable]. Qed.
 Print Assumptions wormtx_is_atomic_commit.
 
 (** No participant blocks another (AC4, as far as safety goes): from every moment at
-    which a participant lives and has not learned the outcome, and no vote was
-    trimmed, there is a way on on which it learns it, and on this way only that
-    participant, the registers, and the manager while it lives, take steps. *)
+    which a participant has begun, lives and has not learned the outcome, and at which
+    no register of a vote has returned "trimmed", it is possible that the participant
+    learns the outcome while only it, the registers, and the manager as long as it
+    lives, take steps.  Nothing is said of a vote that was trimmed before it was
+    decided.  This is about the interface: that the servers below allow these steps
+    is not stated. *)
 Theorem wormtx_not_blocked (members : gset nat) (tells : bool) l h i :
   layer_run (tx_moves members tells) tx_start l h → untrimmed members h →
   i ∈ members → active l (Participant i) → learned l !! i = None →

@@ -2,7 +2,7 @@
 
     This is specs/wormtx/AtomicCommit.tla, action by action, for any participants:
     each votes once, or another votes no in its place, and those who live learn the
-    outcome.  [counts_commit.v] counts its states. *)
+    outcome.  [counts.v] counts its states. *)
 From stdpp Require Import prelude gmap.
 
 Record commitment := Commitment {

@@ -1,6 +1,6 @@
 (** * The specifications are those of specs: as many states
 
-    Each line is an instance that `ashlar check` has explored: the Go test beside
+    Each line is an instance that `ashlar check` has explored: TestCounts in
     proofs/proofs_test.go compares these numbers with specs/*/expect.txt. *)
 From stdpp Require Import prelude gmap.
 From ashlar.worm.layers Require Import explore commit sequence writeonce.

@@ -476,7 +476,7 @@ Proof.
   - intros l h l' a e _ IH Hm _. by eapply Hkeep.
 Qed.
 
-(** Who calls knows the bounds of that moment. *)
+(** A client that calls knows the bounds of that moment. *)
 Lemma log_calls l h l' :
   log_move l h None l' →
   (∀ c, clients l !! c = None → ∀ s k F, clients l' !! c = Some (Client s k F) → F = bounds l) ∧

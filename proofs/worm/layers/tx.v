@@ -1,8 +1,8 @@
 (** * WormTX: atomic commit on one write-once register for each vote
 
-    Register [i] holds the vote of participant [i], yes or no.  Nobody decides: the
-    outcome is a function of the votes.  So nobody needs to be waited for: a
-    participant that gets impatient writes no into the register of another.
+    Register [i] holds the vote of participant [i], yes or no.  No participant
+    decides: the outcome is a function of the votes.  So none has to wait for another:
+    a participant that gets impatient writes no into the register of another.
 
     The variants of the paper differ in who begins, in whether registers were
     captured before, in who listens and in whether a manager tells the outcome.  The
@@ -231,7 +231,7 @@ Proof.
       case_decide; naive_solver.
 Qed.
 
-(** ** Nobody is waited for *)
+(** ** No participant waits for another *)
 
 (** The steps that participant [i] takes, with the registers and, if there is one,
     the manager. *)
