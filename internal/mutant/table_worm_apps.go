@@ -15,8 +15,14 @@ func wormAppsMutants() []Mutant {
 		{
 			Name: "worm/log/fence-only-captures", Kind: Unsound, In: "worm/log", Packages: shared, Run: "TestFenceBeforeLateWrites",
 			Breaks: "Registers in which the capture of a fence saw nothing are not decided before the new sequencer serves, so that a later append can get there.",
-			Old:    "off < t.Range.Hi; off++ {\n\t\tif _, free := t.Find(off); !free {\n\t\t\t_, known",
-			New:    "off < min(t.Range.Hi, f.end); off++ {\n\t\tif _, free := t.Find(off); !free {\n\t\t\t_, known",
+			Old:    "off < t.Range.Hi; off++ {\n\t\t_, free := t.Find(off)\n\t\t_, known",
+			New:    "off < min(t.Range.Hi, f.end); off++ {\n\t\t_, free := t.Find(off)\n\t\t_, known",
+		},
+		{
+			Name: "worm/log/fence-believes-junk", Kind: Unsound, In: "worm/log", Packages: shared, Run: "TestFence",
+			Breaks: "Registers in which the capture of a fence saw the junk of an earlier fence, which may be at one server only, are not decided before the new sequencer serves.",
+			Old:    "return string(a.Value) == string(junk()) }",
+			New:    "return false }",
 		},
 		{
 			Name: "worm/log/fence-ends-at-a-void-segment", Kind: Unsound, In: "worm/log", Packages: shared,

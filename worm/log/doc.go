@@ -33,7 +33,7 @@
 //
 // Register 0 of each segment is its mark. The sequencer writes it when no more
 // writes are possible in the segments below the mark's Closed, which it ensures
-// by capturing them; it hands out addresses only after the mark is decided. If
+// by deciding all their registers; it hands out addresses only after the mark is decided. If
 // register 0 holds anything else, the segment is void.
 //
 // To take over, a sequencer allocates the next segment, in which the space lets

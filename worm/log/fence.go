@@ -4,6 +4,7 @@ package log
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/ashlar-dev/ashlar/internal/worm/row"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -11,13 +12,19 @@ import (
 
 // fence captures a whole segment, which invalidates all tokens handed out for
 // it before, and then decides its registers: it writes the values that the
-// capture saw, and junk where it saw none.
+// capture saw, and junk where it saw no entry.
 //
 // The capture alone is not enough. An append that begins after the fence, with a
 // token of the old sequencer, may reach one server that the capture did not ask;
 // the next client that captures the register, which may be the appender itself,
 // would find its value and complete it, and the append would end below others
 // that had ended before it began. A register that is decided takes nothing.
+//
+// An entry that the capture saw need not be decided: its append began before the
+// capture ended, and the sequencer hands out each address once, so nothing but
+// that entry and junk ever gets there. Junk that the capture saw must be: it is
+// of an earlier fence, or of a reader, which may have reached one server only,
+// and the address may still be handed out.
 type fence struct {
 	b     *base
 	id    ID
@@ -27,7 +34,7 @@ type fence struct {
 	done  func(fenced)
 
 	hi      uint32 // registers from here on are captured and settled
-	end     uint32 // one above the highest register that was seen written; 0 so far
+	end     uint32 // one above the highest register in which an entry was seen; 0 so far
 	wave    []*wor.Token
 	left    int
 	trimmed bool
@@ -45,8 +52,9 @@ type fenced struct {
 const fenceChunks = 8
 
 // completeMax is the number of registers below the end in which a fence completes
-// the values that it saw. Readers complete half-written registers below those.
-const completeMax = 256
+// the entries that it saw. Readers complete half-written registers below those.
+// It is a variable for tests.
+var completeMax uint32 = 256
 
 func (f *fence) start() {
 	f.hi = f.size
@@ -80,12 +88,21 @@ func (f *fence) one(i int, r wor.Range) {
 			f.gate(func() { f.one(i, r) })
 			return
 		default:
-			f.wave[i] = t
+			f.wave[i] = entries(t)
 		}
 		if f.left--; f.left == 0 {
 			f.seen()
 		}
 	})
+}
+
+// entries returns the token without the junk that its capture saw, so that the
+// registers with junk are written like free ones, in one request: the value that
+// must be written there is the one that the fence writes.
+func entries(t *wor.Token) *wor.Token {
+	e := t.Part(t.Range)
+	e.Adopted = slices.DeleteFunc(e.Adopted, func(a wor.Adopted) bool { return string(a.Value) == string(junk()) })
+	return e
 }
 
 // seen continues when a wave is captured.
@@ -156,17 +173,15 @@ func (f *fence) settle(done func()) {
 	finish()
 }
 
-// unsettled returns the runs of a token's registers to write: those without a
-// value, and values seen near the end that are not known to be decided. A value
-// that was seen further below stays: its write began before the capture ended.
+// unsettled returns the runs of a token's registers to write: those without an
+// entry, and entries near the end, unless they are known to be decided.
 func (f *fence) unsettled(t *wor.Token) []wor.Range {
 	var out []wor.Range
 	for off := t.Range.Lo; off < t.Range.Hi; off++ {
-		if _, free := t.Find(off); !free {
-			_, known := f.b.space.Known(wor.Addr{Segment: f.segment(), Offset: off})
-			if known || off+completeMax < f.end {
-				continue
-			}
+		_, free := t.Find(off)
+		_, known := f.b.space.Known(wor.Addr{Segment: f.segment(), Offset: off})
+		if known || !free && off+completeMax < f.end {
+			continue
 		}
 		if n := len(out); n > 0 && out[n-1].Hi == off {
 			out[n-1].Hi++
