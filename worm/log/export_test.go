@@ -17,6 +17,13 @@ func Handed(id ID, answer []byte) (wor.Range, bool) {
 	return s.token.Range, true
 }
 
+// SetCompleteMax changes completeMax, until restore is called.
+func SetCompleteMax(n uint32) (restore func()) {
+	old := completeMax
+	completeMax = n
+	return func() { completeMax = old }
+}
+
 // Describe is what a Log waits for, for the messages of tests.
 func (l *Log) Describe() string {
 	a, s := &l.appender, &l.seat

@@ -191,3 +191,57 @@ func TestFenceBeforeLateWrites(t *testing.T) {
 		t.Error("the test is blind: no write waited")
 	}
 }
+
+// TestFenceAfterAnother: as above, where a first candidate has died while it
+// decided the registers, so that its junk is at some servers only, and another
+// candidate serves then.
+func TestFenceAfterAnother(t *testing.T) {
+	defer log.SetCompleteMax(4)()
+	late := 0
+	for seed := range uint64(40) {
+		b := newBench(t, ideal.Options{Seed: seed, Half: 0.5}, 3, 64, nil)
+		b.append("a")
+		owner, one := b.owner()
+		two := 3 - owner - one
+		s := &slow{Space: b.servers[one].Space, waiting: []func(){}}
+		b.thrones[one] = serveOn(t, b.servers[one], s, 64)
+		b.servers[one].Serial.Do(func() { b.thrones[one].TakeOver(7) })
+		if !b.w.RunUntil(time.Minute, func() bool { return len(s.waiting) > 0 }) {
+			t.Fatal("the first candidate decides nothing")
+		}
+		b.servers[one].Serial.Do(s.release)
+		b.w.Run(2 * time.Millisecond) // the writes arrive, and none is repeated yet
+		b.servers[one].Kill()
+		b.takeOver(two)
+		if next, _ := b.thrones[two].Serving(7); next.Index() < 2 {
+			t.Fatalf("the second candidate serves segment %d", next.Index())
+		}
+		p, l := b.p, b.l
+		b.p, b.l = b.client("other", nil)
+		first := log.Position(0)
+		for first.Index() < 2 {
+			first = b.append("b")
+		}
+		b.p, b.l = p, l
+		const appends = 16
+		done := 0
+		b.p.Serial.Do(func() {
+			for range appends {
+				b.l.Append(log.Entry{Data: []byte("c")}, 0, func(second log.Position, err error) {
+					if done++; err != nil || second < first {
+						t.Errorf("seed %d: an append to %v ended before one to %v (%v) began", seed, first, second, err)
+					}
+				})
+			}
+			if next, ok := b.thrones[owner].Serving(7); ok && next.Index() == 0 {
+				late++
+			}
+		})
+		if !b.w.RunUntil(time.Minute, func() bool { return done == appends }) {
+			t.Fatalf("the appends do not end: %s", b.l.Describe())
+		}
+	}
+	if late == 0 {
+		t.Error("the test is blind: no append began at the sequencer that was deposed")
+	}
+}

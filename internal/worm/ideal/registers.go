@@ -23,11 +23,27 @@ type cell struct {
 	promised wor.Ballot
 	written  bool
 	value    []byte
-	// half is a value that was proposed and not decided, at its ballot: it may
-	// be found, and then it must be adopted.
-	half   []byte
-	halfAt wor.Ballot
-	isHalf bool
+	// halves are the values that were proposed and not decided, the one of the
+	// highest ballot first. Each may be found or not, as it is at too few
+	// servers; of those that are found, the first must be adopted.
+	halves []half
+}
+
+// half is a value that is written halfway.
+type half struct {
+	ballot wor.Ballot
+	value  []byte
+}
+
+// find returns the half-written value that is found; see says for each whether
+// it is.
+func (c *cell) find(see func() bool) (half, bool) {
+	for _, h := range c.halves {
+		if see() {
+			return h, true
+		}
+	}
+	return half{}, false
 }
 
 type listener struct {
@@ -74,8 +90,8 @@ func (s *registers) capture(a wor.Addr, b wor.Ballot, see func() bool) (adopt []
 	if c.written {
 		return c.value, true, nil
 	}
-	if c.isHalf && see() {
-		return c.half, true, nil
+	if h, found := c.find(see); found {
+		return h.value, true, nil
 	}
 	return nil, false, nil
 }
@@ -108,7 +124,7 @@ func (s *registers) write(a wor.Addr, b wor.Ballot, value []byte, keep func() bo
 
 // decide makes the value the register's, for ever.
 func (s *registers) decide(a wor.Addr, c *cell, value []byte) {
-	c.written, c.value, c.isHalf, c.half = true, value, false, nil
+	c.written, c.value, c.halves = true, value, nil
 	for _, l := range s.listeners {
 		if !l.over && covers(l.r, a) {
 			l.tell(wor.Cell{Addr: a, Value: value})
@@ -126,14 +142,15 @@ func (s *registers) read(a wor.Addr, see func() bool) ([]byte, error) {
 	if c == nil {
 		return nil, wor.ErrUnwritten
 	}
-	if !c.written && c.isHalf && see() {
+	if c.written {
+		return c.value, nil
+	}
+	if h, found := c.find(see); found {
 		// A client that captured it meanwhile is outbid.
-		if c.halfAt.Less(c.promised) {
+		if h.ballot.Less(c.promised) {
 			c.promised.Round++
 		}
-		s.decide(a, c, c.half)
-	}
-	if c.written {
+		s.decide(a, c, h.value)
 		return c.value, nil
 	}
 	return nil, wor.ErrUnwritten
@@ -142,8 +159,20 @@ func (s *registers) read(a wor.Addr, see func() bool) ([]byte, error) {
 // halve leaves a value halfway: at too few servers to be decided.
 func (s *registers) halve(a wor.Addr, b wor.Ballot, value []byte) {
 	c := s.at(a)
-	if !c.written && (!c.isHalf || c.halfAt.Less(b)) {
-		c.half, c.halfAt, c.isHalf = value, b, true
+	if c.written {
+		return
+	}
+	i, found := slices.BinarySearchFunc(c.halves, b, func(h half, b wor.Ballot) int {
+		switch {
+		case b.Less(h.ballot):
+			return -1
+		case h.ballot.Less(b):
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		c.halves = slices.Insert(c.halves, i, half{b, value})
 	}
 }
 
