@@ -197,8 +197,9 @@ func TestClaimsOfStrangers(t *testing.T) {
 			old := append([]byte{1}, words(d.ids[j], far, 7, far)...)
 			report := append([]byte{3}, words(far, 7, far, 0, 0, 0)...)
 			text := append(le.AppendUint64([]byte("ashlar worm report"), d.cluster), report...)
-			signed := append(append(slices.Clone(report), own.Public().(ed25519.PublicKey)...), ed25519.Sign(own, text)...)
-			for what, payload := range map[string][]byte{"an old form": old, "no signature": report, "an empty signature": append(slices.Clone(report), make([]byte, 96)...),
+			keyed := append(slices.Clone(report), own.Public().(ed25519.PublicKey)...)
+			signed := append(slices.Clone(keyed), ed25519.Sign(own, text)...)
+			for what, payload := range map[string][]byte{"an old form": old, "no signature": report, "an empty signature": append(slices.Clone(keyed), make([]byte, ed25519.SignatureSize)...),
 				"its own signature": signed, "a signature of something else": append(slices.Clone(signed), signed...)} {
 				s := dialStranger(t, addr)
 				if kind, w := s.ask(strangeHello(true, d.cluster, d.ids[j], d.ids[i], 0, 0)); kind != 2 || w[2] != 0 {
