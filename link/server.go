@@ -155,6 +155,13 @@ func (c *Conn) Send(frame []byte) {
 	}
 }
 
+// Remote is the address of the peer.
+func (c *Conn) Remote() env.Addr { return c.s.conn.Remote() }
+
+// Over reports that this side has ended the connection. Until Down follows, the
+// peer may still be reading why.
+func (c *Conn) Over() bool { return c.s.Over() }
+
 // End ends the connection; Down follows when the peer has had time to read why.
 func (c *Conn) End(err error) { c.s.End(err) }
 

@@ -40,6 +40,36 @@ func deliveryMutants() []Mutant {
 			New:    "out.link.Life = max(7, m.opt.Link.Env.Random.Uint64()%2)",
 		},
 		{
+			Name: "distsys/resource/mailbox/here-first-forgotten-first", Kind: NotAtomic, In: "distsys/resource/mailbox", Packages: tests, Run: "TestSenderThatWasHereLast", Short: true,
+			Breaks: "A receiver forgets the sender that connected first, though it left last: what it repeats is delivered again.",
+			Old:    "in.peer = nil\n\tin.mark()\n",
+			New:    "in.peer = nil\n",
+		},
+		{
+			Name: "distsys/resource/mailbox/any-host-is-forgotten", Kind: NotAtomic, In: "distsys/resource/mailbox", Packages: tests, Run: "TestHostHasItsOwn", Short: true,
+			Breaks: "A host that connects with ever new lives has the senders of other hosts forgotten.",
+			Old:    "\t\t\tcmp.Compare(networks[first.network], networks[in.network]),\n\t\t\tcmp.Compare(hosts[first.host], hosts[in.host]),\n",
+			New:    "",
+		},
+		{
+			Name: "distsys/resource/mailbox/all-senders-are-remembered", Kind: Unguarded, In: "distsys/resource/mailbox", Packages: tests, Run: "TestSendersWithPlaces", Short: true,
+			Breaks: "A receiver remembers as many senders as connect.",
+			Old:    "if len(m.inlets) >= sessionsMax && !",
+			New:    "if len(m.inlets) >= sessionsMax<<10 && !",
+		},
+		{
+			Name: "distsys/resource/mailbox/senders-with-places-are-forgotten", Kind: Lost, In: "distsys/resource/mailbox", Packages: tests, Run: "TestSendersWithPlaces", Short: true,
+			Breaks: "A receiver forgets a sender of which something is undecided.",
+			Old:    "return len(in.staged) == 0 && (",
+			New:    "return (",
+		},
+		{
+			Name: "distsys/resource/mailbox/refused-are-remembered", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: "TestSendersWithPlaces", Short: true,
+			Breaks: "There is no room for a new sender while one that was refused reads why.",
+			Old:    "in.peer == nil || in.peer.Over())",
+			New:    "in.peer == nil)",
+		},
+		{
 			Name: "distsys/resource/mailbox/duplicate-is-delivered", Kind: NotAtomic, In: "distsys/resource/mailbox", Packages: tests, Run: worldTests,
 			Breaks: "The last relaxed message is delivered again when its sender sends it again.",
 			Old:    "case seq <= l.last:",

@@ -3,8 +3,10 @@
 package mailbox
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
@@ -14,8 +16,8 @@ import (
 
 // Why a receiver ends a connection.
 var (
-	errSuperseded = errors.New("the sender has connected again")
-	errTooMany    = errors.New("too many senders")
+	errSuperseded = &link.Refusal{Code: link.RefusalTaken, Text: "the sender has connected again"}
+	errTooMany    = &link.Refusal{Code: link.RefusalFull, Text: fmt.Sprintf("%d senders are remembered, and none can be forgotten", sessionsMax)}
 	errOverrun    = errors.New("the sender sends more than it may")
 )
 
@@ -28,7 +30,9 @@ const pendingBytesMax = 64 << 20
 type inlet struct {
 	m       *Mailboxes
 	session uint64 // the life that the sender has drawn for it
-	arrival uint64
+	host    string // of its last connection
+	network string
+	changed uint64     // orders inlets by when their connections last began or ended
 	peer    *link.Conn // nil between connections
 	hold    env.Timer  // runs while peer is nil and something is staged
 
@@ -70,9 +74,10 @@ type receiver Mailboxes
 func (r *receiver) Up(p *link.Conn) {
 	m := (*Mailboxes)(r)
 	m.counts.Connects++
+	host, network := link.Host(p.Remote())
 	in := m.inlets[p.Peer.Life]
 	if in == nil {
-		if len(m.inlets) >= sessionsMax && !m.evict() {
+		if len(m.inlets) >= sessionsMax && !m.evict(host, network) {
 			p.End(errTooMany)
 			return
 		}
@@ -87,43 +92,75 @@ func (r *receiver) Up(p *link.Conn) {
 		in.hold.Stop()
 		in.hold = nil
 	}
-	m.arrivals++
-	in.peer, in.arrival = p, m.arrivals
+	in.host, in.network = host, network
+	in.mark()
+	in.peer = p
 }
 
-// evict forgets the sender that has been gone for longest and of which nothing
-// is pending.
-func (m *Mailboxes) evict() bool {
-	var oldest *inlet
+// mark notes that a connection begins or ends now.
+func (in *inlet) mark() {
+	in.m.changes++
+	in.changed = in.m.changes
+}
+
+// idle reports whether the sender is gone and nothing of it is pending.
+func (in *inlet) idle() bool {
+	for _, l := range in.lanes {
+		if len(l.pending) > 0 {
+			return false
+		}
+	}
+	return len(in.staged) == 0 && (in.peer == nil || in.peer.Over())
+}
+
+// evict forgets one idle sender to make room for a new one from a host: in the
+// network that has most senders, of the host that has most there, the sender
+// that has been gone for longest. So a host that connects with ever new lives
+// has its own forgotten.
+func (m *Mailboxes) evict(host, network string) bool {
+	networks, hosts := map[string]int{network: 1}, map[string]int{host: 1}
 	for _, in := range m.inlets {
-		idle := in.peer == nil && len(in.staged) == 0
-		for _, l := range in.lanes {
-			idle = idle && len(l.pending) == 0
+		networks[in.network]++
+		hosts[in.host]++
+	}
+	// going is 1 while the end of a connection has not been reported yet.
+	going := func(in *inlet) int {
+		if in.peer != nil {
+			return 1
 		}
-		if idle && (oldest == nil || in.arrival < oldest.arrival) {
-			oldest = in
+		return 0
+	}
+	var first *inlet
+	for _, in := range m.inlets {
+		if in.idle() && (first == nil || cmp.Or(
+			cmp.Compare(networks[first.network], networks[in.network]),
+			cmp.Compare(hosts[first.host], hosts[in.host]),
+			cmp.Compare(going(in), going(first)),
+			cmp.Compare(in.changed, first.changed)) < 0) {
+			first = in
 		}
 	}
-	if oldest != nil {
-		delete(m.inlets, oldest.session)
+	if first == nil {
+		return false
 	}
-	return oldest != nil
+	m.unwant(first)
+	delete(m.inlets, first.session)
+	return true
 }
 
 // Down implements ServerOwner.
 func (r *receiver) Down(p *link.Conn, err error) {
 	m := (*Mailboxes)(r)
 	m.counts.Drops++
-	m.counts.LastError = p.Peer.Node + ": " + err.Error()
+	m.counts.LastError = fmt.Sprintf("%q: %v", p.Peer.Node, err)
 	in := m.inlets[p.Peer.Life]
 	if in == nil || in.peer != p {
 		return
 	}
 	in.peer = nil
+	in.mark()
 	// The sender forgets that a mailbox is full when it connects again.
-	for _, b := range m.here {
-		b.wants = slices.DeleteFunc(b.wants, func(w want) bool { return w.in == in })
-	}
+	m.unwant(in)
 	if len(in.staged) > 0 {
 		in.hold = m.opt.Link.Env.Clock.After(m.opt.HoldTime, env.WakeFunc(in.holdOver))
 	}
@@ -199,7 +236,7 @@ func (in *inlet) say(kind link.Type, key []byte, seq uint64) {
 	in.peer.Send(b)
 }
 
-// advance takes notice of the numbers that the sender needs no more.
+// advance discards the state of transfers that the sender has finished with.
 func (in *inlet) advance(low, seq uint64) error {
 	if seq == 0 || low == 0 || seq < low || seq-low >= transfersMax {
 		return link.Malformed("mailbox", "transfer %d with low %d", seq, low)
@@ -357,7 +394,7 @@ func (l *inLane) move() (moved int) {
 	return moved
 }
 
-// want remembers to tell a sender of room.
+// want remembers to notify a sender of room, and unwant forgets it.
 func (m *Mailboxes) want(b *box, w want) {
 	for i := range b.wants {
 		if have := &b.wants[i]; have.in == w.in {
@@ -368,6 +405,12 @@ func (m *Mailboxes) want(b *box, w want) {
 	}
 	b.wants = append(b.wants, w)
 	m.watchRoom(b)
+}
+
+func (m *Mailboxes) unwant(in *inlet) {
+	for _, b := range m.here {
+		b.wants = slices.DeleteFunc(b.wants, func(w want) bool { return w.in == in })
+	}
 }
 
 func (m *Mailboxes) watchRoom(b *box) {

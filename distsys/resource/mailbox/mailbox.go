@@ -29,7 +29,12 @@
 // out.
 //
 // While both ends live, each message of a committed section arrives once, in
-// the order of the sender's sections, however often connections break. When
+// the order of the sender's sections, however often connections break. A
+// receiver remembers 1024 senders, each life of a node being one; a sender that
+// it has forgotten, and which then repeats a message because the answer was
+// lost, is heard twice. When there is one more, a receiver forgets a sender
+// that is gone and has nothing pending: in the network with most senders, of
+// the host with most there, the one that has been gone for longest. When
 // a receiver ends, what it had acknowledged is gone with it, and what it had
 // not is delivered to the next process that listens there. When a sender ends
 // after the commit of a section, its messages may be lost as far as the
@@ -82,7 +87,8 @@ const (
 
 // Options of Mailboxes. Wire and, on a node that receives, Listen are needed.
 type Options struct {
-	// Link configures the links. Its Lock is set here.
+	// Link configures the links. Its Lock and Service are set here. Its Life is
+	// of no use: a new one is drawn for each address of Remote.
 	Link link.Options
 	// Listen is where the node receives; empty where Local is.
 	Listen env.Addr
@@ -132,18 +138,18 @@ type Mailboxes struct {
 	opt    Options
 	server *link.Server
 
-	mu       sync.Mutex
-	closed   bool
-	boxes    map[string]*box // by key; immutable after Open
-	here     []*box          // those on this node, in the order of Options
-	outlets  map[env.Addr]*outlet
-	inlets   map[uint64]*inlet // by the sender's session
-	arrivals uint64            // orders inlets by when they were last connected
-	room     *env.Signal
-	settled  []chan struct{} // of Linger
-	counts   Metrics
-	network  network
-	lengths  lengths
+	mu      sync.Mutex
+	closed  bool
+	boxes   map[string]*box // by key; immutable after Open
+	here    []*box          // those on this node, in the order of Options
+	outlets map[env.Addr]*outlet
+	inlets  map[uint64]*inlet // by the sender's session
+	changes uint64            // how often a connection of an inlet began or ended
+	room    *env.Signal
+	settled []chan struct{} // of Linger
+	counts  Metrics
+	network network
+	lengths lengths
 }
 
 // box is a mailbox: here, or reached through a lane.

@@ -27,9 +27,9 @@ func rawFrame(kind byte, payload []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-func rawHello(system, service string, life byte) []byte {
+func rawHello(system, service string, life uint64) []byte {
 	b := append([]byte("ASHLINK\n"), 1, 0, 0)
-	b = binary.LittleEndian.AppendUint64(b, uint64(life))
+	b = binary.LittleEndian.AppendUint64(b, life)
 	b = append(b, make([]byte, 16)...)
 	for _, s := range []string{service, system, "stranger", ""} {
 		b = append(append(b, byte(len(s))), s...)
@@ -38,13 +38,13 @@ func rawHello(system, service string, life byte) []byte {
 }
 
 // rawPeer connects, says hello, and waits for the welcome.
-func rawPeer(t *testing.T, addr, system string, life byte) net.Conn {
+func rawPeer(t *testing.T, addr, system string, life uint64) net.Conn {
 	t.Helper()
 	return rawPeerFrom(t, "127.0.0.1", addr, system, life)
 }
 
 // rawPeerFrom connects from an address of this machine.
-func rawPeerFrom(t *testing.T, host, addr, system string, life byte) net.Conn {
+func rawPeerFrom(t *testing.T, host, addr, system string, life uint64) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(host)}}
 	c, err := d.Dial("tcp", addr)
@@ -157,7 +157,7 @@ func TestOneHostKeepsNoPeerOut(t *testing.T) {
 	server := open(t, mailbox.Options{Link: o, Listen: ":0", Local: []value.Value{here}})
 	ended := make(chan struct{}, 2*places)
 	for i := range 2 * places {
-		over := closed(rawPeerFrom(t, "127.0.0.2", string(server.Addr()), o.System, byte(i+1)))
+		over := closed(rawPeerFrom(t, "127.0.0.2", string(server.Addr()), o.System, uint64(i+1)))
 		go func() {
 			<-over
 			ended <- struct{}{}
@@ -192,7 +192,7 @@ func TestUnfinishedFramesAreBoundedTogether(t *testing.T) {
 	server := open(t, mailbox.Options{Link: o, Listen: ":0", Local: []value.Value{value.Int(1)}})
 	ended := make(chan struct{}, peers)
 	for i := range peers {
-		c := rawPeer(t, string(server.Addr()), o.System, byte(i+1))
+		c := rawPeer(t, string(server.Addr()), o.System, uint64(i+1))
 		over := closed(c)
 		go func() {
 			<-over
@@ -268,7 +268,7 @@ func TestSendersThatLeaveAreNotRemembered(t *testing.T) {
 		t.Fatalf("the first offer is answered by type %d, %q; want granted", kind, b)
 	}
 	const senders = 20
-	for i := range byte(senders) {
+	for i := range uint64(senders) {
 		c := rawPeer(t, string(server.Addr()), o.System, i+1)
 		c.Write(offer)
 		if kind, b := readFrame(t, c); kind != 22 {
