@@ -284,5 +284,29 @@ func dedalusStrangerMutants() []Mutant {
 			Old:    "if incoming[n] && sent(before, before.Find(n)) {",
 			New:    "if incoming[n] && !sent(before, before.Find(n)) && sent(before, before.Find(n)) {",
 		},
+		{
+			Name: "dedalus/analyze/a-message-stays", Kind: Unsound, In: "internal/dedalus/analyze", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
+			Breaks: "What a message brings passes for what holds for ever, because all that is derived of its relation does.",
+			Old:    "\tif p.sent(rel) {\n\t\treturn false",
+			New:    "\tif p.sent(rel) && p.Program == nil {\n\t\treturn false",
+		},
+		{
+			Name: "dedalus/certificate/a-message-stays", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
+			Breaks: "The checker accepts that what a message brings is kept, because all that is derived of its relation holds for ever.",
+			Old:    "all := !sent(h.p, h.p.Find(n))",
+			New:    "all := true || sent(h.p, h.p.Find(n))",
+		},
+		{
+			Name: "dedalus/analyze/an-answer-is-only-derived", Kind: Unsound, In: "internal/dedalus/analyze", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
+			Breaks: "An answer that comes in a relation which the part derives as well may meet what idle ticks change.",
+			Old:    "\t\tif p.sent(rel) {\n\t\t\tout[rel] = true",
+			New:    "\t\tif p.sent(rel) && out[rel] {\n\t\t\tout[rel] = true",
+		},
+		{
+			Name: "dedalus/certificate/an-answer-is-only-derived", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
+			Breaks: "The checker lets an answer in a relation that the part derives as well meet what idle ticks change.",
+			Old:    "maps.Copy(out, m.brought)",
+			New:    "maps.Copy(out, m.in)",
+		},
 	}
 }

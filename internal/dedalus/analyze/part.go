@@ -121,6 +121,14 @@ func (p Part) inputs() set {
 	return s
 }
 
+// sent reports whether a rule of any component sends a relation: it may come to the part
+// then even where the part derives it.
+func (p Part) sent(rel *logic.Relation) bool {
+	return slices.ContainsFunc(p.Program.Components, func(c *logic.Component) bool {
+		return slices.ContainsFunc(c.Rules, func(r *logic.Rule) bool { return r.Kind == logic.Async && r.Head.Relation == rel })
+	})
+}
+
 // outputs are what the part derives and does not read: out(C).
 func (p Part) outputs() set {
 	refs, s := p.refs(), set{}

@@ -85,9 +85,13 @@ func Persisted(p Part, persists func(*logic.Relation) bool) (map[*logic.Relation
 	return out, assuming
 }
 
-// followsPersisted: all rules of the relation are of this tick, without negation
-// and aggregation, over what persists.
+// followsPersisted reports whether all rules of the relation are of this tick, without
+// negation and aggregation, over what persists; and nobody sends it: the fact of a message
+// holds for one tick.
 func followsPersisted(p Part, rel *logic.Relation, persisted map[*logic.Relation]bool) bool {
+	if p.sent(rel) {
+		return false
+	}
 	rules := p.rulesOf(rel)
 	for _, r := range rules {
 		if r.Kind != logic.Sync || r.Head.Aggregates() {

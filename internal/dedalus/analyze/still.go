@@ -129,9 +129,14 @@ func (p Part) meets(r *logic.Rule, b *logic.Literal, among set, whole bool) *log
 }
 
 // given are the relations that hold because of what comes in, among other reasons: by
-// rules of these kinds.
+// rules of these kinds. What the part derives comes in as well where somebody sends it.
 func (p Part) given(kinds ...logic.RuleKind) set {
 	out := p.inputs()
+	for rel := range p.refs() {
+		if p.sent(rel) {
+			out[rel] = true
+		}
+	}
 	for range p.Rules {
 		for _, r := range p.Rules {
 			for i := range r.Body {

@@ -83,7 +83,8 @@ func (h *halves) stays() error {
 }
 
 // persistent are the relations that rules carry to the next tick for ever, and those
-// that follow within a tick from such alone.
+// that follow within a tick from such alone. What a message brings is there for one tick,
+// unless it is carried.
 func (h *halves) persistent(rules []*logic.Rule) map[rel]bool {
 	out := map[rel]bool{}
 	for _, r := range rules {
@@ -93,7 +94,7 @@ func (h *halves) persistent(rules []*logic.Rule) map[rel]bool {
 	}
 	for range rules {
 		for n := range derives(rules) {
-			all := true
+			all := !sent(h.p, h.p.Find(n))
 			for _, r := range rules {
 				if r.Kind == logic.Async || r.Head.Relation.Name != n {
 					continue

@@ -4,6 +4,7 @@ package certificate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
@@ -59,9 +60,10 @@ func cause(p *logic.Program, from *logic.Component, a, b []*logic.Rule) bool {
 // nothing comes in: idle ones.
 type moments struct {
 	rules []*logic.Rule
-	// in are the relations that come in, awake those that are empty in idle ticks.
-	in, awake map[rel]bool
-	asserts   func(logic.AssumptionKind, rel) bool
+	// in are the relations that come in, awake those that are empty in idle ticks; and
+	// brought are those that the rules derive and that messages bring as well.
+	in, awake, brought map[rel]bool
+	asserts            func(logic.AssumptionKind, rel) bool
 }
 
 // idleTicks checks that rules tell no idle ticks apart. A relation is told by its age: 1 if
@@ -71,7 +73,10 @@ type moments struct {
 // What has age 1 must not meet what comes in with it; what has age 2 nothing that anything
 // that came in has a part in.
 func (h *halves) idleTicks(rules []*logic.Rule) error {
-	m := &moments{rules: rules, in: incoming(rules), awake: idle(rules), asserts: h.assumed}
+	m := &moments{rules: rules, in: incoming(rules), awake: idle(rules), brought: map[rel]bool{}, asserts: h.assumed}
+	for n := range derives(rules) {
+		m.brought[n] = sent(h.p, h.p.Find(n))
+	}
 	age := m.ages()
 	now, ever := m.stirred(false), m.stirred(true)
 	for _, r := range rules {
@@ -127,9 +132,8 @@ func positive(body []logic.Literal) []logic.Literal {
 // any time.
 func (m *moments) stirred(ever bool) map[rel]bool {
 	out := map[rel]bool{}
-	for n := range m.in {
-		out[n] = true
-	}
+	maps.Copy(out, m.in)
+	maps.Copy(out, m.brought)
 	for range m.rules {
 		for _, r := range m.rules {
 			for n := range names(r, any) {

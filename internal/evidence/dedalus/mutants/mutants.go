@@ -77,6 +77,8 @@ func (r *Result) explored() string {
 	switch {
 	case r.Stir != nil:
 		return "still"
+	case r.Difference != nil && r.Difference.Unsure:
+		return r.Difference.Kind + ", unless messages come more often"
 	case r.Difference != nil:
 		return r.Difference.Kind
 	}

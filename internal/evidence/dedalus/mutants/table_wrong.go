@@ -2,6 +2,8 @@
 
 package mutants
 
+import "github.com/ashlar-dev/ashlar/internal/dedalus/explore"
+
 // wrongRows are programs that a step must not touch, each as a program that it may touch
 // with a mistake in it: the rewriter refuses the step, and the checker the claim of the
 // one about the other.
@@ -40,6 +42,12 @@ func wrongRows() []Row {
 		{Name: "what is derived is also sent", About: "What others send is given to the piece that has the key only if the component does not derive it as well.",
 			Program: "logged", Steps: []string{"partition a into 2"}, Both: []string{"log@n(k, v) <- gol(k, v), tob(n)\n", "t@n(k, v) <- gol(k, v), toa(n)\n"},
 			Inputs: "gol(1, 5) to front/0\ngog(1, 6) to front/0\ngol(2, 5) to front/0\ngog(2, 6) to front/0", Refused: "t comes in, and is derived here as well", Certificate: "comes to a, which derives it as well", Explored: "liveness", Random: Untried},
+		{Name: "what is derived for ever comes once as well", About: "What a message brings holds for one tick, although all that is derived of the relation holds for ever.",
+			Program: "sticking", Steps: []string{"monotonic a rules 8 as b"}, Both: []string{"log@n(k, v) <- gol(k, v), toa(n)\n", "r@n(k, v) <- gol(k, v), toa(n)\n"},
+			Inputs: "gol(1, 5) to front/0\nu(1, 6) to a/0\nask(1) to a/0", Bounds: explore.Bounds{Often: true}, Refused: "r does not stay where it is", Certificate: "r does not stay before", Explored: "safety", Random: Untried},
+		{Name: "what is derived at any time is answered as well", About: "A piece has had no tick yet when an answer comes to it, of a relation that it also derives, and that idle ticks change.",
+			Program: "answered", Steps: []string{"mutual a rules 6 as b"}, Both: []string{"log@n(k, v) <- more(k, v), toa(n)\n", "r@n(k, v) <- more(k, v), toa(n)\n"},
+			Inputs: "go(1, 5) to front/0", Bounds: explore.Bounds{Often: true}, Refused: "may be derived in ticks in which nothing came in, and meets", Certificate: "joins what idle ticks change", Explored: "safety", Random: Untried},
 		{Name: "two numbers that must be one", About: "An exact test of two counts against each other is no threshold.",
 			Program: "counts", Steps: []string{"monotonic a rules 1 2 4 5 as b"}, Both: []string{"many(n, _), n >= 2\n", "many(n, n), n >= 2\n"},
 			Refused: "is used other than to ask", Certificate: "other than to see whether it has passed", Explored: Untried, Random: Untried},
