@@ -308,5 +308,17 @@ func dedalusStrangerMutants() []Mutant {
 			Old:    "maps.Copy(out, m.brought)",
 			New:    "maps.Copy(out, m.in)",
 		},
+		{
+			Name: "dedalus/certificate/another-relation-goes-to-the-piece", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/dedalus/certificate"}, Run: "TestEveryChangeIsRefused",
+			Breaks: "A rule that sends to the piece of its key may send another relation than before.",
+			Old:    "back.Body, back.Dest = new.Body[:min(n, len(new.Body))], old.Dest",
+			New:    "back.Body, back.Dest, back.Head.Relation = new.Body[:min(n, len(new.Body))], old.Dest, old.Head.Relation",
+		},
+		{
+			Name: "dedalus/certificate/what-sends-nothing-is-led", Kind: Unguarded, In: "internal/dedalus/certificate", Packages: []string{"internal/dedalus/certificate"}, Run: "TestEveryChangeIsRefused",
+			Breaks: "A rule that derives what another one sent has the checker look for where it sends.",
+			Old:    "if new.Kind != old.Kind || a == nil ||",
+			New:    "if a == nil ||",
+		},
 	}
 }

@@ -113,10 +113,9 @@ func TestEveryChangeIsRefused(t *testing.T) {
 	}
 }
 
-// changes takes each rule away, and each literal, turns each literal around, gives each
-// argument of a head another variable and each number another value, and each forwarding
-// relation another fact, has each new relation merge and survive crashes, and writes rules
-// twice that send.
+// changes takes each rule away, and each literal, turns each literal around, gives each rule
+// another kind and another relation to derive, each argument of a head another variable and
+// each number another value, and each forwarding relation another fact.
 func changes(p *logic.Program, try func(what string, q *logic.Program)) {
 	for ci, c := range p.Components {
 		for ri, rule := range c.Rules {
@@ -129,6 +128,19 @@ func changes(p *logic.Program, try func(what string, q *logic.Program)) {
 			q := p.Clone()
 			q.Components[ci].Rules = slices.Delete(q.Components[ci].Rules, ri, ri+1)
 			try("without '"+rule.String()+"'", q)
+			for _, k := range []logic.RuleKind{logic.Sync, logic.Next} {
+				if k != rule.Kind {
+					changed(func(x *logic.Rule) { x.Kind, x.Dest = k, nil })
+				}
+			}
+			for i, rel := range p.Relations {
+				if fits(rule.Head.Relation, rel) {
+					q := p.Clone()
+					x := q.Components[ci].Rules[ri]
+					x.Head.Relation = q.Relations[i]
+					try("'"+x.String()+"'", q)
+				}
+			}
 			for li, l := range rule.Body {
 				changed(func(x *logic.Rule) { x.Body = slices.Delete(x.Body, li, li+1) })
 				switch {
@@ -172,6 +184,13 @@ func changes(p *logic.Program, try func(what string, q *logic.Program)) {
 			try("another fact in "+rel.Name, q)
 		}
 	}
+}
+
+// fits reports whether rules may derive another relation with the same arguments.
+func fits(of, other *logic.Relation) bool {
+	return other != of && other.Kind == logic.Derived && slices.EqualFunc(of.Columns, other.Columns, func(a, b logic.Column) bool {
+		return a.Type.Equal(b.Type) && a.Lattice == b.Lattice
+	})
 }
 
 // TestFalseClaims claims what is not so of programs that were changed to fit.

@@ -361,7 +361,7 @@ func (m *matching) forwarded(old, new *logic.Rule) bool {
 
 func (m *matching) leads(old, new *logic.Rule, at int, dest string) bool {
 	a := new.Body[at].Atom
-	if a == nil || new.Body[at].Negated || len(a.Args) != 2 || exactTerm(a.Args[0]) != dest ||
+	if new.Kind != old.Kind || a == nil || new.Body[at].Negated || len(a.Args) != 2 || exactTerm(a.Args[0]) != dest ||
 		a.Args[1].Kind != logic.Var || new.Dest.Kind != logic.Var || new.Dest.Name != a.Args[1].Name || uses(old, new.Dest.Name) {
 		return false
 	}

@@ -302,13 +302,10 @@ func within(x, y string) bool {
 // and where the forwarding relation leads from the old destination by that part.
 func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c Claim) error {
 	n := len(old.Body)
-	if len(new.Body) < n+2 || n > 0 && exactBody(new.Body[:n]) != exactBody(old.Body) {
+	back := *new
+	back.Body, back.Dest = new.Body[:min(n, len(new.Body))], old.Dest
+	if len(new.Body) < n+2 || exact(&back) != exact(old) {
 		return fmt.Errorf("it is not the rule '%v'", old)
-	}
-	for i := range old.Head.Args {
-		if exactTerm(new.Head.Args[i].Term) != exactTerm(old.Head.Args[i].Term) {
-			return fmt.Errorf("it is not the rule '%v'", old)
-		}
 	}
 	added := new.Body[n:]
 	bound := map[string]bool{}
@@ -324,7 +321,7 @@ func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c 
 				return fmt.Errorf("'%v' may have no value, and take messages away", l)
 			}
 			bound[l.Assign.Var] = true
-		case l.Positive() && l.Atom.Relation.Kind == logic.Static:
+		case l.Positive() && l.Atom.Relation.Kind == logic.Static && len(l.Atom.Args) > 0:
 			last := l.Atom.Args[len(l.Atom.Args)-1]
 			if last.Kind != logic.Var || bound[last.Name] {
 				return fmt.Errorf("'%v' takes messages away", l)
