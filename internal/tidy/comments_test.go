@@ -44,12 +44,12 @@ func misnamed(fset *token.FileSet, f goFile) (wrong []string) {
 		}
 		first := strings.TrimRight(words[0], ",.:;")
 		first, _ = strings.CutSuffix(first, "'s")
-		if first != name.Name && (promised || strings.ToLower(first[:1]) == first[:1] && ast.IsExported(strings.ToUpper(first))) {
+		if first != name.Name && (promised || first != "" && strings.ToLower(first[:1]) == first[:1] && ast.IsExported(strings.ToUpper(first))) {
 			report(name, "has a comment that begins with "+words[0])
 		}
 	}
 	exists := func(name *ast.Ident, docs ...*ast.CommentGroup) {
-		if name.IsExported() && !f.test && !slices.ContainsFunc(docs, func(c *ast.CommentGroup) bool { return c != nil }) {
+		if name.IsExported() && !f.test && !slices.ContainsFunc(docs, func(c *ast.CommentGroup) bool { return strings.TrimSpace(c.Text()) != "" }) {
 			report(name, "is exported and has no comment")
 		}
 	}
@@ -106,6 +106,12 @@ func TestTheRuleOfCommentsBites(t *testing.T) {
 		"// A New is one.\ntype New struct{}":                 "",
 		"// The new one.\ntype New struct{}":                  "New has a comment that begins with new",
 		"func New() {}":                                       "New is exported and has no comment",
+		"//nolint:all\nfunc New() {}":                         "New is exported and has no comment",
+		"//\nfunc New() {}":                                   "New is exported and has no comment",
+		"type New int //nolint:all":                           "New is exported and has no comment",
+		"// ... it is.\nfunc old() {}":                        "",
+		"// ... it is.\nfunc New() {}":                        "New has a comment that begins with ...",
+		"// Ärger is.\nfunc old() {}":                         "",
 		"type (\n// One is.\nOne int\nTwo int // is\n)":       "",
 		"// Two of them.\ntype (\nOne int\n)":                 "",
 		"type (\nOne int\n)":                                  "One is exported and has no comment",
