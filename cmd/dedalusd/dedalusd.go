@@ -124,7 +124,7 @@ deployment is wrong.`, p.Name),
 	f.StringVar(&c.data, "data", "", "where it keeps what is durable, `DIR`")
 	f.BoolVar(&c.existing, "existing", false, "refuse a --data in which there is nothing yet")
 	f.BoolVar(&c.memory, "volatile", false, "keep nothing on the disk: what is durable is lost with the process")
-	size.Renamed(f, "memory", "--volatile")
+	size.Renamed(cmd, "memory", "--volatile")
 	f.StringVar(&c.listen, "listen", "", "where to listen, `HOST:PORT` (default: where the deployment says)")
 	f.StringVar(&c.http, "http", "", "where to show /metrics, /status.json, /healthz and /readyz, `HOST:PORT` (default: where the deployment says, if it does)")
 	f.StringVar(&c.key, "key", "", "what instances know each other by, `FILE`")

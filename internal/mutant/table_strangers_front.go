@@ -148,8 +148,26 @@ func strangersFrontMutants() []Mutant {
 		{
 			Name: "cmd/memory/the-old-flag-is-unknown", Kind: WrongAnswer, In: "internal/cli/check", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/notchecked",
 			Breaks: "A user of --max-memory is not told what the flag is called now.",
-			Old:    "size.Renamed(f, \"max-memory\"",
-			New:    "size.Renamed(f, \"most-memory\"",
+			Old:    "size.Renamed(cmd, \"max-memory\"",
+			New:    "size.Renamed(cmd, \"most-memory\"",
+		},
+		{
+			Name: "cmd/memory/a-value-that-nobody-wrote", Kind: WrongAnswer, In: "internal/cli/size", Packages: []string{"internal/cli/size"},
+			Breaks: "A user of --max-memory reads of an argument \"any\".",
+			Old:    "wrong.GetFlag() == f {",
+			New:    "wrong.GetFlag() != f {",
+		},
+		{
+			Name: "cmd/memory/the-files-old-name-is-unknown", Kind: WrongAnswer, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSizes",
+			Breaks: "A configuration file with max-mb is refused without what to write instead.",
+			Old:    "if now, ok := renamed[unknown[0].String()]; ok {",
+			New:    "if now, ok := renamed[unknown[0].String()]; ok && now == \"\" {",
+		},
+		{
+			Name: "cmd/memory/too-much-is-taken-in-silence", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestTooMuchMemory",
+			Breaks: "Nobody learns that a server may be killed before it refuses writes.",
+			Old:    "if available < 0 || wanted <= available {",
+			New:    "if available <= 0 || wanted >= available {",
 		},
 		{
 			Name: "cmd/memory/the-file-counts-more", Kind: WrongAnswer, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSizes",

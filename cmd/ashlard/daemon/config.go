@@ -7,13 +7,16 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/ashlar-dev/ashlar/internal/cli/memory"
 	"github.com/ashlar-dev/ashlar/internal/cli/size"
 )
 
@@ -45,6 +48,10 @@ type config struct {
 	Verbose bool `toml:"verbose"`
 }
 
+// renamed are the settings that had other names, which were in megabytes. Another one has
+// got another meaning: memory was what is volatile now.
+var renamed = map[string]string{"max-mb": "memory", "kv-max-mb": "kv-memory"}
+
 func (c *config) flags(cmd *cobra.Command) (file *string) {
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -61,8 +68,17 @@ func (c *config) flags(cmd *cobra.Command) (file *string) {
 	f.BoolVar(&c.Volatile, "volatile", false, "keep nothing on the disk: what is acknowledged is lost with the process")
 	f.BoolVar(&c.Alone, "alone", false, "do not ask other servers whether this disk is the newest; dangerous after a disk was put back")
 	f.Var(&c.Memory, "memory", "at most `SIZE` of registers, such as 512M; beyond, writes are refused and trimming gives room")
-	size.Renamed(f, "max-mb", "--memory SIZE, such as --memory 4G,")
-	size.Renamed(f, "kv-max-mb", "--kv-memory SIZE, such as --kv-memory 4G,")
+	for old, now := range renamed {
+		size.Renamed(cmd, old, fmt.Sprintf("--%[1]s SIZE, such as --%[1]s 4G", now))
+	}
+	others := cmd.FlagErrorFunc()
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var of interface{ GetFlag() *pflag.Flag }
+		if errors.As(err, &of) && of.GetFlag().Name == "memory" {
+			err = fmt.Errorf("%w; to keep nothing on the disk: --volatile", err)
+		}
+		return others(cmd, err)
+	})
 	f.IntVar(&c.ConnsMax, "connections-max", 4096, "at most `N` connections")
 	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a stop waits for what is under way")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "this server's certificate, `FILE` in PEM; with --tls-key and --tls-ca: both sides show one")
@@ -73,17 +89,46 @@ func (c *config) flags(cmd *cobra.Command) (file *string) {
 	return file
 }
 
-// read reads the configuration file; what the command line says stays.
+// read reads the configuration file, if there is one; what the command line says stays.
+// It warns of settings that the machine is too small for.
 func (c *config) read(cmd *cobra.Command, path string) error {
-	if path == "" {
-		return nil
+	if path != "" {
+		if err := c.readFile(cmd, path); err != nil {
+			return err
+		}
 	}
+	if warning := c.tooMuch(memory.Available()); warning != "" {
+		slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)).Warn(warning)
+	}
+	return nil
+}
+
+// tooMuch says that the server may need more memory than is available; nothing where it
+// may not, or where that is not known, which is negative.
+func (c *config) tooMuch(available int64) string {
+	wanted, flags := c.Memory.Bytes, fmt.Sprintf("--memory %s", &c.Memory)
+	if !c.Bare {
+		wanted, flags = wanted+c.KVMemory.Bytes, fmt.Sprintf("%s and --kv-memory %s", flags, &c.KVMemory)
+	}
+	if available < 0 || wanted <= available {
+		return ""
+	}
+	return fmt.Sprintf("%s: more than the %d MiB of memory that are available; the system may kill the server before it refuses writes", flags, available>>20)
+}
+
+func (c *config) readFile(cmd *cobra.Command, path string) error {
 	fromFile := *c
 	meta, err := toml.DecodeFile(path, &fromFile)
 	if err != nil {
+		if at := (toml.ParseError{}); errors.As(err, &at) && at.LastKey == "memory" {
+			err = fmt.Errorf("%w; to keep nothing on the disk: volatile = true", err)
+		}
 		return fmt.Errorf("--config %s: %w", path, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		if now, ok := renamed[unknown[0].String()]; ok {
+			return fmt.Errorf("%[1]s: the setting %[2]q is now %[3]q, which takes a size: %[3]s = \"4G\"", path, unknown[0].String(), now)
+		}
 		return fmt.Errorf("%s: there is no setting %q", path, unknown[0].String())
 	}
 	flags, given := cmd.Flags(), *c

@@ -197,7 +197,7 @@ func New(t *console.Terminal) *cobra.Command {
 	f.Lookup("native").NoOptDefVal = nativeAlways
 	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
 	f.Var(&memory, "memory", "hold at most `SIZE`, such as 512M or 4G: states that do not fit go to disk (default: 85% of what is available at the start)")
-	size.Renamed(f, "max-memory", "--memory SIZE, such as --memory 4G,")
+	size.Renamed(cmd, "max-memory", "--memory SIZE, such as --memory 4G")
 	f.StringVar(&o.temp, "temp", "", "make temporary files in `DIR` (default: the system's directory for them)")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "keep the search in `DIR`, to be resumed")
 	f.DurationVar(&o.every, "every", 10*time.Minute, "how much `TIME` there is between two checkpoints")

@@ -7,10 +7,12 @@
 package size
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -67,10 +69,18 @@ func format(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// Renamed refuses a flag under its old name, with a value or without: the error says what
-// to write instead.
-func Renamed(flags *pflag.FlagSet, old, instead string) {
-	flags.Func(old, "", func(string) error { return fmt.Errorf("the flag is called %s now", instead) })
-	f := flags.Lookup(old)
+// Renamed refuses a flag of a command under its old name, with a value or without: the
+// error says what to write instead.
+func Renamed(cmd *cobra.Command, old, instead string) {
+	cmd.Flags().Func(old, "", func(string) error { return fmt.Errorf("--%s is now %s", old, instead) })
+	f := cmd.Flags().Lookup(old)
 	f.Hidden, f.NoOptDefVal = true, "any"
+	others := cmd.FlagErrorFunc()
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		// Its message speaks of the value, which the user may not have given.
+		if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) && wrong.GetFlag() == f {
+			return wrong.Unwrap()
+		}
+		return others(cmd, err)
+	})
 }

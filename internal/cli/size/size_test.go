@@ -3,11 +3,10 @@
 package size_test
 
 import (
-	"io"
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/internal/cli/size"
 )
@@ -36,16 +35,29 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestRenamedFlagNamesTheNewOne: the error names both, and nothing that the user has not
+// written. Errors of other flags stay as they are.
 func TestRenamedFlagNamesTheNewOne(t *testing.T) {
-	f := pflag.NewFlagSet("x", pflag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	size.Renamed(f, "max-memory", "--memory SIZE")
-	for _, args := range [][]string{{"--max-memory", "60"}, {"--max-memory=60"}, {"--max-memory"}} {
-		if err := f.Parse(args); err == nil || !strings.Contains(err.Error(), "--memory SIZE") {
-			t.Errorf("%v: %v", args, err)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--max-memory", "60"}, "--max-memory is now --memory SIZE"},
+		{[]string{"--max-memory=60"}, "--max-memory is now --memory SIZE"},
+		{[]string{"--max-memory"}, "--max-memory is now --memory SIZE"},
+		{[]string{"--most"}, "--most is now --all"},
+		{[]string{"--n", "x"}, `invalid argument "x" for "--n" flag: strconv.ParseInt: parsing "x": invalid syntax`},
+	} {
+		cmd := &cobra.Command{SilenceErrors: true, SilenceUsage: true, Run: func(*cobra.Command, []string) {}}
+		cmd.Flags().Int("n", 0, "")
+		size.Renamed(cmd, "max-memory", "--memory SIZE")
+		size.Renamed(cmd, "most", "--all")
+		cmd.SetArgs(c.args)
+		if err := cmd.Execute(); err == nil || err.Error() != c.want {
+			t.Errorf("%v: %v, want %s", c.args, err, c.want)
 		}
-	}
-	if strings.Contains(f.FlagUsages(), "max-memory") {
-		t.Error("the help shows the old name")
+		if strings.Contains(cmd.Flags().FlagUsages(), "max-memory") {
+			t.Error("the help shows the old name")
+		}
 	}
 }
