@@ -51,6 +51,18 @@ func crashLanguageMutants() []Mutant {
 			New:    "",
 		},
 		{
+			Name: "tla/pcal/crash/the-counter-takes-a-name", Kind: Unsound, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans", "cmd/ashlar"}, Run: "TestTranslations/crash|TestScripts/crash",
+			Breaks: "An archetype's variable crashes loses its name to the counter: an invariant is about the counter and holds.",
+			Old:    "	x.out.Crashes.Count.Name = fresh(CrashCount)\n",
+			New:    "	x.out.Crashes.Count.Name = CrashCount\n",
+		},
+		{
+			Name: "tla/pcal/crash/names-of-the-module-are-not-seen", Kind: WrongAnswer, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans"}, Run: "TestTranslations/crash",
+			Breaks: "A definition behind the algorithm that has the name of the counter makes the translation an error.",
+			Old:    "x.taken[base] || x.names.Declared(base)",
+			New:    "x.taken[base]",
+		},
+		{
 			Name: "tla/lower/crash/recover-is-ignored", Kind: WrongAnswer, In: "internal/tla/lower", Packages: specs, Run: byHand,
 			Breaks: "A process starts again at its first label although it says where.",
 			Old:    "\t\tif b.Label == pcal.LabelRecover {\n",

@@ -150,5 +150,51 @@ func (r *algorithm) crashes() {
 		r.error(at, MPCalCrashBound, "rename it",
 			"%s is how many crashes there may be: expected a constant of that name, a definition without parameters or variables, or nothing", pcal.CrashBound)
 	}
+	if c.Declared != nil {
+		r.boundIsFree()
+	}
 	r.out.Crashes = c
+}
+
+// boundIsFree reports what has the name of the definition that the translation adds.
+func (r *algorithm) boundIsFree() {
+	taken := func(what, name string, at source.Span) {
+		if name == pcal.CrashBound {
+			r.error(at, MPCalCrashBound, "rename it", "%s is how many crashes there may be: expected no %s of that name", name, what)
+		}
+	}
+	vars := func(list []*pcal.Variable) {
+		for _, v := range list {
+			taken("variable", v.Var.Name, v.Var.Span)
+		}
+	}
+	labels := func(list []*pcal.Block) {
+		for _, b := range list {
+			taken("label", b.Label, b.Span)
+		}
+	}
+	params := func(list []*pcal.Param) {
+		for _, p := range list {
+			taken("parameter", p.Var.Name, p.Var.Span)
+		}
+	}
+	for _, p := range r.out.Procedures {
+		taken("procedure", p.Name, p.Span)
+		params(p.Params)
+		vars(p.Locals)
+		labels(p.Blocks)
+	}
+	for _, a := range r.out.Archetypes {
+		params(a.Params)
+		vars(a.Locals)
+		labels(a.Blocks)
+	}
+	for _, p := range r.out.Processes {
+		taken("process", p.Name, p.Span)
+		vars(p.Locals)
+		labels(p.Blocks)
+	}
+	for _, in := range r.out.Instances {
+		taken("process", in.Name, in.Span)
+	}
 }

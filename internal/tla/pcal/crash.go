@@ -27,6 +27,10 @@ const LabelRecover = "recover"
 // configuration or the module says otherwise.
 const CrashBound = "CRASHES"
 
+// CrashCount is the name of the variable that counts crashes, unless something else
+// has it.
+const CrashCount = "crashes"
+
 // Crashes belongs to an algorithm with a process that may crash.
 type Crashes struct {
 	// Bound is how many crashes there may be. Declared is the definition that
@@ -122,18 +126,47 @@ func WithoutCrashes(a *Algorithm) *Algorithm {
 	return &out
 }
 
-// counted makes the variable that counts crashes.
+// counted makes the variable that counts crashes. It has no name until nameCrashes.
 func (x *expander) counted(c *Crashes) {
 	if c == nil {
 		return
 	}
 	own := *c
-	own.Count = &core.Variable{Name: x.name("crashes"), Index: -1}
+	own.Count = &core.Variable{Index: -1, Span: c.Bound.Span()}
 	x.out.Crashes = &own
 	x.out.Globals = append(x.out.Globals[:len(x.out.Globals):len(x.out.Globals)], &Variable{Var: own.Count, Init: &core.Int{}})
 }
 
-// crash makes the step of a process's crash.
+// nameCrashes names the variable that counts crashes and the actions of the crashes.
+// It comes last: every variable, label and process of the user keeps its name.
+func (x *expander) nameCrashes() {
+	if x.out.Crashes == nil {
+		return
+	}
+	take := func(blocks []*Block) {
+		for _, b := range blocks {
+			x.taken[b.Label] = true
+		}
+	}
+	for _, p := range x.out.Procedures {
+		take(p.Blocks)
+	}
+	for _, p := range x.out.Processes {
+		take(p.Blocks)
+	}
+	fresh := func(base string) string {
+		x.taken[base] = x.taken[base] || x.names.Declared(base)
+		return x.name(base)
+	}
+	x.out.Crashes.Count.Name = fresh(CrashCount)
+	for _, p := range x.out.Processes {
+		if p.Crash != nil {
+			p.Crash.Label = fresh("Crash" + p.Name)
+		}
+	}
+}
+
+// crash makes the step of a process's crash, which nameCrashes gives its label.
 func (f *frame) crash(in *Instance, p *Process) *Block {
 	a, all := in.Archetype, f.x.out
 	place, at := At{a.Span}, core.At{Place: a.Span}
@@ -159,7 +192,7 @@ func (f *frame) crash(in *Instance, p *Process) *Block {
 		cell, path := f.cell(b, nil, at)
 		body = append(body, f.mapping(b, cell, path).Stmts(b.mapping.Crash)...)
 	}
-	return &Block{Label: "Crash" + in.Name, Span: a.Span, Body: append(body, &Restart{At: place, Label: a.Restart})}
+	return &Block{Span: a.Span, Body: append(body, &Restart{At: place, Label: a.Restart})}
 }
 
 // restart is what the end of a crash changes: the calls of the process are

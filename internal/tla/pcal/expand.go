@@ -32,16 +32,23 @@ const (
 // SpecialisedMax is how many procedures Expand makes at most.
 const SpecialisedMax = 1000
 
-// Expand returns a as a plain algorithm. Reserved says which names are taken
-// by the rest of the specification. A plain algorithm is returned as it is.
-func Expand(a *Algorithm, reserved func(string) bool, diags *source.List) *Algorithm {
+// Names are those of the rest of the specification.
+type Names struct {
+	// Written reports whether a name occurs in it at all, and Declared whether it
+	// declares or defines the name.
+	Written, Declared func(string) bool
+}
+
+// Expand returns a as a plain algorithm, whose new names are none of the given
+// ones. A plain algorithm is returned as it is.
+func Expand(a *Algorithm, names Names, diags *source.List) *Algorithm {
 	if !a.Modular {
 		return a
 	}
 	out := *a
 	out.Modular, out.Archetypes, out.Mappings, out.Instances = false, nil, nil, nil
 	out.Procedures, out.Processes = nil, nil
-	x := &expander{out: &out, diags: diags, made: map[string]*Procedure{}, plain: map[*Procedure]*Procedure{}, taken: map[string]bool{}, reserved: reserved}
+	x := &expander{out: &out, diags: diags, made: map[string]*Procedure{}, plain: map[*Procedure]*Procedure{}, taken: map[string]bool{}, names: names}
 	x.take(a)
 	x.counted(a.Crashes)
 	for _, p := range a.Procedures {
@@ -69,6 +76,7 @@ func Expand(a *Algorithm, reserved func(string) bool, diags *source.List) *Algor
 		x.queue = x.queue[1:]
 		next()
 	}
+	x.nameCrashes()
 	return &out
 }
 
@@ -105,13 +113,13 @@ func (r *Rewriter) blocks(list []*Block) []*Block {
 }
 
 type expander struct {
-	out      *Algorithm
-	diags    *source.List
-	made     map[string]*Procedure
-	plain    map[*Procedure]*Procedure // the copies of those that are not Modular
-	queue    []func()
-	taken    map[string]bool
-	reserved func(string) bool
+	out   *Algorithm
+	diags *source.List
+	made  map[string]*Procedure
+	plain map[*Procedure]*Procedure // the copies of those that are not Modular
+	queue []func()
+	taken map[string]bool
+	names Names
 }
 
 // take marks the names that the algorithm's plain parts use.
@@ -153,7 +161,7 @@ func (x *expander) name(base string) string {
 		if i >= 0 {
 			n = fmt.Sprintf("%s%d", base, i)
 		}
-		if !x.taken[n] && (i < 0 || !x.reserved(n)) {
+		if !x.taken[n] && (i < 0 || !x.names.Written(n)) {
 			x.taken[n] = true
 			return n
 		}

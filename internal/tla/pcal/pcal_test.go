@@ -41,6 +41,9 @@ func lowered(t *testing.T, text string) *pcal.Algorithm {
 	return a
 }
 
+// none is no name of the specification.
+func none(string) bool { return false }
+
 // TestAlgorithms runs the files in testdata. "hoist" shows the archetypes and
 // procedures with their reads as statements, "expand" the plain algorithm, and
 // "names" the plain algorithm with unique names.
@@ -50,7 +53,7 @@ func TestAlgorithms(t *testing.T) {
 			a := lowered(t, d.Input)
 			var diags source.List
 			if d.Cmd != "hoist" {
-				a = pcal.Expand(a, func(string) bool { return false }, &diags)
+				a = pcal.Expand(a, pcal.Names{Written: none, Declared: none}, &diags)
 			}
 			switch d.Cmd {
 			case "hoist":

@@ -8,6 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/load"
+	"github.com/ashlar-dev/ashlar/internal/tla/lower"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
@@ -345,6 +347,43 @@ func identifiers(m *syntax.Module, f *source.File) func(string) bool {
 		}
 	}
 	return func(name string) bool { return words[name] }
+}
+
+// declares reports whether the module declares or defines a name, before the
+// algorithm or behind it. What stands in a translation does not count.
+func declares(u *load.Untranslated) func(string) bool {
+	behind := map[string]bool{}
+	add := func(names ...syntax.Name) {
+		for _, n := range names {
+			behind[n.Text] = true
+		}
+	}
+	for _, unit := range u.Module.Units {
+		if u.Module.Translation.Contains(unit.Span()) {
+			continue
+		}
+		switch unit := unit.(type) {
+		case *syntax.VariableDecl:
+			add(unit.Names...)
+		case *syntax.ConstantDecl:
+			for _, p := range unit.Decls {
+				add(p.Name)
+			}
+		case *syntax.OperatorDef:
+			add(unit.Name)
+		case *syntax.FunctionDef:
+			add(unit.Name)
+		case *syntax.Instance:
+			add(unit.Name)
+		case *syntax.Assume:
+			add(unit.Name)
+		case *syntax.Theorem:
+			add(unit.Name)
+		case *syntax.Module:
+			add(unit.Name)
+		}
+	}
+	return func(name string) bool { return behind[name] || u.Scope.Lookup(name) != lower.Meaning{} }
 }
 
 func isWord(c byte) bool {

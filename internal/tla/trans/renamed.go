@@ -17,7 +17,7 @@ import (
 // variables are global, only one of them keeps it. A definition of the module
 // that uses the name means that one, which its author may not have meant.
 
-// owned is a variable and what it belongs to.
+// owned is a variable and what it belongs to, "" for the one that counts crashes.
 type owned struct {
 	now, of string
 }
@@ -32,7 +32,13 @@ func warnRenamed(m *syntax.Module, plain *pcal.Algorithm, diags *source.List) {
 			declared[name] = append(declared[name], owned{v.Var.Name, of})
 		}
 	}
-	note(plain.Globals, "the algorithm")
+	for _, v := range plain.Globals {
+		if c := plain.Crashes; c != nil && v.Var == c.Count {
+			declared[pcal.CrashCount] = append(declared[pcal.CrashCount], owned{now: v.Var.Name})
+			continue
+		}
+		note([]*pcal.Variable{v}, "the algorithm")
+	}
 	for _, p := range plain.Procedures {
 		note(p.Variables(), p.Name)
 	}
@@ -62,9 +68,12 @@ func warnRenamed(m *syntax.Module, plain *pcal.Algorithm, diags *source.List) {
 func warnMeaning(id *syntax.Ident, all []owned, diags *source.List) {
 	meant, others := "", make([]string, 0, len(all))
 	for _, v := range all {
-		if v.now == id.Name {
+		switch {
+		case v.now == id.Name:
 			meant = v.of
-		} else {
+		case v.of == "":
+			others = append(others, "the number of crashes is "+v.now)
+		default:
 			others = append(others, fmt.Sprintf("that of %s is %s", v.of, v.now))
 		}
 	}

@@ -86,7 +86,7 @@ func Run(u *load.Untranslated, alg *syntax.Algorithm, diags *source.List) Result
 	}
 	out := Result{Algorithm: a}
 	reserved := identifiers(u.Module, alg.Span().File)
-	plain := pcal.Expand(a, reserved, diags)
+	plain := pcal.Expand(a, pcal.Names{Written: reserved, Declared: declares(u)}, diags)
 	if diags.HasErrors() {
 		return Result{}
 	}
