@@ -35,8 +35,14 @@ func crashLanguageMutants() []Mutant {
 		{
 			Name: "tla/pcal/crash/the-dead-crash", Kind: WrongAnswer, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans", "cmd/ashlar"}, Run: "TestTranslations/crash|TestScripts/crash",
 			Breaks: "A process at its end crashes and starts again.",
-			Old:    "\tif Ends(p.Blocks) {\n\t\tpc := ",
-			New:    "\tif Ends(nil) {\n\t\tpc := ",
+			Old:    "\tif f.x.from.Ends(a.Blocks) {",
+			New:    "\tif f.x.from.Ends(nil) {",
+		},
+		{
+			Name: "tla/pcal/crash/procedures-end-nothing", Kind: WrongAnswer, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans", "cmd/ashlar"}, Run: "TestTranslations/crash|TestScripts/crash",
+			Breaks: "A process that ends in a procedure crashes at its end, or is reported as a deadlock there.",
+			Old:    "\tfor _, p := range a.Reached(blocks) {",
+			New:    "\tfor _, p := range a.Reached(nil) {",
 		},
 		{
 			Name: "tla/pcal/crash/crash-parts-are-skipped", Kind: Unsound, In: "internal/tla/pcal", Packages: specs, Run: byHand,

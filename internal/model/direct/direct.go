@@ -131,13 +131,13 @@ func (d *Algorithm) list() {
 	}
 	for _, p := range d.Alg.Processes {
 		add(p, p.Blocks)
-		d.Ends = d.Ends || pcal.Ends(p.Blocks)
 	}
 	for _, p := range d.Alg.Processes {
 		if p.Crash != nil {
 			add(p.Crash, []*pcal.Block{p.Crash})
 		}
 	}
+	d.Ends = d.Alg.SomeEnds()
 	if d.Ends {
 		d.Actions = append(d.Actions, check.Action{Name: "Terminating", Place: d.Alg.Span.String()})
 	}

@@ -90,20 +90,36 @@ func (a *Algorithm) Reached(from []*Block) []*Procedure {
 }
 
 // Ends reports whether some path through the blocks of a process leads to its
-// end.
-func Ends(blocks []*Block) bool {
+// end. A procedure that it calls may end it, too.
+func (a *Algorithm) Ends(blocks []*Block) bool {
 	found := false
+	visit := func(s Stmt) {
+		switch s := s.(type) {
+		case *Goto:
+			found = found || s.Label == LabelDone
+		case *Call:
+			found = found || s.Return == LabelDone
+		}
+	}
 	for _, b := range blocks {
-		InspectStmts(b.Body, func(s Stmt) {
-			switch s := s.(type) {
-			case *Goto:
-				found = found || s.Label == LabelDone
-			case *Call:
-				found = found || s.Return == LabelDone
-			}
-		}, nil)
+		InspectStmts(b.Body, visit, nil)
+	}
+	for _, p := range a.Reached(blocks) {
+		for _, b := range p.Blocks {
+			InspectStmts(b.Body, visit, nil)
+		}
 	}
 	return found
+}
+
+// SomeEnds reports whether some process may come to its end.
+func (a *Algorithm) SomeEnds() bool {
+	for _, p := range a.Processes {
+		if a.Ends(p.Blocks) {
+			return true
+		}
+	}
+	return false
 }
 
 // WithoutCrashes is an expanded algorithm in which no process crashes.
@@ -167,12 +183,12 @@ func (x *expander) nameCrashes() {
 }
 
 // crash makes the step of a process's crash, which nameCrashes gives its label.
-func (f *frame) crash(in *Instance, p *Process) *Block {
+func (f *frame) crash(in *Instance) *Block {
 	a, all := in.Archetype, f.x.out
 	place, at := At{a.Span}, core.At{Place: a.Span}
 	count := &core.VarRef{At: at, Var: all.Crashes.Count}
 	body := []Stmt{&Await{At: place, Cond: &core.Call{At: at, Def: all.Crashes.Less, Args: []core.Expr{count, all.Crashes.Bound}}}}
-	if Ends(p.Blocks) {
+	if f.x.from.Ends(a.Blocks) { // the copies of procedures have no blocks yet
 		pc := &core.Apply{At: at, Fn: &core.VarRef{At: at, Var: all.PC}, Arg: &core.LocalRef{At: at, Local: f.to}}
 		body = append(body, &Await{At: place, Cond: &core.Op{At: at, Op: core.OpNe, Args: []core.Expr{pc, &core.Str{At: at, Val: LabelDone}}}})
 	}

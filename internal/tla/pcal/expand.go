@@ -48,7 +48,7 @@ func Expand(a *Algorithm, names Names, diags *source.List) *Algorithm {
 	out := *a
 	out.Modular, out.Archetypes, out.Mappings, out.Instances = false, nil, nil, nil
 	out.Procedures, out.Processes = nil, nil
-	x := &expander{out: &out, diags: diags, made: map[string]*Procedure{}, plain: map[*Procedure]*Procedure{}, taken: map[string]bool{}, names: names}
+	x := &expander{from: a, out: &out, diags: diags, made: map[string]*Procedure{}, plain: map[*Procedure]*Procedure{}, taken: map[string]bool{}, names: names}
 	x.take(a)
 	x.counted(a.Crashes)
 	for _, p := range a.Procedures {
@@ -113,6 +113,7 @@ func (r *Rewriter) blocks(list []*Block) []*Block {
 }
 
 type expander struct {
+	from  *Algorithm // the one with archetypes
 	out   *Algorithm
 	diags *source.List
 	made  map[string]*Procedure
@@ -245,7 +246,7 @@ func (x *expander) instance(in *Instance) *Process {
 	}
 	p.Blocks = f.blocks(Hoist(a.Params, a.Blocks))
 	if a.Restart != "" {
-		p.Crash = f.crash(in, p)
+		p.Crash = f.crash(in)
 	}
 	return p
 }

@@ -72,7 +72,7 @@ func newModule(a *pcal.Algorithm, u *load.Untranslated) *module {
 	m.init()
 	m.all.Body = &core.Tuple{At: core.At{Place: m.at}, Elems: references(m.vars, m.at)}
 	m.actions()
-	ends := m.mayEnd()
+	ends := a.SomeEnds()
 	var terminating *core.Def
 	if ends {
 		terminating = m.define("Terminating", nil, m.at, m.terminating(), m.terminatingText).Def
@@ -422,16 +422,6 @@ func (m *module) placeOf(b *pcal.Block) source.Span {
 // inlined reports whether a step has no action of its own: it is all that happens,
 // and the user gave it no name.
 func (m *module) inlined(b *pcal.Block) bool { return m.uni && !m.pc && b.Auto }
-
-// mayEnd reports whether some process can come to its end.
-func (m *module) mayEnd() bool {
-	for _, p := range m.a.Processes {
-		if pcal.Ends(p.Blocks) {
-			return true
-		}
-	}
-	return false
-}
 
 // allDone says that every process is at its end.
 func (m *module) allDone() core.Expr {
