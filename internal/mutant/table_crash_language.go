@@ -106,6 +106,12 @@ func crashLanguageMutants() []Mutant {
 				"\t\tif name != \"\" {\n\t\t\tm.groups[of]",
 		},
 		{
+			Name: "tla/trans/crash/stale-crashes-are-not-seen", Kind: Unsound, In: "internal/tla/trans", Packages: []string{"internal/tla/trans"}, Run: "TestStaleCrashes",
+			Breaks: "A variable was made durable after the translation, which other tools check and in which it is lost: no warning.",
+			Old:    "	m.labels[p.Crash] = m.compare(",
+			New:    "	m.labels[p.Crash] = m.define(",
+		},
+		{
 			Name: "tla/syntax/durable-process", Kind: Unsound, In: "internal/tla/syntax", Packages: []string{"internal/tla/syntax"}, Run: "TestCrashMisuse",
 			Breaks: "The durable variables of a plain process are read as something else.",
 			Old:    "\tp.noDurable(\"a process\")\n",

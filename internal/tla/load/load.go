@@ -69,8 +69,13 @@ type Translation struct {
 	Algorithm, Plain *pcal.Algorithm
 }
 
-// Printed is a unit of a translation as text; Name is that of a definition.
-type Printed struct{ Name, Text string }
+// Printed is a unit of a translation as text; Name is that of a definition. Compared
+// is set for those that say what the algorithm does: the initial predicate, the actions
+// of labels and crashes, and the bound of crashes.
+type Printed struct {
+	Name, Text string
+	Compared   bool
+}
 
 // Options change what Load does. The zero value loads TLA+ and the
 // translations that stand in the files.

@@ -18,8 +18,8 @@ import (
 // algorithm is checked itself, and then it is the translation that is not
 // checked, although other tools check that. So the
 // algorithm is translated once more, and what the two translations say is
-// compared: which variables there are, and for each label which variables,
-// numbers, strings and operators its action has. Translators order, indent and
+// compared: which variables there are, and for each label and each crash which
+// variables, numbers, strings and operators its action has. Translators order, indent and
 // repeat differently, and so more cannot be asked of a translation that another
 // one made: a change that uses the same words elsewhere goes unnoticed.
 
@@ -103,7 +103,7 @@ func difference(made Translation, found []syntax.Unit) string {
 		}
 	}
 	for _, p := range made.Print() {
-		if !isAction(p) {
+		if !p.Compared {
 			continue
 		}
 		if defs[p.Name] == nil {
@@ -130,12 +130,7 @@ func declared(units []syntax.Unit) map[string]bool {
 	return out
 }
 
-// isAction reports whether a definition of a translation is the initial predicate
-// or the action of a label, which starts with pc[self] = "label" or pc = "label".
-func isAction(p Printed) bool { return p.Name == "Init" || p.Name != "" && atLabel.MatchString(p.Text) }
-
 var (
-	atLabel = regexp.MustCompile(`==\s*(?:/\\\s*)?pc(?:\[[^\]]*\])? = "`)
 	// comment is what we write above the variables of a process.
 	comment = regexp.MustCompile(`\(\* .* \*\)\n`)
 	// unchanged is what an action leaves alone.

@@ -13,7 +13,7 @@ import (
 // bound defines how many crashes there may be, unless the module does.
 func (m *module) bound() {
 	if c := m.a.Crashes; c != nil && c.Declared != nil {
-		m.defs = append(m.defs, &definition{c.Declared, func() lines { return line(pcal.CrashBound + " == 0") }})
+		m.defs = append(m.defs, &definition{Def: c.Declared, text: func() lines { return line(pcal.CrashBound + " == 0") }, compared: true})
 	}
 }
 
@@ -29,7 +29,7 @@ func (m *module) crash(p *pcal.Process) {
 		params, arg = []*core.Local{c.Name}, "(self)"
 	}
 	step := c.whole(p.Crash, nil)
-	m.labels[p.Crash] = m.define(p.Crash.Label, params, p.Crash.Span, step.tree(m, p.Crash.Span), func() lines {
+	m.labels[p.Crash] = m.compare(p.Crash.Label, params, p.Crash.Span, step.tree(m, p.Crash.Span), func() lines {
 		return step.text().after(p.Crash.Label + arg + " == ")
 	}).Def
 }

@@ -47,6 +47,8 @@ type module struct {
 type definition struct {
 	*core.Def
 	text func() lines
+	// compared is Printed.Compared.
+	compared bool
 }
 
 // exprColumn is where an expression is taken to start when its lines are
@@ -64,7 +66,7 @@ func newModule(a *pcal.Algorithm, u *load.Untranslated) *module {
 		implied.Span = m.at
 	}
 	m.all = &core.Def{Name: "vars", Module: m.name, Span: m.at}
-	m.defs = []*definition{{m.all, m.varsTuple}}
+	m.defs = []*definition{{Def: m.all, text: m.varsTuple}}
 	m.bound()
 	if !m.uni {
 		m.processes = m.define("ProcSet", nil, m.at, m.procSet(), m.procSetText).Def
@@ -91,8 +93,15 @@ func (m *module) define(name string, params []*core.Local, at source.Span, body 
 	if !at.IsValid() {
 		at = m.at
 	}
-	d := &definition{&core.Def{Name: name, Module: m.name, Params: params, Body: core.Located(body, at), Span: at}, text}
+	d := &definition{Def: &core.Def{Name: name, Module: m.name, Params: params, Body: core.Located(body, at), Span: at}, text: text}
 	m.defs = append(m.defs, d)
+	return d
+}
+
+// compare is define for a definition that says what the algorithm does.
+func (m *module) compare(name string, params []*core.Local, at source.Span, body core.Expr, text func() lines) *definition {
+	d := m.define(name, params, at, body, text)
+	d.compared = true
 	return d
 }
 
@@ -118,7 +127,7 @@ func (m *module) print() []load.Printed {
 		out = append(out, load.Printed{Text: text})
 	}
 	for _, d := range m.defs {
-		out = append(out, load.Printed{Name: d.Name, Text: d.text().String()})
+		out = append(out, load.Printed{Name: d.Name, Text: d.text().String(), Compared: d.compared})
 	}
 	return out
 }
@@ -286,7 +295,7 @@ func (m *module) init() {
 	if m.pc {
 		item(equal(m.a.PC, m.start()), m.at)
 	}
-	m.define("Init", nil, m.at, conjunction(items, m.at), func() lines {
+	m.compare("Init", nil, m.at, conjunction(items, m.at), func() lines {
 		var out lines
 		for _, w := range written {
 			out = append(out, w()...)
@@ -387,7 +396,7 @@ func (m *module) actions() {
 			}
 			labels = append(labels, b.Label+arg)
 			step := c.block(b)
-			m.labels[b] = m.define(b.Label, params, b.Span, step.tree(m, m.placeOf(b)), func() lines { return step.text().after(b.Label + arg + " == ") }).Def
+			m.labels[b] = m.compare(b.Label, params, b.Span, step.tree(m, m.placeOf(b)), func() lines { return step.text().after(b.Label + arg + " == ") }).Def
 			steps = append(steps, call(m.labels[b], args...))
 		}
 		if name != "" {

@@ -157,3 +157,57 @@ process (P \in 1..2) == instance W(ref n) mapping n via Counted;
 		}
 	}
 }
+
+// TestStaleCrashes changes what a crash does after the translation was made, without
+// a change to any label.
+func TestStaleCrashes(t *testing.T) {
+	const algorithm = `---- MODULE T ----
+EXTENDS Integers, Sequences, TLC
+(* --mpcal A {
+mapping macro M {
+  read { yield $variable; }
+  write { yield $value; }
+  crash { $variable[self] := {}; }
+}
+archetype W(ref x[_]) durable variables d = 0; variables v = 0; {
+a: d := v; v := d; x[self] := {1};
+b: d := 0; v := 0;
+recover: skip;
+}
+variables n = [i \in 1..2 |-> {}];
+process (P \in 1..2) == instance W(ref n[_]) mapping n[_] via M;
+} *)
+====
+`
+	f := translated(t, oneFile(algorithm), "T.tla")
+	for _, c := range []struct{ old, with, want string }{
+		{"variables n", "variables  n", ""},
+		{"durable variables d = 0; variables v = 0;", "durable variables v = 0; variables d = 0;", "CrashP says other things in the two: d is only in the algorithm"},
+		{"  crash { $variable[self] := {}; }\n", "", "CrashP says other things in the two: n is only in the translation"},
+		{"CRASHES == 0\n", "", "the translation has no CRASHES"},
+		{"CRASHES == 0\n", "CRASHES == 2\n", "CRASHES says other things in the two: 0 is only in the algorithm"},
+		{`"Done"`, `"Dane"`, `CrashP says other things in the two: "Done" is only in the algorithm`},
+	} {
+		at := 0
+		if c.old == `"Done"` {
+			at = strings.LastIndex(string(f.Content), "CrashP(self) ==")
+		}
+		text := string(f.Content[:at]) + strings.Replace(string(f.Content[at:]), c.old, c.with, 1)
+		if text == string(f.Content) {
+			t.Fatalf("%q is not in the file", c.old)
+		}
+		_, diags, err := load.Load(oneFile(text), "T.tla", load.Options{Translate: InMemory, WarnStale: true})
+		if err != nil || diags.HasErrors() {
+			t.Fatalf("%q for %q: %v %v", c.with, c.old, err, diags.Sorted())
+		}
+		got := ""
+		for _, d := range diags.Sorted() {
+			if d.Code == load.StaleTranslation {
+				got += strings.TrimPrefix(d.Message, "the algorithm is used, not this translation, and the two differ: ")
+			}
+		}
+		if got != c.want {
+			t.Errorf("%q for %q: got %q, want %q", c.with, c.old, got, c.want)
+		}
+	}
+}
