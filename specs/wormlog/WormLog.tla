@@ -25,7 +25,7 @@
 (*                                                                         *)
 (* Actions that a trace of the program is made of: Call(c), Token(c, k),   *)
 (* Send(c), Land(a), Retry(c), Return(c), Alloc, Capture(a), Finish(a),    *)
-(* Revive(a), Serve, BeginTail(r), AskTail(r, k), AskNext(r), EndTail(r).             *)
+(* Revive(a), Serve, BeginTail(r), AskTail(r, k), AskNext(r), EndTail(r).  *)
 (***************************************************************************)
 EXTENDS Naturals, FiniteSets, TLC
 
