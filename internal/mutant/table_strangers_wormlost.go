@@ -30,8 +30,8 @@ func strangersWormMutants() []Mutant {
 		},
 		{
 			Name: "strangers/worm/verdicts-of-other-lives", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestUnsigned",
-			Breaks: "A verdict about an earlier life, said again by anybody, makes a server sure.",
-			Old:    "v.about != s.id || v.life != w.life", New: "v.about != s.id",
+			Breaks: "A verdict on an earlier report, sent again by anybody, makes a server sure.",
+			Old:    "v.about != s.id || v.to != r.digest()", New: "v.about != s.id",
 		},
 		{
 			Name: "strangers/worm/a-denial-is-not-reported", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestUnsigned",

@@ -170,6 +170,21 @@ func wormNodeMutants() []Mutant {
 			Old:    "case r.sameLife(v.seen) || r.replaces(v.seen):", New: "case true:",
 		},
 		{
+			Name: "worm/node/a-dial-without-answer-is-waited-for", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestPeersAreDialledAgain",
+			Breaks: "In WitnessWait a server tries a member once: on the dial that began when the member was away.",
+			Old:    "Sub(p.began) >= patience {", New: "Sub(p.began) >= patienceMax {",
+		},
+		{
+			Name: "worm/node/a-member-that-reports-is-not-asked", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestPeersAreDialledAgain",
+			Breaks: "A member that has come back, and reports, is asked only when an old dial has ended.",
+			Old:    "\tif fresh {\n\t\ts.witness.hurry", New: "\tif fresh && false {\n\t\ts.witness.hurry",
+		},
+		{
+			Name: "worm/node/another-form-is-no-trouble", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: "TestOtherVersions",
+			Breaks: "A server whose reports a member of another version refuses stays mute, and its status does not say why.",
+			Old:    "if errors.Is(err, wor.ErrLimit) {\n\t\t// It runs", New: "if errors.Is(err, wor.ErrSealed) {\n\t\t// It runs",
+		},
+		{
 			Name: "worm/node/the-wait-began-with-the-start", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestWaitsForOneMore",
 			Breaks: "A server that was alone for long serves beside the first half of the others that comes, and does not wait.",
 			Old:    "if !p.mute && p.since == 0 {", New: "if p.since == 0 {",

@@ -151,7 +151,7 @@ func (h *history) meet(p *truePeer) {
 	r := report{now: now}
 	for round := 0; ; round++ {
 		before := p.s.commits.last()
-		seen := p.s.witness.take(subject, r)
+		seen, _ := p.s.witness.take(subject, r)
 		// What is so: the disk has, or lacks, records that the peer has seen.
 		lost := slices.ContainsFunc(slices.Concat(p.durable, p.fresh), func(m uint64) bool { return !slices.Contains(h.disk.moments, m) })
 		if p.s.commits.last() > before {

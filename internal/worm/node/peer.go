@@ -34,6 +34,7 @@ type peer struct {
 	challenge wire.Challenge // of this connection
 
 	backoff env.Backoff
+	began   env.Instant // of the last dial
 	since   env.Instant // of the welcome
 	redial  entry       // in the wheel: not to be dialled yet
 	beat    entry       // in the wheel: whether the connection lives
@@ -84,7 +85,8 @@ func (p *peer) dial() {
 	p.state = dialling
 	p.link = &dialled{p: p}
 	p.link.runF = p.link.run
-	p.heard = p.t.opt.Env.Clock.Now()
+	p.began = p.t.opt.Env.Clock.Now()
+	p.heard = p.began
 	p.conn = p.t.opt.Env.Network.Dial(env.Addr(p.key.addr), p.link)
 	p.watch()
 }

@@ -195,6 +195,22 @@ func (t *Transport) peer(to wor.Member) *peer {
 	return p
 }
 
+// hurry has the next call to a server dial it at once: it gives up a dial that
+// has been under way for longer than patience, which it reports, and ends the
+// wait after a dial that has failed.
+func (t *Transport) hurry(to wor.Member, patience time.Duration) (gaveUp bool) {
+	p := t.byKey[peerKey{to.ID, to.Addr}]
+	if p == nil {
+		return false
+	}
+	if p.state == dialling && t.opt.Env.Clock.Now().Sub(p.began) >= patience {
+		p.end()
+		gaveUp = true
+	}
+	t.wheel.remove(&p.redial)
+	return gaveUp
+}
+
 // evict ends the first unused connection.
 func (t *Transport) evict() bool {
 	for i, p := range t.peers {

@@ -3,12 +3,15 @@
 package node
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/worm/wire"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -26,8 +29,8 @@ import (
 // server compares it with all the lives that its disk knows of (lives): if the
 // sighting is not among them, the disk has lost something, and the server is
 // denied. Otherwise it reports again and names the sighting, and only then does
-// the peer write the new life down in its place. So a sighting is replaced by
-// nothing but a life whose disk has all that was seen, and every life that a
+// the peer write the new life down in its place. So only a life whose disk has
+// everything that was seen replaces a sighting, and every life that a
 // peer has ever written down is in the past of the one that it holds. However
 // often a disk that was put back starts while its peers cannot be reached, it
 // does not learn of the life that it has lost, and cannot name it.
@@ -76,22 +79,28 @@ type sighting struct {
 // report may replace.
 type report struct{ now, knows sighting }
 
-// verdict is the answer to a report: the earlier sighting of the server. Life
-// is that of the report, so that the answer is for this life only.
+// verdict is the answer to a report: the earlier sighting of the server. To is
+// the report, so that the answer is to this one only: a server may take one as
+// the confirmation that its life was written down, and another not.
 type verdict struct {
 	about wor.ServerID
-	life  uint64
+	to    digest
 	seen  sighting
 }
+
+// digest is that of a report.
+type digest [sha256.Size]byte
+
+func (r report) digest() digest { return sha256.Sum256(encodeReport(r)) }
 
 // The forms of a report, a verdict and a record of a sighting, and the lengths.
 const (
 	reportForm  = 3
-	verdictForm = 3
+	verdictForm = 4
 	recordForm  = 1
 	sightingLen = 3 * 8
 	reportLen   = 1 + 2*sightingLen
-	verdictLen  = 1 + 8 + 8 + sightingLen
+	verdictLen  = 1 + 8 + sha256.Size + sightingLen
 	recordLen   = 1 + 8 + sightingLen
 
 	reportPurpose  = "ashlar worm report"
@@ -112,28 +121,41 @@ func readSighting(b []byte) sighting {
 	return sighting{place{le.Uint64(b), le.Uint64(b[16:])}, le.Uint64(b[8:])}
 }
 
+// checkForm returns an error if b is not of that form and length. Servers of
+// other versions send other forms.
+func checkForm(what string, b []byte, form byte, n int) error {
+	switch {
+	case len(b) == 0 || b[0] == form && len(b) != n:
+		return fmt.Errorf("%w: a %s of %d bytes", errRecord, what, len(b))
+	case b[0] != form:
+		return fmt.Errorf("%w: a %s of form %d is needed, got %d", errRecord, what, form, b[0])
+	}
+	return nil
+}
+
 func encodeReport(r report) []byte {
 	return appendSighting(appendSighting([]byte{reportForm}, r.now), r.knows)
 }
 
 func decodeReport(b []byte) (report, error) {
-	if len(b) != reportLen || b[0] != reportForm {
-		return report{}, fmt.Errorf("%w: a report of %d bytes", errRecord, len(b))
+	if err := checkForm("report", b, reportForm, reportLen); err != nil {
+		return report{}, err
 	}
 	return report{readSighting(b[1:]), readSighting(b[1+sightingLen:])}, nil
 }
 
 func encodeVerdict(v verdict) []byte {
 	b := binary.LittleEndian.AppendUint64([]byte{verdictForm}, uint64(v.about))
-	return appendSighting(binary.LittleEndian.AppendUint64(b, v.life), v.seen)
+	return appendSighting(append(b, v.to[:]...), v.seen)
 }
 
 func decodeVerdict(b []byte) (verdict, error) {
-	if len(b) != verdictLen || b[0] != verdictForm {
-		return verdict{}, fmt.Errorf("%w: a verdict of %d bytes", errRecord, len(b))
+	if err := checkForm("verdict", b, verdictForm, verdictLen); err != nil {
+		return verdict{}, err
 	}
-	le := binary.LittleEndian
-	return verdict{wor.ServerID(le.Uint64(b[1:])), le.Uint64(b[9:]), readSighting(b[17:])}, nil
+	v := verdict{about: wor.ServerID(binary.LittleEndian.Uint64(b[1:])), seen: readSighting(b[9+sha256.Size:])}
+	copy(v.to[:], b[9:])
+	return v, nil
 }
 
 func encodeSighting(id wor.ServerID, s sighting) []byte {
@@ -177,28 +199,37 @@ func (c *conn) witness(id uint64, payload []byte) error {
 		return fmt.Errorf("a server signs what it reports of itself: %w", err)
 	}
 	r, err := decodeReport(text)
-	if err != nil || from == s.id {
+	if err == nil && from == s.id {
+		err = errors.New("a server reports to others")
+	}
+	if err != nil {
 		s.mark("worm/node unsigned report")
-		return c.now.Answer(id, wire.CodeLimit, []byte("a server reports where it stands itself, and signs that"))
+		return c.now.Answer(id, wire.CodeLimit, []byte(err.Error()))
 	}
 	if s.witness.denial() != "" {
 		return c.now.Answer(id, wire.CodeFailed, []byte(s.witness.denial())) // it may have seen more
 	}
-	seen := s.witness.take(from, r)
-	v := verdict{about: from, life: r.now.life, seen: seen}
+	seen, fresh := s.witness.take(from, r)
+	if fresh {
+		s.witness.hurry(func(a *ask) bool { return a.member.ID == from }) // it can be reached now
+	}
+	v := verdict{about: from, to: r.digest(), seen: seen}
 	return c.outlet().Answer(id, wire.CodeOK, s.key.sign(verdictPurpose, s.opt.Genesis.Cluster, encodeVerdict(v)))
 }
 
-// take takes a server's report about itself, and returns the earlier sighting.
-func (w *witness) take(from wor.ServerID, r report) (seen sighting) {
+// take takes a server's report about itself, and returns the earlier sighting,
+// and whether the report is further: nobody could have sent it earlier.
+func (w *witness) take(from wor.ServerID, r report) (seen sighting, fresh bool) {
 	seen = w.seen[from]
 	switch {
 	case r.replaces(seen):
 		w.note(from, r.now)
+		return seen, true
 	case r.sameLife(seen) && seen.less(r.now.place):
 		w.seen[from] = r.now
+		return seen, true
 	}
-	return seen
+	return seen, false
 }
 
 // replaces reports whether the report takes the place of a sighting of another
@@ -307,13 +338,35 @@ func (w *witness) save(record func(kind byte, record []byte)) {
 // stop ends the reports.
 func (w *witness) stop() { w.s.wheel.remove(&w.tell) }
 
-// ask is a peer to which this server reports its position.
+// ask is a peer to which this server reports its position. Until it has written
+// this life down it is asked again and again, even while an earlier report may
+// still be answered: the connection on which that one was sent may be dead.
 type ask struct {
-	member wor.Member
-	under  bool     // way
-	knows  sighting // its sighting of an earlier life, which is in this server's past
-	sure   bool     // it has written this life down
-	told   uint64   // position
+	member   wor.Member
+	waiting  int           // reports that are not answered
+	again    env.Instant   // when to ask again, though such a report waits
+	patience time.Duration // how old a dial may become
+	knows    sighting      // its sighting of an earlier life, which is in this server's past
+	sure     bool          // it has written this life down
+	told     uint64        // position
+}
+
+// patienceMax bounds the patience with a dial: the network gives a dial up then
+// itself.
+const patienceMax = 5 * time.Second
+
+// hurry has the peers that have not written this life down, or one of them,
+// asked at once, on a new connection if there is none yet.
+func (w *witness) hurry(such func(a *ask) bool) {
+	s := w.s
+	now := s.opt.Env.Clock.Now()
+	for _, a := range w.asks {
+		if !a.sure && such(a) {
+			a.again, a.patience = now, s.retryMax()
+			s.wheel.remove(&w.tell)
+			s.wheel.add(&w.tell, now)
+		}
+	}
 }
 
 // Waits between attempts to reach peers that have not answered yet.
@@ -335,7 +388,7 @@ func (w *witness) regroup() {
 			if m.ID == s.id || slices.ContainsFunc(asks, func(a *ask) bool { return a.member == m }) {
 				continue
 			}
-			a := &ask{member: m}
+			a := &ask{member: m, patience: s.retryMax()}
 			for _, old := range w.asks {
 				if old.member.ID == m.ID {
 					a.knows, a.sure, a.told = old.knows, old.sure, old.told
@@ -378,6 +431,7 @@ func (w *witness) judge() {
 		p.mute = sure < least
 		if !p.mute && p.since == 0 {
 			p.since = now
+			w.hurry(func(*ask) bool { return true }) // in WitnessWait they are tried several times
 		}
 		if wait := p.since.Add(s.opt.WitnessWait); !p.mute && sure < enough && now < wait {
 			p.mute = true
@@ -415,16 +469,24 @@ func (w *witness) tellPeers() {
 		return
 	}
 	unsure := false
+	now := s.opt.Env.Clock.Now()
 	for _, a := range w.asks {
 		unsure = unsure || !a.sure
-		if a.under || a.sure && a.told == s.commits.durable() {
+		if a.waiting > 0 && (a.sure || now < a.again) || a.sure && a.told == s.commits.durable() {
 			continue
 		}
-		a.under = true
+		a.waiting++
+		a.again = now.Add(s.retryMax())
 		r := report{sighting{place{s.generation, s.commits.durable()}, w.life}, a.knows}
 		payload := s.key.sign(reportPurpose, s.opt.Genesis.Cluster, encodeReport(r))
+		sure, patience := a.sure, a.patience
 		s.later = append(s.later, func() {
 			s.serial.Do(func() {
+				if !sure && s.transport.hurry(a.member, patience) {
+					s.mu.Lock()
+					a.patience = min(2*patience, patienceMax)
+					s.mu.Unlock()
+				}
 				s.transport.Invoke(a.member, wor.ServiceWitness, payload, s.opt.TellEvery*2,
 					func(b []byte, err error) { w.heard(a, r, b, err) })
 			})
@@ -450,7 +512,11 @@ func (w *witness) heard(a *ask, r report, answer []byte, err error) {
 	s := w.s
 	s.mu.Lock()
 	defer s.unlock()
-	a.under = false
+	a.waiting--
+	if errors.Is(err, wor.ErrLimit) {
+		// It runs another version.
+		s.trouble = fmt.Sprintf("member %s (%v) refuses the report of this server: %v", a.member.Name, a.member.ID, err)
+	}
 	if err != nil || s.closed {
 		return
 	}
@@ -461,7 +527,11 @@ func (w *witness) heard(a *ask, r report, answer []byte, err error) {
 		return
 	}
 	v, err := decodeVerdict(text)
-	if err != nil || v.about != s.id || v.life != w.life {
+	if err != nil {
+		s.trouble = fmt.Sprintf("member %s (%v): %v", a.member.Name, a.member.ID, err)
+		return
+	}
+	if v.about != s.id || v.to != r.digest() {
 		return
 	}
 	switch {
@@ -470,8 +540,8 @@ func (w *witness) heard(a *ask, r report, answer []byte, err error) {
 	case r.sameLife(v.seen) || r.replaces(v.seen):
 		a.sure, a.told = true, max(a.told, r.now.position)
 		w.judge()
-	default:
-		a.knows = v.seen
+	case a.knows != v.seen:
+		a.knows, a.again = v.seen, 0
 		s.wheel.remove(&w.tell)
 		s.wheel.add(&w.tell, s.opt.Env.Clock.Now())
 	}

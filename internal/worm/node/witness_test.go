@@ -263,7 +263,7 @@ func (d *desk) reportTo(t *testing.T, addr string) (r report, answer func(k Key,
 // askedAt is a peer that the server has dialled, and that welcomes it.
 func (d *desk) askedAt(t *testing.T, addr string) *server {
 	t.Helper()
-	i := slices.IndexFunc(d.dialled, func(h handDial) bool { return string(h.addr) == addr })
+	i := slices.IndexFunc(d.dialled, func(h handDial) bool { return string(h.addr) == addr && !h.c.closed })
 	if i < 0 {
 		t.Fatalf("%s is not dialled", addr)
 	}
@@ -311,13 +311,13 @@ func TestUnsignedVerdicts(t *testing.T) {
 	for what, test := range map[string]struct {
 		by    int // whose key; 2 is that of no member
 		wrong func(*verdict)
-	}{"another member": {1, nil}, "a stranger": {2, nil}, "of another life": {0, func(v *verdict) { v.life++ }},
+	}{"another member": {1, nil}, "a stranger": {2, nil}, "to another report": {0, func(v *verdict) { v.to[0]++ }},
 		"about another": {0, func(v *verdict) { v.about++ }}} {
 		for _, seen := range []sighting{{}, far} {
 			d, keys := asker(t)
 			keys = append(keys, NewKey(env.Seeded(99)))
 			r, answer := d.reportTo(t, "p0")
-			v := verdict{about: d.s.ID(), life: r.now.life, seen: seen}
+			v := verdict{about: d.s.ID(), to: r.digest(), seen: seen}
 			if test.wrong != nil {
 				test.wrong(&v)
 			}
@@ -329,7 +329,7 @@ func TestUnsignedVerdicts(t *testing.T) {
 	}
 	d, keys := asker(t)
 	r, answer := d.reportTo(t, "p0")
-	answer(keys[0], verdict{about: d.s.ID(), life: r.now.life})
+	answer(keys[0], verdict{about: d.s.ID(), to: r.digest()})
 	if !mute(d) {
 		t.Error("the server does not wait for the other member")
 	}
@@ -338,7 +338,7 @@ func TestUnsignedVerdicts(t *testing.T) {
 		t.Error("a member's word does not count")
 	}
 	r, answer = d.reportTo(t, "p1")
-	answer(keys[1], verdict{about: d.s.ID(), life: r.now.life, seen: far})
+	answer(keys[1], verdict{about: d.s.ID(), to: r.digest(), seen: far})
 	if s := d.s.Status(); s.RolledBack == "" || len(d.warned) != 1 || !strings.Contains(d.warned[0], "99/99") {
 		t.Errorf("a member's denial does not count, or is not reported: %+v, %q", s, d.warned)
 	}
@@ -379,7 +379,7 @@ func TestWaitsForOneMore(t *testing.T) {
 	d, keys := asker(t)
 	r, answer := d.reportTo(t, "p0")
 	d.clock.advance(WitnessWaitDefault * 3 / 2) // less than the report may take
-	answer(keys[0], verdict{about: d.s.ID(), life: r.now.life})
+	answer(keys[0], verdict{about: d.s.ID(), to: r.digest()})
 	if !d.s.Status().Partitions[0].Unsure {
 		t.Fatal("the server has a bare majority, and does not wait for another member")
 	}
@@ -409,7 +409,7 @@ func TestEarlierLifeIsNamed(t *testing.T) {
 	if r.knows != (sighting{}) {
 		t.Fatalf("the first report names %v", r.knows)
 	}
-	answer(keys[0], verdict{about: d.s.ID(), life: r.now.life, seen: first})
+	answer(keys[0], verdict{about: d.s.ID(), to: r.digest(), seen: first})
 	if w := d.s.Status().Witnesses; len(w) > 0 {
 		t.Fatalf("the witnesses are %v, and none of them has written the life down", w)
 	}
@@ -418,7 +418,13 @@ func TestEarlierLifeIsNamed(t *testing.T) {
 	if r.knows != first {
 		t.Fatalf("the second report names %v, want %v", r.knows, first)
 	}
-	answer(keys[0], verdict{about: d.s.ID(), life: r.now.life, seen: first})
+	answer(keys[0], verdict{about: d.s.ID(), to: report{now: r.now}.digest(), seen: first})
+	if w := d.s.Status().Witnesses; len(w) > 0 {
+		t.Fatalf("the witnesses are %v: the verdict on the first report was sent again", w)
+	}
+	d.clock.advance(d.s.retryMax())
+	r, answer = peer.report(t)
+	answer(keys[0], verdict{about: d.s.ID(), to: r.digest(), seen: first})
 	if w := d.s.Status().Witnesses; len(w) != 1 {
 		t.Fatalf("the witnesses are %v", w)
 	}
@@ -431,16 +437,16 @@ func TestWitnessesOfEpochs(t *testing.T) {
 	d, keys := asker(t)
 	unsure := func() bool { return d.s.Status().Partitions[0].Unsure }
 	var answers []func(Key, verdict)
-	var life uint64
+	var first report
 	for i := range keys {
 		r, answer := d.reportTo(t, fmt.Sprint("p", i))
-		answers, life = append(answers, answer), r.now.life
+		answers, first = append(answers, answer), r
 	}
 	for i, k := range keys {
 		if !unsure() {
 			t.Fatalf("the server answers with %d of two witnesses", i)
 		}
-		answers[i](k, verdict{about: d.s.ID(), life: life})
+		answers[i](k, verdict{about: d.s.ID(), to: first.digest()})
 	}
 	if unsure() || len(d.s.Status().Witnesses) != 2 {
 		t.Fatalf("the server does not answer, with two of two witnesses: %+v", d.s.Status())
@@ -566,4 +572,59 @@ func TestRestored(t *testing.T) {
 		t.Fatalf("back to the number before: %v", err)
 	}
 	d.woken = d.step()
+}
+
+// TestPeersAreDialledAgain: while a server waits for one more member it gives up
+// dials that are not answered, and dials again: what has been under way for long
+// began when the member was away.
+func TestPeersAreDialledAgain(t *testing.T) {
+	dials := func(d *desk, addr string) (n int) {
+		for _, h := range d.dialled {
+			if string(h.addr) == addr {
+				n++
+			}
+		}
+		return n
+	}
+	t.Run("in WitnessWait", func(t *testing.T) {
+		d, keys := asker(t)
+		d.clock.advance(patienceMax) // as long as nobody answers, dials get more time
+		r, answer := d.reportTo(t, "p0")
+		before := dials(d, "p1")
+		answer(keys[0], verdict{about: d.s.ID(), to: r.digest()})
+		d.clock.advance(WitnessWaitDefault)
+		if n := dials(d, "p1") - before; n < 2 {
+			t.Errorf("%d more dials", n)
+		}
+	})
+	t.Run("when it reports", func(t *testing.T) {
+		d, keys := asker(t)
+		d.clock.advance(patienceMax)
+		g := d.peer(keys[1])
+		for _, more := range []int{1, 0} { // a stranger may send the same report again
+			before := dials(d, "p1")
+			g.reports(keys[1], life(5))
+			d.commit()
+			g.one(wire.TypeAnswer)
+			d.clock.advance(2 * wheelTick)
+			if n := dials(d, "p1") - before; n != more {
+				t.Errorf("%d more dials, want %d", n, more)
+			}
+		}
+	})
+}
+
+// TestOtherVersions: a server that runs another version is reported as the
+// trouble, not only silently no witness.
+func TestOtherVersions(t *testing.T) {
+	d, _ := asker(t)
+	peer := d.askedAt(t, "p0")
+	peer.report(t)
+	peer.answer(func(e *wire.Encoder) { _ = e.Answer(1, wire.CodeLimit, []byte("a report of form 2 is needed, got 3")) })
+	if s := d.s.Status().Trouble; !strings.Contains(s, "p0") || !strings.Contains(s, "form 2 is needed, got 3") {
+		t.Errorf("the trouble is %q", s)
+	}
+	if _, err := decodeReport([]byte{2}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("a report of form %d is needed, got 2", reportForm)) {
+		t.Errorf("a report of form 2: %v", err)
+	}
 }

@@ -111,7 +111,8 @@ func lostDisk(t *testing.T, x lostLife) (served bool) {
 		for i, peer := range c.hosts[1:] {
 			peer.node.Crash(false)
 			if there>>i&1 != 0 {
-				peer.node.Start(0)
+				// Each comes a little later, the last within WitnessWait of the first.
+				peer.node.Start(time.Duration(i*int(x.after+1)%4) * 40 * time.Millisecond)
 			}
 		}
 		run()
