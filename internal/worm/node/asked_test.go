@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/internal/worm/wire"
+)
+
+// TestPeersAreDialledAgain: while a server waits for one more member it gives up
+// dials that are not answered, and dials again: what has been under way for long
+// began when the member was away.
+func TestPeersAreDialledAgain(t *testing.T) {
+	dials := func(d *desk, addr string) (n int) {
+		for _, h := range d.dialled {
+			if string(h.addr) == addr {
+				n++
+			}
+		}
+		return n
+	}
+	t.Run("in WitnessWait", func(t *testing.T) {
+		d, keys := asker(t)
+		d.clock.advance(patienceMax) // as long as nobody answers, dials get more time
+		r, answer := d.reportTo(t, "p0")
+		before := dials(d, "p1")
+		answer(keys[0], verdict{about: d.s.ID(), to: r.digest()})
+		d.clock.advance(WitnessWaitDefault)
+		if n := dials(d, "p1") - before; n < 2 {
+			t.Errorf("%d more dials", n)
+		}
+	})
+	t.Run("when it reports", func(t *testing.T) {
+		d, keys := asker(t)
+		d.clock.advance(patienceMax)
+		g := d.peer(keys[1])
+		for _, more := range []int{1, 0} { // a stranger may send the same report again
+			before := dials(d, "p1")
+			g.reports(keys[1], life(5))
+			d.commit()
+			g.one(wire.TypeAnswer)
+			d.clock.advance(2 * wheelTick)
+			if n := dials(d, "p1") - before; n != more {
+				t.Errorf("%d more dials, want %d", n, more)
+			}
+		}
+	})
+}
+
+// TestOtherVersions: a server that runs another version is reported as the
+// trouble, not only silently no witness.
+func TestOtherVersions(t *testing.T) {
+	d, _ := asker(t)
+	peer := d.askedAt(t, "p0")
+	peer.report(t)
+	peer.answer(func(e *wire.Encoder) { _ = e.Answer(1, wire.CodeLimit, []byte("a report of form 2 is needed, got 3")) })
+	if s := d.s.Status().Trouble; !strings.Contains(s, "p0") || !strings.Contains(s, "form 2 is needed, got 3") {
+		t.Errorf("the trouble is %q", s)
+	}
+	if _, err := decodeReport([]byte{2}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("a report of form %d is needed, got 2", reportForm)) {
+		t.Errorf("a report of form 2: %v", err)
+	}
+}
