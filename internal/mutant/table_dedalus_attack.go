@@ -275,14 +275,14 @@ func dedalusStrangerMutants() []Mutant {
 		{
 			Name: "dedalus/rewrite/what-is-derived-is-sent-to-a-piece", Kind: Unsound, In: "internal/dedalus/rewrite", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
 			Breaks: "What others send to a component that derives it as well comes to its first piece, whatever its key.",
-			Old:    "if rel, r := sentAndDerived(w.p, w.c); rel != nil {\n\t\treturn no(r,",
-			New:    "if rel, r := sentAndDerived(w.p, w.c); rel == nil && r != nil {\n\t\treturn no(r,",
+			Old:    "if v := derivedOrSent(w.p, w.c); !v.Holds {",
+			New:    "if v := derivedOrSent(w.p, w.c); !v.Holds && v.Because == nil {",
 		},
 		{
 			Name: "dedalus/certificate/what-is-derived-is-sent-to-a-piece", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
 			Breaks: "The checker accepts that what others send to a component that derives it as well comes to its first piece.",
-			Old:    "if incoming[n] && sent(before, before.Find(n)) {",
-			New:    "if incoming[n] && !sent(before, before.Find(n)) && sent(before, before.Find(n)) {",
+			Old:    "if read[r.Name] && local[r.Name] && sent(p, r) {",
+			New:    "if read[r.Name] && local[r.Name] && sent(p, r) && r.Kind == logic.Static {",
 		},
 		{
 			Name: "dedalus/analyze/a-message-stays", Kind: Unsound, In: "internal/dedalus/analyze", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
@@ -319,6 +319,18 @@ func dedalusStrangerMutants() []Mutant {
 			Breaks: "A rule that derives what another one sent has the checker look for where it sends.",
 			Old:    "if new.Kind != old.Kind || a == nil ||",
 			New:    "if a == nil ||",
+		},
+		{
+			Name: "dedalus/certificate/two-come-as-one", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/dedalus/certificate"}, Run: "TestOneForEach",
+			Breaks: "Two relations may be passed on to the new component, or kept there, as one.",
+			Old:    "was := m.made[r.Name] || m.h.p.Find(r.Name) != nil",
+			New:    "was := m.h.p.Find(r.Name) != nil",
+		},
+		{
+			Name: "dedalus/certificate/a-copy-is-not-new", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/dedalus/certificate"}, Run: "TestOneForEach",
+			Breaks: "What is kept for the new component may come into a relation that its rules derive.",
+			Old:    "was := m.made[r.Name] || m.h.p.Find(r.Name) != nil",
+			New:    "was := m.made[r.Name]",
 		},
 	}
 }

@@ -186,6 +186,45 @@ func changes(p *logic.Program, try func(what string, q *logic.Program)) {
 	}
 }
 
+// TestOneForEach has two relations come to the new component as one, and what is kept of
+// one besides fill another.
+func TestOneForEach(t *testing.T) {
+	const text = `program p
+component a {
+  input  u(k: u64)
+  input  w(k: u64)
+  input  z(k: u64)
+  output seen(k: u64)
+  output both(k: u64)
+  async  seen@node "c"(k) <- z(k)
+  sync   d(k) <- u(k)
+  sync   e(k) <- w(k)
+  async  both@node "c"(k) <- d(k), e(k)
+}
+`
+	r := taken(t, text, "monotonic a rules 2 3 4 as b")[0]
+	own := "  sync w_b_kept(x0) <- w_b(x0)\n  next w_b_kept(x0) <- w_b_kept(x0)\n"
+	for name, m := range map[string][]string{
+		"two are passed on as one": {own, "", "async w_b@to(x0)", "async u_b@to(x0)", "e(k) <- w_b_kept(k)", "e(k) <- u_b_kept(k)"},
+		"two are kept as one":      {"  sync u_b_kept(x0)", "  sync u_b_kept(x0) <- w_b(x0)\n  next u_b_kept(x0) <- u_b_kept(x0)\n  sync u_b_kept(x0)"},
+		"one is kept as another":   {own, own + "  sync u_b(x0) <- w_b(x0)\n  next u_b(x0) <- u_b(x0)\n"},
+		"what is kept was there":   {own, own + "  sync d(x0) <- e(x0)\n  next d(x0) <- d(x0)\n"},
+	} {
+		after := r.after.String()
+		for i := 0; i < len(m); i += 2 {
+			if strings.Count(after, m[i]) != 1 {
+				t.Fatalf("%s: %q is not there once in\n%s", name, m[i], after)
+			}
+			after = strings.Replace(after, m[i], m[i+1], 1)
+		}
+		if err := certificate.Check(r.before, given.Program(t, after), r.claim); err == nil {
+			t.Errorf("%s: passes\n%s", name, after)
+		} else {
+			t.Logf("%s: %v", name, err)
+		}
+	}
+}
+
 // fits reports whether rules may derive another relation with the same arguments.
 func fits(of, other *logic.Relation) bool {
 	return other != of && other.Kind == logic.Derived && slices.EqualFunc(of.Columns, other.Columns, func(a, b logic.Column) bool {

@@ -177,7 +177,7 @@ func (h *halves) transformed(after *logic.Program, from *logic.Component, c Clai
 	if len(after.Components) != len(h.p.Components)+1 {
 		return fmt.Errorf("there are %d components, want %d", len(after.Components), len(h.p.Components)+1)
 	}
-	m := &matching{h: h, after: after, to: to, from: from, reads: map[rel]rel{}, rerouted: map[rel]bool{}, passed: map[rel]rel{}, kept: map[rel]rel{}, keep: c.Kind == "monotonic"}
+	m := &matching{h: h, after: after, to: to, from: from, reads: map[rel]rel{}, rerouted: map[rel]bool{}, passed: map[rel]rel{}, kept: map[rel]rel{}, made: map[rel]bool{}, keep: c.Kind == "monotonic"}
 	if c.Kind != "mutual" {
 		var err error
 		if m.through, err = h.unhurried(from); err != nil {
@@ -218,6 +218,8 @@ type matching struct {
 	// all that comes in must be.
 	kept map[rel]rel
 	keep bool
+	// made are the relations in which something is passed on or kept.
+	made map[rel]bool
 	// through reports that all must be passed on, and nothing rerouted.
 	through bool
 }
@@ -240,13 +242,21 @@ func (m *matching) moved(rules []*logic.Rule) error {
 		}
 		in, again := rest[0], rest[1]
 		guards, ok := again.Persistence()
-		if in.Kind != logic.Sync || !copies(in) || !alike(in.Body[0].Atom.Relation, in.Head.Relation) || !ok || len(guards) > 0 || again.Head.Relation != in.Head.Relation {
+		if in.Kind != logic.Sync || !copies(in) || !alike(in.Body[0].Atom.Relation, in.Head.Relation) || !ok || len(guards) > 0 || again.Head.Relation != in.Head.Relation || !m.makes(in.Head.Relation) {
 			return fmt.Errorf("'%v' and '%v' do not keep what comes in", in, again)
 		}
 		m.kept[in.Head.Relation.Name] = in.Body[0].Atom.Relation.Name
 		rest = rest[2:]
 	}
 	return nil
+}
+
+// makes notes that something is passed on or kept in a relation, and reports whether it is a
+// new one, in which nothing else is.
+func (m *matching) makes(r *logic.Relation) bool {
+	was := m.made[r.Name] || m.h.p.Find(r.Name) != nil
+	m.made[r.Name] = true
+	return !was
 }
 
 // alike reports whether a new relation holds the facts of another one as they are: it merges
@@ -341,8 +351,8 @@ func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
 			return fmt.Errorf("'%v' should not be there", r)
 		}
 		n := r.Body[0].Atom.Relation.Name
-		if m.passed[n] != "" {
-			return fmt.Errorf("%s is passed on twice", n)
+		if m.passed[n] != "" || !m.makes(r.Head.Relation) {
+			return fmt.Errorf("'%v' passes on what is passed on already, or as what is there already", r)
 		}
 		m.passed[n] = r.Head.Relation.Name
 	}
@@ -398,7 +408,6 @@ func (m *matching) passesOn(r *logic.Rule) bool {
 	a := r.Body[1].Atom
 	return len(a.Args) == 2 && a.Args[0].Kind == logic.Self && a.Args[1].Kind == logic.Var && r.Dest.Kind == logic.Var &&
 		r.Dest.Name == a.Args[1].Name && alike(r.Body[0].Atom.Relation, r.Head.Relation) && !uses(&logic.Rule{Head: r.Head, Dest: &logic.Term{}, Body: r.Body[:1]}, r.Dest.Name) &&
-		m.h.p.Find(r.Head.Relation.Name) == nil &&
 		forwards(m.after, a.Relation, unique(m.from.Of, m.from.Name), m.to, 1) == nil
 }
 

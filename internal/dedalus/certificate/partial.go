@@ -53,11 +53,11 @@ func checkPartial(before, after *logic.Program, from *logic.Component, c Claim) 
 
 // inputs finds what comes in, and what depends on what.
 func (d *division) inputs() error {
+	if err := apart(d.before, d.from); err != nil {
+		return err
+	}
 	local, read := derives(d.from.Rules), reads(d.from.Rules)
 	for _, r := range d.before.Relations {
-		if read[r.Name] && local[r.Name] && sent(d.before, r) {
-			return fmt.Errorf("%s comes to %s, which derives it as well", r.Name, d.from.Name)
-		}
 		if !read[r.Name] || local[r.Name] {
 			continue
 		}

@@ -31,13 +31,10 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 	if to == nil || to.Partitions != c.Partitions || to.Instances != from.Instances || to.Of != from.Of || len(after.Components) != len(before.Components) {
 		return fmt.Errorf("component %s is not divided into %d", c.Component, c.Partitions)
 	}
-	incoming := reads(from.Rules)
-	for n := range derives(from.Rules) {
-		if incoming[n] && sent(before, before.Find(n)) {
-			return fmt.Errorf("%s comes to %s, which derives it as well", n, from.Name)
-		}
-		delete(incoming, n)
+	if err := apart(before, from); err != nil {
+		return err
 	}
+	incoming := incoming(from.Rules)
 	for _, o := range before.Components {
 		a := after.Component(o.Name)
 		if a == nil || len(a.Rules) != len(o.Rules) || a.Of != o.Of || a.Instances != o.Instances || o != from && a.Partitions != o.Partitions {
@@ -59,6 +56,18 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 					return fmt.Errorf("%s comes to %s as well, which is divided by a key of its own", n, o.Name)
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// apart checks that nothing that a component reads both comes to it and is derived there: it
+// would have to be divided as an input is.
+func apart(p *logic.Program, c *logic.Component) error {
+	read, local := reads(c.Rules), derives(c.Rules)
+	for _, r := range p.Relations {
+		if read[r.Name] && local[r.Name] && sent(p, r) {
+			return fmt.Errorf("%s comes to %s, which derives it as well", r.Name, c.Name)
 		}
 	}
 	return nil

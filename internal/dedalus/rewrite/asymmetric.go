@@ -3,7 +3,6 @@
 package rewrite
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/internal/dedalus/analyze"
@@ -156,7 +155,9 @@ func unsent(p analyze.Part) analyze.Verdict {
 	for _, c := range p.Program.Components {
 		for _, r := range c.Rules {
 			if r.Kind == logic.Async && derived(p, r.Head.Relation) {
-				and(&v, no(r, fmt.Sprintf("%s is derived by the rules that move, and sent to them as well", r.Head.Relation.Name)))
+				b := no(r, r.Head.Relation.Name+" is derived by the rules that move, and sent to them as well")
+				b.Because[0].Help = sendAnother
+				and(&v, b)
 			}
 		}
 	}

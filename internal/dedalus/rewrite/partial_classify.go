@@ -63,8 +63,8 @@ func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, anal
 			return nil, analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Why: rel.Name + " comes from outside, where nobody can be told to order or divide it", Help: "have another component receive it, as a relay does"}}}
 		}
 	}
-	if rel, r := sentAndDerived(p, c); rel != nil {
-		return nil, no(r, rel.Name+" comes in, and is derived here as well")
+	if v := derivedOrSent(p, c); !v.Holds {
+		return nil, v
 	}
 	all, why := analyze.Verdict{}, map[int]string{}
 	for n := 1; n < len(in); n++ {
@@ -112,22 +112,26 @@ func told(why map[int]string, mask int) bool {
 	return false
 }
 
-// sentAndDerived returns a relation that the component reads and derives, and
-// that a rule sends, with that rule: it would have to be divided as an input
-// is.
-func sentAndDerived(p *logic.Program, c *logic.Component) (*logic.Relation, *logic.Rule) {
+// derivedOrSent says whether each relation that the component reads is either derived there
+// or sent to it. One that is both would have to be divided as an input is.
+func derivedOrSent(p *logic.Program, c *logic.Component) analyze.Verdict {
 	in := p.In(c)
 	for _, rel := range p.Refs(c) {
 		for _, o := range p.Components {
 			for _, r := range o.Rules {
 				if r.Kind == logic.Async && r.Head.Relation == rel && !slices.Contains(in, rel) {
-					return rel, r
+					v := no(r, rel.Name+" comes in, and is derived here as well")
+					v.Because[0].Help = sendAnother
+					return v
 				}
 			}
 		}
 	}
-	return nil, nil
+	return analyze.Verdict{Holds: true}
 }
+
+// sendAnother is what to do about a relation that is derived where it is sent to.
+const sendAnother = "send it under another name, and derive it from that"
 
 func more(some []*logic.Relation) string {
 	text := ""

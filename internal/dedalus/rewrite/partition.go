@@ -55,8 +55,8 @@ func divisible(w *site) analyze.Verdict {
 	for r, k := range w.keys {
 		w.cert.Keys[r.Name] = k
 	}
-	if rel, r := sentAndDerived(w.p, w.c); rel != nil {
-		return no(r, rel.Name+" comes in, and is derived here as well")
+	if v := derivedOrSent(w.p, w.c); !v.Holds {
+		return v
 	}
 	v = routable(w.p, w.c, w.keys)
 	if whole := analyze.Whole(w.p, w.c); analyze.Reaches(whole, whole) {

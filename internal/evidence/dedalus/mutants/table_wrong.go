@@ -41,7 +41,7 @@ func wrongRows() []Row {
 			Inputs: "put(\"a(\", 5) to front/0\ngive(\"a[\", 6) to front/0", Refused: "is not known to be", Certificate: "and another relation by", Explored: "liveness", Random: Untried},
 		{Name: "what is derived is also sent", About: "What others send is given to the piece that has the key only if the component does not derive it as well.",
 			Program: "logged", Steps: []string{"partition a into 2"}, Both: []string{"log@n(k, v) <- gol(k, v), tob(n)\n", "t@n(k, v) <- gol(k, v), toa(n)\n"},
-			Inputs: "gol(1, 5) to front/0\ngog(1, 6) to front/0\ngol(2, 5) to front/0\ngog(2, 6) to front/0", Refused: "t comes in, and is derived here as well", Certificate: "comes to a, which derives it as well", Explored: "liveness", Random: Untried},
+			Inputs: "gol(1, 5) to front/0\ngog(1, 6) to front/0\ngol(2, 5) to front/0\ngog(2, 6) to front/0", Refused: "t comes in, and is derived here as well, in 'async t@n(k, v) <- gol(k, v), toa(n)'; send it under another name, and derive it from that", Certificate: "comes to a, which derives it as well", Explored: "liveness", Random: Untried},
 		{Name: "what is derived for ever comes once as well", About: "What a message brings holds for one tick, although all that is derived of the relation holds for ever.",
 			Program: "sticking", Steps: []string{"monotonic a rules 8 as b"}, Both: []string{"log@n(k, v) <- gol(k, v), toa(n)\n", "r@n(k, v) <- gol(k, v), toa(n)\n"},
 			Inputs: "gol(1, 5) to front/0\nu(1, 6) to a/0\nask(1) to a/0", Bounds: explore.Bounds{Often: true}, Refused: "r does not stay where it is", Certificate: "r does not stay before", Explored: "safety", Random: Untried},
