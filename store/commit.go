@@ -214,7 +214,7 @@ func (db *DB) rotate() error {
 	if fresh == nil {
 		return fmt.Errorf("%w: no room for a memtable of %d bytes", ErrMemory, size)
 	}
-	m.keep = min(m.keep, db.memKeep(m.table.Pos(), m.table.Len())) // it takes no more of what was granted
+	m.keep = min(m.keep, db.memKeep(m.table.Pos(), m.table.Len())) // it is full: what was granted beyond its contents is not needed
 	db.writer.closeFrame(m)
 	if db.opt.Durability == ProcessCrash {
 		db.work.wakeJournaler() // the last piece of a memtable waits for nothing

@@ -25,17 +25,16 @@ func (db *DB) policy(alpha float64) trunk.Policy {
 	return trunk.Policy{Alpha: alpha, Snapshots: oldest != message.MaxSeq, Oldest: oldest, Skip: db.tree.isSpoiled, Busy: db.tree.isBusy}
 }
 
-func (db *DB) nextJob(alpha float64, tight bool) *trunk.Job {
+func (db *DB) nextJob(alpha float64, r *refusals) *trunk.Job {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return db.nextJobLocked(alpha, tight)
+	return db.nextJobLocked(alpha, r)
 }
 
-// nextJobLocked takes the most urgent job; when tight, the most urgent one that
-// gives back space. Flushes are done at once: they only move references.
-func (db *DB) nextJobLocked(alpha float64, tight bool) *trunk.Job {
-	p := db.policy(alpha)
-	p.Tight = tight
+// nextJobLocked takes the most urgent job; after refusals, the most urgent of the
+// others that give back space. Flushes are done at once: they only move references.
+func (db *DB) nextJobLocked(alpha float64, r *refusals) *trunk.Job {
+	p := r.policy(db, alpha)
 	for {
 		if db.err() != nil {
 			return nil
@@ -76,10 +75,14 @@ func (db *DB) run(j *trunk.Job) error {
 		db.unrefBranch(r.Branch)
 	}
 	// Callers that wait for the job look for the space that it gave back: they are
-	// woken when the inputs are retired, or the job is recorded as spoiled.
+	// woken when it has given back its inputs, which readers may still hold, or is
+	// recorded as spoiled. Workers are woken when there may be something else to do: a
+	// merge that was refused has changed nothing, and would be refused to the next.
 	db.mu.Lock()
-	db.tree.end(j)
-	db.work.wake()
+	db.tree.end(j, err == nil)
+	if unreadable := (readError{}); err == nil || errors.As(err, &unreadable) || errors.Is(err, errAborted) {
+		db.work.wake()
+	}
 	db.work.jobDone()
 	db.mu.Unlock()
 	if err != nil {
@@ -124,14 +127,13 @@ func (db *DB) discard(b *trunk.Branch) {
 // mergeWithin is mergeJob within the available space. A merge that frees space
 // may use the reserve for it.
 func (db *DB) mergeWithin(j *trunk.Job) (out []*trunk.Branch, err error) {
-	need := mergedPages(j.Bytes(), max(j.Parts, 1))
+	need := outputPages(j)
 	db.keepNow()
-	spare := db.space.spare(need)
-	if spare {
+	if db.space.spare(need) || db.freeRetired() && db.space.spare(need) {
 		out, err = db.mergeJob(j, forSpeed)
-	}
-	if spare && !errors.Is(err, env.ErrNoSpace) {
-		return out, err
+		if !lacksRoom(err) {
+			return out, err
+		}
 	}
 	if !j.Bottom {
 		return out, fmt.Errorf("merge %d bytes of %d branches: %w", j.Bytes(), len(j.Inputs), env.ErrNoSpace)
@@ -148,7 +150,7 @@ func (db *DB) mergeTight(j *trunk.Job, need uint64) ([]*trunk.Branch, error) {
 		db.freeRetired()
 	}
 	out, err := db.mergeJob(j, forWork)
-	if errors.Is(err, env.ErrNoSpace) {
+	if lacksRoom(err) {
 		for _, b := range out {
 			db.discard(b)
 		}

@@ -260,7 +260,7 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 	db.mu.Lock()
 	waiting := len(db.current.Load().mems) > 1
 	db.mu.Unlock()
-	if waiting { // to be written, and it takes less as a branch
+	if waiting { // a full memtable waits; as a branch it takes fewer pages
 		if err := db.flushOldest(); !errors.Is(err, env.ErrNoSpace) {
 			return true, err
 		}
@@ -276,19 +276,25 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 	w := db.tree.upkeep().weight
 	db.mu.Unlock()
 	if ranges > 0 || worth.Merge(float64(newer), float64(deletes), w.Records, w.Newer+w.Base) {
-		return true, db.flushAll(false)
+		if err := db.flushAll(false); !errors.Is(err, env.ErrNoSpace) { // else merges come first
+			return true, err
+		}
 	}
-	for {
+	for r := (refusals{}); ; {
 		db.mu.Lock()
-		j := db.tree.shrink(worth, db.policy(alphaIdle))
-		switch {
+		j := db.tree.shrink(worth, r.policy(db, alphaIdle))
+		switch merges := db.tree.merges(); {
 		case j == nil && db.tree.merging() && !db.opt.Tuning.Inline && !db.closing.Load():
 			db.work.awaitJob() // a worker may give back space
+			did = db.tree.merges() > merges
 			db.mu.Unlock()
-			return true, nil
+			if did {
+				return true, nil
+			}
+			continue
 		case j == nil:
 			// What the background would merge next gives back space as well.
-			j = db.nextJobLocked(alphaIdle, true)
+			j = db.nextJobLocked(alphaIdle, &r)
 		}
 		switch {
 		case j == nil:
@@ -304,6 +310,8 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 		err := db.run(j)
 		var unreadable readError
 		switch {
+		case r.add(j, err):
+			continue
 		case errors.As(err, &unreadable):
 			db.tracer.Trace(env.Mark("store.room.unreadable"))
 			return true, nil // not retried: the next call makes another merge

@@ -154,39 +154,43 @@ func (db *DB) inline() error {
 			return err
 		}
 	}
-	for tight := false; ; {
-		did, err := db.step(alphaBusy, tight)
+	for r := (refusals{}); ; { // a caller that needs the room gets the error
+		did, err := db.step(alphaBusy, &r)
 		var unreadable readError
 		switch {
 		case errors.As(err, &unreadable):
 			continue // not retried; a caller that reads there gets the error
-		case errors.Is(err, env.ErrNoSpace) && !tight:
-			tight = true
-		case errors.Is(err, env.ErrNoSpace):
-			return nil // a caller that needs the room gets the error
+		case errors.Is(err, ErrMemory) || errors.Is(err, errAborted):
+			return nil // the change is made; the work is done later
 		case err != nil || !did:
 			return err
 		}
 	}
 }
 
-// step does one piece of background work, if there is any; when tight, one that
-// gives back space.
-func (db *DB) step(alpha float64, tight bool) (did bool, err error) {
+// step does one piece of background work, if there is any that was not refused.
+func (db *DB) step(alpha float64, r *refusals) (did bool, err error) {
 	if err := db.err(); err != nil {
 		return false, nil
 	}
 	db.mu.Lock()
-	full := !tight && db.flushDue()
+	r.renew(db)
+	full := !r.flush && db.flushDue()
 	db.mu.Unlock()
 	if full {
-		return true, db.flushOldest()
+		if err = db.flushOldest(); errors.Is(err, env.ErrNoSpace) {
+			r.flush, r.err, err = true, cmp.Or(r.err, err), nil
+		}
+		return true, err
 	}
-	j := db.nextJob(alpha, tight)
+	j := db.nextJob(alpha, r)
 	if j == nil {
 		return false, nil
 	}
-	return true, db.run(j)
+	if err = db.run(j); r.add(j, err) {
+		err = nil
+	}
+	return true, err
 }
 
 func (s *schedule) flusher() {
@@ -269,10 +273,8 @@ func (db *DB) handOver() error {
 func (s *schedule) compactor() {
 	defer s.workers.Done()
 	db := s.db
-	// Without room for a merge that only makes reads shorter, those that give back
-	// space come first, until none is due.
-	for tight := false; ; {
-		j := s.awaitMerge(&tight)
+	for r := (refusals{}); ; {
+		j := s.awaitMerge(&r)
 		if j == nil {
 			return
 		}
@@ -281,39 +283,32 @@ func (s *schedule) compactor() {
 			continue
 		}
 		db.log.Warn("compaction", "error", err)
-		s.fail(err)
-		var unreadable readError
-		if errors.As(err, &unreadable) {
+		if r.add(j, err) {
 			continue
 		}
-		if errors.Is(err, env.ErrNoSpace) && !tight {
-			tight = true
-			continue
-		}
+		// Recorded and at rest in one moment: a call of Wait that begins before it gets
+		// the error, and one that begins after it wakes the worker.
 		db.mu.Lock()
-		if !db.closing.Load() {
+		s.failed = err
+		s.idle.Broadcast()
+		if unreadable := (readError{}); !errors.As(err, &unreadable) && !db.closing.Load() {
 			s.rest()
+			r = refusals{}
 		}
 		db.mu.Unlock()
 	}
 }
 
-// awaitMerge returns the next compaction, or nil when the store is closing. An
-// idle store gives space back meanwhile. If tight is true, the compaction is one
-// that gives back space; tight ends when none is due.
-func (s *schedule) awaitMerge(tight *bool) *trunk.Job {
+// awaitMerge returns the next compaction that was not refused, or nil when the
+// store is closing. An idle store gives space back meanwhile.
+func (s *schedule) awaitMerge(r *refusals) *trunk.Job {
 	db := s.db
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for !db.closing.Load() {
-		if j := db.nextJobLocked(s.alpha(), *tight); j != nil {
+		if j := db.nextJobLocked(s.alpha(), r); j != nil {
 			s.trimmed = false
 			return j
-		}
-		if *tight {
-			*tight = false
-			s.rest() // the others have no room: not before something has changed
-			continue
 		}
 		if s.alpha() == alphaIdle && !s.trimmed && db.err() == nil {
 			s.trimmed = true
@@ -322,7 +317,11 @@ func (s *schedule) awaitMerge(tight *bool) *trunk.Job {
 			db.mu.Lock()
 			continue
 		}
-		s.rest()
+		if r.err != nil && s.working == 1 {
+			s.failed = r.err // else it is tried again by the others when they give back space, or rest
+		}
+		s.rest() // what was refused: until something changes
+		*r = refusals{}
 	}
 	return nil
 }
@@ -373,18 +372,13 @@ func (s *schedule) await() error {
 	s.wake()
 	for db.err() == nil && s.failed == nil && !db.closing.Load() &&
 		(s.working > 0 || !s.trimmed || len(db.current.Load().mems) > 1 || db.tree.due(db.policy(alphaIdle))) {
+		if s.working == 0 {
+			s.wake() // a merge is due again that a caller had, and that was refused to it
+		}
 		s.idle.Wait()
 	}
 	s.waiting--
 	return cmp.Or(db.err(), s.failed)
-}
-
-// fail records what the background could not do, for calls of Wait.
-func (s *schedule) fail(err error) {
-	s.db.mu.Lock()
-	defer s.db.mu.Unlock()
-	s.failed = err
-	s.idle.Broadcast()
 }
 
 // trim returns space to the file system: two checkpoints free what only old
@@ -417,17 +411,14 @@ func (db *DB) Wait() error {
 		return nil
 	}
 	if db.opt.Tuning.Inline {
-		var refused error
-		for {
-			did, err := db.step(alphaIdle, refused != nil)
-			switch {
-			case errors.Is(err, env.ErrNoSpace) && refused == nil:
-				refused = err
-			case err != nil:
+		for r := (refusals{}); ; {
+			did, err := db.step(alphaIdle, &r)
+			if err != nil {
 				return err
-			case !did:
+			}
+			if !did {
 				db.trim()
-				return cmp.Or(db.err(), refused)
+				return cmp.Or(db.err(), r.err)
 			}
 		}
 	}

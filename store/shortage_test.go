@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
@@ -47,18 +49,10 @@ func TestMergesWithoutMemory(t *testing.T) {
 	}
 	defer disk.Close()
 	db := shortStore(t, disk)
+	wants := map[string]error{"wait": ErrMemory, "make room": ErrMemory} // the change of inline is made
 	for name, call := range map[string]func() error{
-		"wait": db.Wait,
-		"inline": func() error {
-			for {
-				if did, err := db.step(alphaIdle, false); err != nil || !did {
-					return err
-				}
-				if err := db.inline(); err != nil {
-					return err
-				}
-			}
-		},
+		"wait":   db.Wait,
+		"inline": db.inline,
 		"make room": func() error {
 			for {
 				if did, err := db.makeRoom(forDeletes); err != nil || !did {
@@ -95,8 +89,11 @@ func TestMergesWithoutMemory(t *testing.T) {
 		if shortages > shortagesMax {
 			t.Fatalf("%s does not end without memory", name)
 		}
-		if !errors.Is(err, ErrMemory) {
-			t.Errorf("%s: %v, want %v", name, err, ErrMemory)
+		if !errors.Is(err, wants[name]) {
+			t.Errorf("%s: %v, want %v", name, err, wants[name])
+		}
+		if shortages == 0 {
+			t.Errorf("%s asks for no memory", name)
 		}
 	}
 	if err := db.Wait(); err != nil {
@@ -119,7 +116,7 @@ func TestReadsWithoutRoom(t *testing.T) {
 	}
 	defer disk.Close()
 	db := shortStore(t, disk)
-	j := db.nextJob(alphaIdle, false)
+	j := db.nextJob(alphaIdle, &refusals{})
 	if j == nil {
 		t.Fatal("no merge is due")
 	}
@@ -134,7 +131,7 @@ func TestReadsWithoutRoom(t *testing.T) {
 	if err := db.err(); err != nil {
 		t.Error(err)
 	}
-	db.tree.end(j)
+	db.tree.end(j, false)
 	for _, r := range j.Inputs {
 		db.unrefBranch(r.Branch)
 	}
@@ -238,6 +235,12 @@ func TestMergesThatGiveBackSpaceGoOn(t *testing.T) {
 	if bottomDue(db) {
 		t.Error("callers leave a merge that gives back space")
 	}
+	if loose := db.policy(alphaBusy); db.tree.due(loose) {
+		t.Error("callers leave a merge for which others have made room")
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
 
 	db = tightStore(t)
 	db.mu.Lock()
@@ -252,6 +255,84 @@ func TestMergesThatGiveBackSpaceGoOn(t *testing.T) {
 	db.mu.Unlock()
 	if bottomDue(db) {
 		t.Error("a worker leaves a merge that gives back space")
+	}
+	if loose := db.policy(alphaBusy); db.tree.due(loose) || db.work.failed != nil {
+		t.Errorf("a worker leaves a merge for which others have made room: %v", db.work.failed)
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compactors starts workers in a store of tightStore.
+func compactors(db *DB, n int) {
+	db.mu.Lock()
+	db.work.working = n
+	db.mu.Unlock()
+	db.work.workers.Add(n)
+	for range n {
+		go db.work.compactor()
+	}
+}
+
+// eventually waits until f, which is called under DB.mu, is true.
+func eventually(t *testing.T, db *DB, f func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
+		db.mu.Lock()
+		ok := f()
+		db.mu.Unlock()
+		if ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
+}
+
+// Workers that find no room rest, and do not wake each other.
+func TestRefusedMergesAreNotTriedForEver(t *testing.T) {
+	db := tightStore(t)
+	for err := error(nil); err == nil; { // no room at the bottom either
+		_, err = db.space.take(1, forTable)
+	}
+	from := db.metrics.compactions.Load()
+	compactors(db, 2)
+	eventually(t, db, func() bool { return db.work.working == 0 || db.metrics.compactions.Load()-from > 20 })
+	// They stay at rest: a merge that was refused to one is not tried by the other again.
+	for n := 0; n < 50 && db.metrics.compactions.Load()-from <= 20; n++ {
+		time.Sleep(2 * time.Millisecond)
+	}
+	if tried := db.metrics.compactions.Load() - from; tried > 20 {
+		t.Errorf("without room %d merges were tried", tried)
+	}
+	if err := db.Wait(); !errors.Is(err, env.ErrNoSpace) {
+		t.Errorf("Wait returns %v", err)
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Wait returns, whatever a worker is doing when it begins.
+func TestWaitDuringTheLastMergeWithRoom(t *testing.T) {
+	db := tightStore(t)
+	db.room.tight.Lock()
+	compactors(db, 1)
+	// The most urgent merge was refused, and the worker is at one at the bottom.
+	eventually(t, db, func() bool { return len(db.tree.jobs) == 1 && db.tree.jobs[0].Bottom })
+	done := make(chan error, 1)
+	go func() { done <- db.Wait() }()
+	eventually(t, db, func() bool { return db.work.waiting == 1 })
+	db.room.tight.Unlock()
+	select {
+	case err := <-done:
+		if err != nil && !errors.Is(err, env.ErrNoSpace) {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("Wait does not return")
 	}
 	if err := db.shut(nil); err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ type tree struct {
 	nextID     uint64
 	kept       upkeep
 	jobs       []*trunk.Job
+	merged     int64        // jobs that were committed and have ended
 	spoiled    []*trunk.Job // merges that could not read an input
 }
 
@@ -185,9 +186,16 @@ func (t *tree) commit(j *trunk.Job, outputs []*trunk.Branch) bool {
 
 // end is called when a compaction has been committed or abandoned, and the caller
 // has given back its inputs.
-func (t *tree) end(j *trunk.Job) {
+func (t *tree) end(j *trunk.Job, committed bool) {
 	t.jobs = slices.DeleteFunc(t.jobs, func(k *trunk.Job) bool { return k == j })
+	if committed {
+		t.merged++
+	}
 }
+
+// merges is the number of compactions that were committed and have ended: each may
+// have given back space.
+func (t *tree) merges() int64 { return t.merged }
 
 // merging reports whether compactions are running.
 func (t *tree) merging() bool { return len(t.jobs) > 0 }

@@ -25,8 +25,8 @@ type Policy struct {
 	// Skip reports that a merge is not to be made, however much it is worth; nil:
 	// none.
 	Skip func(*Job) bool
-	// Tight asks only for what needs little space: merges at the bottom, which give
-	// back more than they take, and flushes, which move references.
+	// Tight asks only for merges at the bottom, which may use the reserve, and for
+	// flushes.
 	Tight bool
 	// Busy reports whether a job is already running on a pivot; nil: none is.
 	Busy func(level int, lo []byte) bool
