@@ -141,10 +141,32 @@ func TestReadsWithoutRoom(t *testing.T) {
 	}
 }
 
-// fullDisk is a disk on which no file can become longer while it is full.
+// The same through a merge, on a disk that says so.
+func TestMergesReadWithoutRoom(t *testing.T) {
+	disk := &fullDisk{Disk: sim.NewDisk()}
+	db := shortStore(t, disk)
+	j := db.nextJob(alphaIdle, &refusals{})
+	if j == nil {
+		t.Fatal("no merge is due")
+	}
+	j.Bottom = false // else it may use the reserve, and has a second way to fail
+	disk.unread = true
+	err := db.run(j)
+	disk.unread = false
+	var unreadable readError
+	if !errors.As(err, &unreadable) || !errors.Is(err, env.ErrNoSpace) || !db.tree.isSpoiled(j) || db.err() != nil {
+		t.Errorf("%v, spoiled %v; %v", err, db.tree.isSpoiled(j), db.err())
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fullDisk is a disk on which no file can become longer while it is full, and no
+// file can be read while it is unread.
 type fullDisk struct {
 	env.Disk
-	full bool
+	full, unread bool
 }
 
 func (d *fullDisk) Open(name string, create bool) (env.File, error) {
@@ -165,6 +187,13 @@ func (f fullFile) Allocate(off, n int64) error {
 		return env.ErrNoSpace
 	}
 	return f.SpaceFile.Allocate(off, n)
+}
+
+func (f fullFile) ReadAt(b []byte, off int64) (int, error) {
+	if f.disk.unread {
+		return 0, env.ErrNoSpace
+	}
+	return f.SpaceFile.ReadAt(b, off)
 }
 
 // tightStore is a store without free pages beside its reserve, in which the most
@@ -258,6 +287,103 @@ func TestMergesThatGiveBackSpaceGoOn(t *testing.T) {
 	}
 	if loose := db.policy(alphaBusy); db.tree.due(loose) || db.work.failed != nil {
 		t.Errorf("a worker leaves a merge for which others have made room: %v", db.work.failed)
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A merge for which there was no room hides no other, and is tried again when one
+// has succeeded.
+func TestRefusalsHideNoOtherMerge(t *testing.T) {
+	db := tightStore(t)
+	var r refusals
+	refuseAll := func() (all []*trunk.Job) {
+		for len(all) <= 100 {
+			j := db.nextJob(alphaIdle, &r)
+			if j == nil {
+				return all
+			}
+			all = append(all, j)
+			for _, in := range j.Inputs {
+				db.unrefBranch(in.Branch)
+			}
+			db.mu.Lock()
+			db.tree.end(j, false)
+			db.mu.Unlock()
+			if !r.add(j, fmt.Errorf("merge: %w", env.ErrNoSpace)) {
+				t.Fatal("no refusal")
+			}
+		}
+		t.Fatal("refused merges are tried for ever")
+		return nil
+	}
+	all := refuseAll()
+	bottom := 0
+	for _, j := range all {
+		if j.Bottom {
+			bottom++
+		}
+	}
+	if bottom < 2 {
+		t.Fatalf("%d merges at the bottom are tried of %d, want 2", bottom, len(all))
+	}
+	for i, j := range all {
+		for _, k := range all[:i] {
+			if string(k.Lo) == string(j.Lo) && k.Bottom == j.Bottom {
+				t.Errorf("the merge of %q is tried again", j.Lo)
+			}
+		}
+	}
+	db.tree.merged++
+	if again := refuseAll(); len(again) != len(all) {
+		t.Errorf("%d merges are tried when one has succeeded, want %d", len(again), len(all))
+	}
+	// Without a page, the first at the bottom is the last.
+	for err := error(nil); err == nil; {
+		_, err = db.space.take(1, forTable)
+	}
+	db.tree.merged++
+	few := refuseAll()
+	for i, j := range few {
+		if j.Bottom && i != len(few)-1 {
+			t.Errorf("without a page %d merges are tried after one at the bottom", len(few)-1-i)
+		}
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A change is refused when no merge is left that could make room: none that the
+// background would make, above the bottom or there, and none that comes before a
+// flush without room.
+func TestChangesAreRefusedWhenNothingIsDue(t *testing.T) {
+	db := tightStore(t)
+	for did := true; did; {
+		var err error
+		if did, err = db.makeRoom(forPuts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if db.tree.due(db.policy(alphaIdle)) {
+		t.Error("a put leaves a merge that is due")
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+
+	db = tightStore(t)
+	if err := db.Put([]byte("key"), nil); err != nil {
+		t.Fatal(err)
+	}
+	db.freeRetired()
+	for err := error(nil); err == nil; { // nothing to write a memtable
+		_, err = db.space.take(1, forTable)
+	}
+	from := db.metrics.compactions.Load()
+	if did, err := db.makeRoom(forDeletes); did || err != nil || db.metrics.compactions.Load() == from {
+		t.Errorf("without room to flush, a delete tries %d merges: %v, %v", db.metrics.compactions.Load()-from, did, err)
 	}
 	if err := db.shut(nil); err != nil {
 		t.Fatal(err)
