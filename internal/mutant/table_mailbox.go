@@ -70,6 +70,48 @@ func deliveryMutants() []Mutant {
 			New:    "in.peer == nil)",
 		},
 		{
+			Name: "distsys/resource/mailbox/clocks-are-free", Kind: Unguarded, In: "distsys/resource/mailbox", Packages: tests, Run: "TestClocksTakeRoom", Short: true,
+			Breaks: "Clocks of 65,536 entries fill the memory of a receiver, and count nothing.",
+			Old:    "n += tickBytes + len(t.Actor)",
+			New:    "n += 0 * len(t.Actor)",
+		},
+		{
+			Name: "distsys/resource/mailbox/each-message-pays-for-the-clock", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: "TestClocksTakeRoom", Short: true,
+			Breaks: "A clock that messages share is counted for each of them, so an offer that fits is refused.",
+			Old:    "o.msgs[0].Size += clockSize(c)",
+			New:    "o.msgs[0].Size += clockSize(c) * len(o.msgs)",
+		},
+		{
+			Name: "distsys/resource/mailbox/window-wears-off", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: "TestWindowDoesNotWearOff", Short: true,
+			Breaks: "What is acknowledged counts for more than it did when it was sent, so that the window is no limit after a while.",
+			Old:    "x.keptBytes += k.size",
+			New:    "x.keptBytes += len(b)",
+		},
+		{
+			Name: "distsys/resource/mailbox/room-is-not-heard-of", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: "TestWindowDoesNotWearOff", Short: true,
+			Breaks: "A section of two messages, of which the first had room in the window, sleeps when there is room for both.",
+			Old:    "if n > 0 {\n\t\t// Whether",
+			New:    "if n > 0 && l.starved {\n\t\t// Whether",
+		},
+		{
+			Name: "distsys/resource/mailbox/deliver-has-no-limit-of-bytes", Kind: Unguarded, In: "distsys/resource/mailbox", Packages: tests, Run: "TestDeliverWithoutOffer", Short: true,
+			Breaks: "A peer that delivers long messages, which it never offered, fills the memory.",
+			Old:    "|| (b.queue.Bytes()-in.m.opt.Link.FrameMax)/2 > limits.Bytes {",
+			New:    "{",
+		},
+		{
+			Name: "distsys/resource/mailbox/clock-has-no-room-in-the-frame", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: "TestRelaxedClockHasRoom", Short: true,
+			Breaks: "A message whose clock makes it too long for a frame is sent again and again, and refused each time.",
+			Old:    "m.fits(clock, len(b))",
+			New:    "m.fits(clock-clock, len(b))",
+		},
+		{
+			Name: "distsys/resource/mailbox/window-is-larger-than-the-receiver", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: "TestSenderTakesNoMore", Short: true,
+			Breaks: "A sender may have more unacknowledged than its receiver keeps, and then loses its connection again and again.",
+			Old:    "|| o.WindowBytes > pendingBytesMax ",
+			New:    "",
+		},
+		{
 			Name: "distsys/resource/mailbox/duplicate-is-delivered", Kind: NotAtomic, In: "distsys/resource/mailbox", Packages: tests, Run: worldTests,
 			Breaks: "The last relaxed message is delivered again when its sender sends it again.",
 			Old:    "case seq <= l.last:",

@@ -11,3 +11,15 @@ func (m *Mailboxes) Wants() (n int) {
 	}
 	return n
 }
+
+// KeptBytes is what relaxed messages that are not acknowledged count.
+func (m *Mailboxes) KeptBytes() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, out := range m.outlets {
+		for _, l := range out.lanes {
+			n += l.keptBytes + l.reservedB
+		}
+	}
+	return n
+}

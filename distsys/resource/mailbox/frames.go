@@ -53,7 +53,8 @@ func appendClock(buf []byte, c tracelog.Clock) []byte {
 
 func readClock(r *link.Reader) tracelog.Clock {
 	n := r.Count("clock", clockMax)
-	var c tracelog.Clock
+	// An entry has at least two bytes, so a count costs no memory by itself.
+	c := make(tracelog.Clock, 0, min(n, len(r.Rest())/2))
 	for i := 0; i < n && r.Err == nil; i++ {
 		t := tracelog.Tick{Actor: r.String("actor", keyMax), N: r.Uvarint("count")}
 		if r.Err == nil && (t.N == 0 || i > 0 && c[i-1].Actor >= t.Actor) {
@@ -64,6 +65,20 @@ func readClock(r *link.Reader) tracelog.Clock {
 	return c
 }
 
+// tickBytes is what an entry of a clock takes in memory beside its name.
+const tickBytes = 40
+
+// clockSize is how many bytes a clock takes in memory. The sender counts it in
+// the same way, so that it never sends more than the receiver takes.
+func clockSize(c tracelog.Clock) (n int) {
+	for _, t := range c {
+		n += tickBytes + len(t.Actor)
+	}
+	return n
+}
+
+// readValue reads a value, whose size is that of its encoding. The caller adds
+// the clock's.
 func readValue(r *link.Reader, c tracelog.Clock) queue.Message {
 	if r.Err != nil {
 		return queue.Message{}
@@ -94,6 +109,9 @@ func readOffer(payload []byte) (offer, error) {
 	n := r.Count("number of messages", batchMax)
 	for i := 0; i < n && r.Err == nil; i++ {
 		o.msgs = append(o.msgs, readValue(r, c))
+	}
+	if len(o.msgs) > 0 {
+		o.msgs[0].Size += clockSize(c) // all share one
 	}
 	return o, r.End()
 }

@@ -21,10 +21,6 @@ var (
 	errOverrun    = errors.New("the sender sends more than it may")
 )
 
-// pendingBytesMax bounds the relaxed messages of one sender to one mailbox
-// that wait for room in it.
-const pendingBytesMax = 64 << 20
-
 // inlet is the receiving side of one sender's session, which outlives its
 // connections. Its methods expect the lock to be held.
 type inlet struct {
@@ -317,9 +313,10 @@ func (in *inlet) deliver(b *box, o offer) error {
 	if _, here := in.staged[o.seq]; here || in.done[o.seq] {
 		return in.decide(o.seq, true)
 	}
-	// It was granted once, so it is not refused now; but nobody is to fill the
-	// memory in this way.
-	if b.queue.Len() > 2*b.queue.Capacity()+transfersMax {
+	// It was granted once, so it is not refused now; but a peer must not fill
+	// the memory in this way.
+	limits := b.queue.Limits()
+	if (b.queue.Len()-transfersMax)/2 > limits.Messages || (b.queue.Bytes()-in.m.opt.Link.FrameMax)/2 > limits.Bytes {
 		return errOverrun
 	}
 	b.queue.Force(o.msgs...)
@@ -334,7 +331,9 @@ func (in *inlet) receive(payload []byte) error {
 	r := link.NewReader("mailbox", payload)
 	key := r.String("mailbox", keyMax)
 	low, seq := r.Uvarint("low"), r.Uvarint("seq")
-	msg := readValue(r, readClock(r))
+	clock := readClock(r)
+	msg := readValue(r, clock)
+	msg.Size += clockSize(clock)
 	if err := r.End(); err != nil {
 		return err
 	}

@@ -74,6 +74,12 @@ const (
 	// windowMax bounds the Window, so that a receiver knows what it may be
 	// asked to keep.
 	windowMax = 1 << 16
+	// pendingBytesMax bounds the relaxed messages of one sender to one mailbox
+	// that wait for room in it, clocks included.
+	pendingBytesMax = 64 << 20
+	// frameMax bounds Link.FrameMax, so that the receiver takes any message: a
+	// clock may take more memory than it takes in a frame.
+	frameMax = pendingBytesMax / 2
 	// sessionsMax bounds the senders that a node remembers.
 	sessionsMax = 1024
 	// clockMax bounds the entries of a vector clock in a message.
@@ -101,7 +107,8 @@ type Options struct {
 	// Queue bounds each local mailbox.
 	Queue queue.Limits
 	// Window and WindowBytes bound what a relaxed sender keeps for one
-	// mailbox.
+	// mailbox: at most 65,536 messages and 64 MiB, clocks included. While it
+	// keeps nothing, one section may exceed WindowBytes.
 	Window, WindowBytes int
 	// HoldTime is how long a place is kept for a strict sender that has gone.
 	HoldTime time.Duration
@@ -124,8 +131,10 @@ func (o Options) complete() (Options, error) {
 		o.HoldTime = HoldTimeDefault
 	}
 	switch {
-	case o.Window < 1 || o.Window > windowMax || o.WindowBytes < 1 || o.HoldTime < 0:
-		return o, fmt.Errorf("mailbox options: Window %d of 1 to %d, WindowBytes %d, HoldTime %v", o.Window, windowMax, o.WindowBytes, o.HoldTime)
+	case o.Window < 1 || o.Window > windowMax || o.WindowBytes < 1 || o.WindowBytes > pendingBytesMax || o.HoldTime < 0:
+		return o, fmt.Errorf("mailbox options: Window %d of 1 to %d, WindowBytes %d of 1 to %d, HoldTime %v of 0 or more", o.Window, windowMax, o.WindowBytes, pendingBytesMax, o.HoldTime)
+	case o.Link.FrameMax > frameMax:
+		return o, fmt.Errorf("mailbox options: Link.FrameMax %d of at most %d", o.Link.FrameMax, frameMax)
 	case len(o.Local) > 0 && o.Listen == "":
 		return o, fmt.Errorf("mailbox options: a node with mailboxes needs an address to listen at")
 	}

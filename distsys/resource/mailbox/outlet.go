@@ -46,8 +46,8 @@ type lane struct {
 	// The relaxed protocol.
 	next      uint64
 	kept      []kept // sent or to be sent, not acknowledged
-	keptBytes int
-	sent      int // of kept, on this connection
+	keptBytes int    // the sum of their sizes
+	sent      int    // of kept, on this connection
 	drafts    []*draft
 	reserved  int // messages in drafts
 	reservedB int // bytes in drafts
@@ -57,6 +57,7 @@ type lane struct {
 type kept struct {
 	seq  uint64
 	body []byte // clock and value
+	size int    // as the receiver counts it
 }
 
 // state is where a transfer stands.
@@ -332,17 +333,21 @@ func (l *lane) acknowledge(seq uint64) error {
 	}
 	n := 0
 	for n < len(l.kept) && l.kept[n].seq <= seq {
-		l.keptBytes -= len(l.kept[n].body)
 		n++
 	}
 	if n > l.sent {
 		return link.Malformed("mailbox", "an acknowledgement of message %d, which was not sent", seq)
 	}
+	for _, k := range l.kept[:n] {
+		l.keptBytes -= k.size
+	}
 	clear(l.kept[:n])
 	l.kept = l.kept[n:]
 	l.sent -= n
 	l.out.m.counts.Sent += uint64(n)
-	if n > 0 && l.starved {
+	if n > 0 {
+		// Whether or not l.starved: a section that gave up what it had written,
+		// as the rest did not fit, has reset it.
 		l.starved = false
 		l.wake()
 	}

@@ -64,6 +64,14 @@ func (m *Mailboxes) valueMax() int {
 	return m.opt.Link.FrameMax - overheadMax - keyMax
 }
 
+// fits checks that a clock and values have room in one frame.
+func (m *Mailboxes) fits(clock, values int) error {
+	if clock+values+keyMax+overheadMax/2 > m.opt.Link.FrameMax {
+		return fmt.Errorf("a message of %d bytes with a clock of %d is over the limit of a frame, %d", values, clock, m.opt.Link.FrameMax)
+	}
+	return nil
+}
+
 func (s *strict) of(tx *distsys.Tx) *transfer {
 	for _, t := range s.open {
 		if t.tx == tx {
@@ -73,8 +81,11 @@ func (s *strict) of(tx *distsys.Tx) *transfer {
 	return nil
 }
 
-// errBusy has the section tried again.
-var errBusy = fmt.Errorf("%w: a mailbox has undecided messages", distsys.ErrAbort)
+// These have the section tried again.
+var (
+	errBusy    = fmt.Errorf("%w: a mailbox has undecided messages", distsys.ErrAbort)
+	errCrowded = fmt.Errorf("%w: other sections are sending as much as the receiver takes", distsys.ErrAbort)
+)
 
 // Queues implements Queued.
 func (s *strict) Queues(tx *distsys.Tx) bool {
@@ -98,8 +109,8 @@ func (s *strict) PreCommit(tx *distsys.Tx) error {
 			return distsys.ErrBlocked
 		}
 		t.clock = appendClock(nil, tx.Stamp())
-		if len(t.clock)+len(t.values)+keyMax+overheadMax/2 > m.opt.Link.FrameMax {
-			return fmt.Errorf("a message of %d bytes with a clock of %d is over the limit of a frame", len(t.values), len(t.clock))
+		if err := m.fits(len(t.clock), len(t.values)); err != nil {
+			return err
 		}
 		t.seq, t.state, t.alone = s.out.next, asking, alone
 		s.out.next++
@@ -183,6 +194,7 @@ type draft struct {
 	tx     *distsys.Tx
 	values [][]byte
 	bytes  int
+	ready  bool // PreCommit has counted the clocks
 }
 
 func (x *relaxed) Read(*distsys.Tx, []value.Value) (value.Value, error) {
@@ -236,8 +248,38 @@ func (x *relaxed) leave(tx *distsys.Tx) *draft {
 	return d
 }
 
-// PreCommit has nothing to ask: there is room in the window.
-func (x *relaxed) PreCommit(*distsys.Tx) error { return nil }
+// PreCommit looks whether there is room in the window for the clocks, too, which
+// Write did not know. Where nothing is unacknowledged a section may take more
+// than the window, and never more than the receiver keeps.
+func (x *relaxed) PreCommit(tx *distsys.Tx) error {
+	m := x.out.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := x.of(tx)
+	if d == nil || d.ready {
+		return nil
+	}
+	clock := len(appendClock(nil, tx.Stamp()))
+	for _, b := range d.values {
+		if err := m.fits(clock, len(b)); err != nil {
+			return err
+		}
+	}
+	clocks := len(d.values) * clockSize(tx.Stamp())
+	total := x.keptBytes + x.reservedB + clocks
+	switch {
+	case d.bytes+clocks > pendingBytesMax:
+		return fmt.Errorf("one section sends %d bytes to one mailbox, clocks included; the limit is %d", d.bytes+clocks, pendingBytesMax)
+	case len(x.kept) > 0 && total > m.opt.WindowBytes:
+		return distsys.ErrBlocked // an acknowledgement wakes it
+	case total > pendingBytesMax:
+		return errCrowded
+	}
+	d.ready = true
+	d.bytes += clocks
+	x.reservedB += clocks
+	return nil
+}
 
 func (x *relaxed) Commit(tx *distsys.Tx) {
 	m := x.out.m
@@ -250,8 +292,9 @@ func (x *relaxed) Commit(tx *distsys.Tx) {
 	clock := tx.Stamp()
 	for _, b := range d.values {
 		body := appendClock(make([]byte, 0, len(b)+binary.MaxVarintLen64), clock)
-		x.kept = append(x.kept, kept{seq: x.next, body: append(body, b...)})
-		x.keptBytes += len(b)
+		k := kept{seq: x.next, body: append(body, b...), size: len(b) + clockSize(clock)}
+		x.kept = append(x.kept, k)
+		x.keptBytes += k.size
 		x.next++
 	}
 	x.out.pump()

@@ -73,7 +73,9 @@ type Queue struct {
 type Message struct {
 	Value value.Value
 	Clock tracelog.Clock
-	Size  int // in bytes, 0 where it was never encoded
+	// Size counts for Limits.Bytes: the bytes of the value's encoding and those
+	// that the clock takes in memory; 0 where the value was never encoded.
+	Size int
 }
 
 // Place is a message's place in the queue. It is the queue's until Ready or
@@ -273,14 +275,21 @@ func (q *Queue) Room(messages, bytes int) bool {
 	return room
 }
 
-// Capacity is the number of messages that the queue takes.
-func (q *Queue) Capacity() int { return q.limits.Messages }
+// Limits are those of the queue, completed.
+func (q *Queue) Limits() Limits { return q.limits }
 
 // Len is the number of messages, staged ones included.
 func (q *Queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.places)
+}
+
+// Bytes is the sum of the messages' sizes, those of staged ones included.
+func (q *Queue) Bytes() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.bytes
 }
 
 // remove takes the first n messages out.
