@@ -20,10 +20,13 @@ var errRoom = errors.New("too many connections shake hands, most of them from th
 // Door bounds the connections that others have made: how many there are of
 // strangers, whose handshake is not over, and of peers, how long their
 // handshakes and frames may take, and how much memory unfinished frames may
-// have. When there is too much of something, the host that has most of it loses
-// a connection, in the network that has most; so a host can only keep out
-// itself, and one that has many addresses only those of its network. A
-// connection that was refused, and is kept open until the other side has read why, counts as a
+// have. When there is too much of something, the network that has most of it
+// loses a connection, and in that network the host that has most. So a network
+// that has no more than an equal share of a limit loses nothing to others, and
+// in a network that loses, neither does a host that has no more than an equal
+// share of what the network has. All hosts of a network have one share together:
+// it is no larger than that of a single host elsewhere. A connection that was
+// refused, and is kept open until the other side has read why, counts as a
 // stranger.
 //
 // It is safe for concurrent use, and takes no other lock.

@@ -47,9 +47,48 @@ func TestStrangersOfOneHost(t *testing.T) {
 	s.peer("e")
 }
 
+// TestNetworksHaveEqualShares: a host that connects all the time has no more
+// places than all hosts of another network together, once those want them; and
+// a network with fewer loses none.
+func TestNetworksHaveEqualShares(t *testing.T) {
+	s := newStand(t)
+	s.serve(func(o *link.Options) { o.ConnsMax = 8 })
+	join := func(host string, n int) (all []*standConn) {
+		for range n {
+			c := s.connect(host)
+			c.say(rawFrame{1, goodHello().payload()}.bytes(), 0)
+			all = append(all, c)
+		}
+		return all
+	}
+	places := func(conns []*standConn) (n int) {
+		for _, c := range conns {
+			if c.refusal() == 0 {
+				n++
+			}
+		}
+		return n
+	}
+	greedy := join("1.2.3.4", 20)
+	var site []*standConn
+	for i := range 10 {
+		site = append(site, join(fmt.Sprintf("[2001:db8::%x]", i+1), 1)...)
+		greedy = append(greedy, join("1.2.3.4", 5)...)
+	}
+	if a, b := places(site), places(greedy); a != 4 || b != 4 {
+		t.Errorf("a network of ten hosts has %d places, and a host elsewhere %d of 8; want 4 each", a, b)
+	}
+	late := join("1.2.3.5", 2)
+	join("1.2.3.4", 20)
+	join("[2001:db8::f]", 20)
+	if n := places(late); n != 2 {
+		t.Errorf("a host with two of eight places, wanted by three networks, has %d left", n)
+	}
+}
+
 // TestAddressesOfOneNetwork: a machine that connects from more addresses of its
-// network than there are places, says nothing or becomes a peer, keeps out
-// nobody of other networks; and within the network the host that has most loses.
+// network than there are places, says nothing or becomes a peer, takes nothing from
+// networks with fewer connections; and within the network the host that has most loses.
 func TestAddressesOfOneNetwork(t *testing.T) {
 	addr := func(i int) string { return fmt.Sprintf("[2001:db8:0:1:%x::%x%%eth0]", i%7, i) }
 	s := newStand(t)

@@ -241,7 +241,7 @@ func (s *Session) greet(payload []byte) error {
 	case h.system != o.System:
 		return refuse(RefusalSystem, "system %q, want %q", h.system, o.System)
 	case h.To != "" && h.To != o.Node:
-		return refuse(RefusalNode, "%q is meant, and %q is here", h.To, o.Node)
+		return refuse(RefusalNode, "this hello is for node %q; this is node %q", h.To, o.Node)
 	case h.Keyed && len(o.Key) == 0:
 		return refuse(RefusalKey, "the peer wants a key and none is set here")
 	case !h.Keyed && len(o.Key) > 0 && !o.Guests:
@@ -287,7 +287,7 @@ func (s *Session) welcomed(payload []byte) error {
 		return err
 	}
 	if s.to != "" && h.Node != s.to {
-		return &Refusal{Code: RefusalNode, Text: fmt.Sprintf("%q is meant, and %q has answered", s.to, h.Node)}
+		return &Refusal{Code: RefusalNode, Text: fmt.Sprintf("the hello is for node %q; node %q has answered", s.to, h.Node)}
 	}
 	if h.Keyed = len(s.opt.Key) > 0; h.Keyed {
 		if !hmac.Equal(proof, prove(s.opt.Key, listener, s.hello, payload)) {

@@ -127,6 +127,12 @@ func linkMutants() []Mutant {
 			New:    "return host, host + around.String()",
 		},
 		{
+			Name: "link/each-host-has-a-share", Kind: Unguarded, In: "link", Packages: tests, Run: "TestNetworksHaveEqualShares", Short: true,
+			Breaks: "Where networks have too much, the host that has most loses, and not the network.",
+			Old:    "networks[s.network] > networks[own.network] || s.network == own.network && hosts",
+			New:    "hosts",
+		},
+		{
 			Name: "link/one-host-is-its-network", Kind: Stuck, In: "link", Packages: tests, Run: "TestAddressesOfOneNetwork", Short: true,
 			Breaks: "A host that takes all places of its network keeps out the others in it.",
 			Old:    "|| s.network == own.network && hosts[s.host] > hosts[own.host] {",

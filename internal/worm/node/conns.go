@@ -16,8 +16,11 @@ import (
 // within FrameWithin of its first byte, all unfinished frames together take at
 // most PartialMax, one network has at most HostConnsMax of the connections, and a
 // new connection without room replaces one that has been idle for a while. If a
-// connection must be ended, it is one of the host that has the most, in the
-// network that has the most: a machine may have all addresses of an IPv6 network.
+// connection must be ended, the network that has most idle connections, or most
+// bytes of unfinished frames, loses one, and in it the host that has most: a
+// machine may have all addresses of an IPv6 network. So a network that has no
+// more than an equal share of them loses nothing to others; all hosts of a
+// network have one share together.
 
 // conns are the connections of a server, and what they take together. Server.mu
 // guards them.
