@@ -88,6 +88,12 @@ func deliveryMutants() []Mutant {
 			New:    "x.keptBytes += len(b)",
 		},
 		{
+			Name: "distsys/resource/mailbox/clocks-come-after-the-window", Kind: Unguarded, In: "distsys/resource/mailbox", Packages: tests, Run: "TestWindowHoldsClocks", Short: true,
+			Breaks: "A section takes more than the window of bytes by its clocks.",
+			Old:    "case len(x.kept) > 0 && total > m.opt.WindowBytes:",
+			New:    "case len(x.kept) > 0 && total > m.opt.WindowBytes+pendingBytesMax:",
+		},
+		{
 			Name: "distsys/resource/mailbox/room-is-not-heard-of", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: "TestWindowDoesNotWearOff", Short: true,
 			Breaks: "A section of two messages, of which the first had room in the window, sleeps when there is room for both.",
 			Old:    "if n > 0 {\n\t\t// Whether",
