@@ -8,20 +8,22 @@ From ashlar.worm.layers Require Import space sequence smr runs.
     command the first time only; answers to commands that a server has applied; and
     reads that ask the registers in order for the first that is unwritten.  Let
     servers crash and messages be lost at any moment.  Then what two servers have
-    applied are beginnings of one sequence without repetitions, and what a server
-    has applied stays the beginning of what it applies. *)
+    applied, each by what the registers told it, are beginnings of one sequence
+    without repetitions, all of whose commands clients had asked to write; and what a
+    server has applied stays the beginning of what it applies. *)
 Theorem wormpaxos_correct `{Countable server} (wishes servers : gset nat) (σ : nat → setting server) l h d :
   (∀ a, sound (σ a)) → stack_run σ (smr_moves wishes servers) smr_start l h d →
-  (∀ p q, commands h (place l p) `prefix_of` commands h (place l q) ∨
-          commands h (place l q) `prefix_of` commands h (place l p)) ∧
-  (∀ p, NoDup (commands h (place l p))) ∧
-  ∀ l' h' p, rtc (layer_step (smr_moves wishes servers)) (l, h) (l', h') →
-    commands h (place l p) `prefix_of` commands h' (place l' p).
+  (∀ p q, ran_by l p `prefix_of` ran_by l q ∨ ran_by l q `prefix_of` ran_by l p) ∧
+  (∀ p, NoDup (ran_by l p)) ∧
+  (∀ p c, c ∈ ran_by l p → ∃ s, Writes (Some c) ∈ h s) ∧
+  ∀ l' h' d' p, rtc (stack_step σ (smr_moves wishes servers)) (l, h, d) (l', h', d') →
+    ran_by l p `prefix_of` ran_by l' p.
 Proof.
-  intros Hσ Hr%stack_is_layer; [|done]. split; [|split].
-  - intros p q. by apply (smr_agree wishes servers).
-  - intros p. apply commands_nodup.
-  - intros l' h' p. by apply smr_kept.
+  intros Hσ Hd. pose proof (stack_is_layer _ _ _ _ _ _ Hσ Hd) as Hr. split; [|split; [|split]].
+  - intros p q. by apply (smr_agree wishes servers l h).
+  - intros p. by apply (smr_once wishes servers l h).
+  - intros p c. by apply (smr_asked wishes servers l h).
+  - intros l' h' d' p Hs. eapply smr_kept. by eapply stack_goes_on.
 Qed.
 Print Assumptions wormpaxos_correct.
 

@@ -61,7 +61,7 @@ Qed.
 Definition stale : moving nat (option nat) smrs := λ l h e l',
   smr_move {[7]} {[1]} l h e l' ∨
   (e = None ∧ ∃ r s, look l !! r = Some s ∧
-    l' = Smrs (applied l) (replied l) (delete r (look l)) (asks l) (<[r := commands h s]> (shown l))).
+    l' = Smrs (applied l) (ran l) (replied l) (delete r (look l)) (gathered l) (asks l) (<[r := seen_by l r]> (shown l))).
 
 Lemma smr_stale : ∃ l0 h0 l h, layer_run stale smr_start l0 h0 ∧ 7 ∈ replied l0 ∧ look l0 !! 0 = None ∧
   rtc (layer_step stale) (l0, h0) (l, h) ∧ shown l !! 0 = Some [].
@@ -69,8 +69,8 @@ Proof.
   eexists _, _, _, _. split; [|split; [|split; [|split]]].
   - sees ltac:(apply (smr_write _ _ _ _ 0 (Some 7)); set_solver) (asked_once (Some 7)).
     sees ltac:(apply (smr_return _ _ _ _ 0 (Wrote (Some 7))); done) (written_once (Some 7)).
-    does ltac:(apply (smr_apply _ _ _ _ 1); [set_solver|by vm_compute]).
-    does ltac:(apply (smr_answer _ _ _ _ 1 0 7); [vm_compute; lia|done]).
+    does ltac:(apply (smr_apply _ _ _ _ 1 (Some 7)); [set_solver|left; vm_compute; repeat constructor]).
+    does ltac:(apply (smr_answer _ _ _ _ 1 7); vm_compute; repeat constructor).
     done.
   - simpl. set_solver.
   - done.

@@ -111,6 +111,23 @@ Inductive log_move (l : logs) (h : addresses) : option (nat * event (option nat)
 Definition log_moves : moving nat (option nat) logs := log_move.
 Notation log_run := (layer_run log_moves log_start).
 
+(** A client or a reader that has called knows the bounds of the moment of its call
+    until it returns, and after. *)
+Lemma log_floors l h e l' :
+  log_move l h e l' →
+  bounds l ⊆ bounds l' ∧
+  (∀ c s k F, clients l !! c = Some (Client s k F) → ∃ s' k', clients l' !! c = Some (Client s' k' F)) ∧
+  (∀ r F x y z, readers l !! r = Some (Reader F x y z) → ∃ x' y' z', readers l' !! r = Some (Reader F x' y' z')).
+Proof.
+  intros Hm. split; [inversion Hm; subst; simpl; set_solver|]. split.
+  - intros d s' k' G Hd. inversion Hm; subst; simpl; try by eauto.
+    all: destruct (decide (c = d)) as [<-|]; [rewrite lookup_insert|rewrite lookup_insert_ne by done; by eauto].
+    all: simplify_eq; eauto.
+  - intros q G u v w Hq. inversion Hm; subst; simpl; try by eauto.
+    all: destruct (decide (r = q)) as [<-|]; [rewrite lookup_insert|rewrite lookup_insert_ne by done; by eauto].
+    all: simplify_eq; eauto.
+Qed.
+
 (** ** Registers that take nothing from a client *)
 
 Definition closed_to (h : list (event (option nat))) (c : nat) : Prop :=
@@ -425,6 +442,21 @@ Qed.
 Lemma log_kept l h c F a : log_run l h → clients l !! c = Some (Client Done (Some a) F) → told (h a) (Some c).
 Proof.
   intros [HO HI]%log_inv_run Hc. destruct (k_done _ _ _ _ (g_clients l h HI c _ Hc)) as (b & [= <-] & ?); done.
+Qed.
+
+(** A read that is called after an append has returned returns its entry, or that it
+    was trimmed. *)
+Lemma log_reads_back l h l' h' c F a h1 h2 q e :
+  log_run l h → clients l !! c = Some (Client Done (Some a) F) → rtc (layer_step log_moves) (l, h) (l', h') →
+  h' a = h a ++ h1 ++ Reads q :: h2 → e ∈ h2 → returns q e → e = Read q (Some c) ∨ e = ReadTrimmed q.
+Proof.
+  intros Hr Hc Hs E He Hq. assert (told (h a) (Some c)) as Ht by by eapply log_kept.
+  assert (log_run l' h') as [HO _]%log_inv_run by exact (rtc_transitive _ _ _ Hr Hs). specialize (HO a).
+  destruct Hq as [->|[->|[v ->]]]; [exfalso|by right|left].
+  - apply (lasting _ HO (h a ++ h1) h2 q (Some c)); [by rewrite E, app_assoc|rewrite told_app; by left|done].
+  - f_equal. eapply (one _ HO); rewrite E, !told_app.
+    + right. right. rewrite told_cons. right. right. by exists q.
+    + by left.
 Qed.
 
 (** An append that returned is among the bounds. *)

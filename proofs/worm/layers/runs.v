@@ -75,10 +75,10 @@ Proof.
   eexists _, _. split.
   - event ltac:(apply (smr_write _ _ _ _ 0 (Some 7)); set_solver) (asked_once (Some 7)).
     event ltac:(apply (smr_return _ _ _ _ 0 (Wrote (Some 7))); done) (written_once (Some 7)).
-    alone ltac:(apply (smr_apply _ _ _ _ 1); [set_solver|by vm_compute]).
-    alone ltac:(apply (smr_answer _ _ _ _ 1 0 7); [vm_compute; lia|done]).
+    alone ltac:(apply (smr_apply _ _ _ _ 1 (Some 7)); [set_solver|left; vm_compute; repeat constructor]).
+    alone ltac:(apply (smr_answer _ _ _ _ 1 7); vm_compute; repeat constructor).
     alone ltac:(apply (smr_begin _ _ _ _ 0); done).
-    alone ltac:(apply (smr_look _ _ _ _ 0 0); [done|by vm_compute]).
+    alone ltac:(apply (smr_look _ _ _ _ 0 0 (Some 7)); [done|left; vm_compute; repeat constructor]).
     event ltac:(apply (smr_ask _ _ _ _ 0 1 0); done) (read_begun (value := option nat)).
     event ltac:(apply (smr_end _ _ _ _ 0 1 0); done) (read_nothing (value := option nat)).
     done.

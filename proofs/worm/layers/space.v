@@ -221,26 +221,44 @@ Inductive stack_step : local * space addr value * registers → local * space ad
 Definition stack_run (l0 l : local) (h : space addr value) (d : registers) : Prop :=
   rtc stack_step (l0, untouched, λ _, dstart) (l, h, d).
 
-Lemma stack_is_layer l0 l h d : (∀ a, sound (σ a)) → stack_run l0 l h d → layer_run moves l0 l h.
+(** Each register has gone through the history that the layer saw. *)
+Definition standing (x : local * space addr value * registers) : Prop :=
+  ∀ a, rtc (dstep (σ a)) dstart (x.2 a) ∧ x.1.2 a = past (x.2 a).
+
+Lemma stack_layer_step x y :
+  (∀ a, sound (σ a)) → stack_step x y → standing x → rtc (layer_step moves) x.1 y.1 ∧ standing y.
 Proof.
-  intros Hσ Hr. unfold stack_run in Hr.
-  cut (layer_run moves l0 l h ∧ ∀ a, rtc (dstep (σ a)) dstart (d a) ∧ h a = past (d a)); [by intros []|].
-  remember (l0, untouched, λ _, dstart) as x eqn:Ex. remember (l, h, d) as y eqn:Ey.
-  cut (layer_run moves l0 y.1.1 y.1.2 ∧ ∀ a, rtc (dstep (σ a)) dstart (y.2 a) ∧ y.1.2 a = past (y.2 a)); [by subst y|].
-  assert (layer_run moves l0 x.1.1 x.1.2 ∧ ∀ a, rtc (dstep (σ a)) dstart (x.2 a) ∧ x.1.2 a = past (x.2 a)) as Hx.
-  { subst x. split; [apply rtc_refl|]. intros a. split; [apply rtc_refl|done]. }
-  clear Ex Ey. induction Hr as [|x y z Hs _ IH]; [done|]. apply IH. clear IH.
-  destruct Hs as [l1 h1 d1 l2 Hm|l1 h1 d1 l2 a e u Hm Hd He|l1 h1 d1 a u Hd He]; simpl in *; destruct Hx as [Hl Ha].
-  - split; [|done]. eapply rtc_r; [done|]. by constructor.
+  intros Hσ Hs Ha.
+  destruct Hs as [l1 h1 d1 l2 Hm|l1 h1 d1 l2 a e u Hm Hd He|l1 h1 d1 a u Hd He]; unfold standing in *; simpl in *.
+  - split; [|done]. apply rtc_once. by constructor.
   - destruct (Ha a) as [Hrun Hp].
     assert (rtc (dstep (σ a)) dstart u) as Hu by by eapply rtc_r.
     split.
-    + eapply rtc_r; [done|]. constructor; [done|]. rewrite Hp, <- He. by eapply durable_write_once.
+    + apply rtc_once. constructor; [done|]. rewrite Hp, <- He. by eapply durable_write_once.
     + intros b. destruct (decide (a = b)) as [<-|].
       * rewrite fn_lookup_insert, recorded. split; [done|]. by rewrite Hp.
       * rewrite fn_lookup_insert_ne, recorded_elsewhere by done. apply Ha.
-  - split; [done|]. intros b. destruct (decide (a = b)) as [<-|].
+  - split; [apply rtc_refl|]. intros b. destruct (decide (a = b)) as [<-|].
     + rewrite fn_lookup_insert. destruct (Ha a) as [Hrun Hp]. split; [by eapply rtc_r|congruence].
     + rewrite fn_lookup_insert_ne by done. apply Ha.
 Qed.
+
+Lemma stack_layer_steps x y :
+  (∀ a, sound (σ a)) → rtc stack_step x y → standing x → rtc (layer_step moves) x.1 y.1 ∧ standing y.
+Proof.
+  intros Hσ. induction 1 as [x|x y z Hs _ IH]; intros Hx; [by split|].
+  destruct (stack_layer_step x y Hσ Hs Hx) as [H1 Hy]. destruct (IH Hy). split; [by etrans|done].
+Qed.
+
+Lemma stack_stands l0 l h d : (∀ a, sound (σ a)) → stack_run l0 l h d → layer_run moves l0 l h ∧ standing (l, h, d).
+Proof. intros Hσ Hr. apply (stack_layer_steps _ _ Hσ Hr). intros a. split; [apply rtc_refl|done]. Qed.
+
+Lemma stack_is_layer l0 l h d : (∀ a, sound (σ a)) → stack_run l0 l h d → layer_run moves l0 l h.
+Proof. intros Hσ Hr. by apply (stack_stands _ _ _ _ Hσ Hr). Qed.
+
+(** What goes on in the stack goes on on the interface. *)
+Lemma stack_goes_on l0 l h d l' h' d' :
+  (∀ a, sound (σ a)) → stack_run l0 l h d → rtc stack_step (l, h, d) (l', h', d') →
+  rtc (layer_step moves) (l, h) (l', h').
+Proof. intros Hσ Hr Hs. apply (stack_layer_steps _ _ Hσ Hs). by apply (stack_stands _ _ _ _ Hσ Hr). Qed.
 End stack.
