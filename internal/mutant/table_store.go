@@ -425,6 +425,12 @@ func treeMutants() []Mutant {
 			New:    "newer := p.Refs[:0]",
 		},
 		{
+			Name: "store/explore/each-part-counts-the-operations", Kind: WrongAnswer, In: "internal/evidence/store/explore", Packages: []string{"internal/evidence/store/explore"}, Run: "TestPartsAreTheWhole",
+			Breaks: "The run of a seed, which all its parts make, is counted by each.",
+			Old:    "if e.depth > 1 || e.x.o.Part == 0 {",
+			New:    "if e != nil {",
+		},
+		{
 			Name: "store/tree/record-cache-keeps-old-values", Kind: Unsound, In: "store", Packages: []string{"internal/evidence/store/explore"}, Run: "TestTheStoreIsAMap|TestHistories",
 			Breaks: "What a memtable overwrites stays in the record cache.",
 			Old:    "\tdb.uncache(m)\n",

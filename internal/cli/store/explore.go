@@ -60,7 +60,7 @@ func newExploreCommand(t *console.Terminal) *cobra.Command {
 	f.Uint64Var(&o.seed, "seed", 1, "begin with seed `N`")
 	f.Uint64Var(&o.seeds, "seeds", 0, "explore `N` seeds (default: as many as it takes)")
 	f.Uint64Var(&o.states, "states", 0, "explore seeds until there were `N` states (default 10000, without --seeds)")
-	f.IntVarP(&o.workers, "workers", "w", 0, "explore `N` seeds at one time (default: one per processor)")
+	f.IntVarP(&o.workers, "workers", "w", 0, "explore `N` parts of seeds at one time (default: one per processor)")
 	f.StringVar(&o.replay, "replay", "", "do once more what a failure has printed, `WORDS`")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (ashlar-store-explore/1)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
@@ -156,7 +156,7 @@ func tellExplored(t *console.Terminal, o exploreOptions, r *explore.Report, code
 	}
 	w := t.Out
 	p := console.NewPalette(t.OutTTY)
-	fmt.Fprintf(w, "%s moments, %s crash states of %s different images; the store was opened %s times\n",
+	fmt.Fprintf(w, "%s moments, %s crash states, %s images, counted once for each part of a seed; the store was opened %s times\n",
 		console.Count(int64(r.Moments)), console.Count(int64(r.States)), console.Count(int64(r.Images)), console.Count(int64(r.Opens)))
 	fmt.Fprintf(w, "%s reads gave the right answer; %s images were verified\n", console.Count(int64(r.Reads)), console.Count(int64(r.Verify)))
 	names := make([]string, 0, len(r.Coverage))

@@ -88,7 +88,8 @@ func (c *checker) want(off int, name string, want, found uint64) {
 }
 
 // zero says that b, which is at off, has only zeros. Most pages of a small store are
-// little else, so it compares many bytes at a time before it looks for the one.
+// little else, so it compares many bytes at a time before it looks for the
+// byte that is not zero.
 func (c *checker) zero(off int, b []byte) {
 	for len(b) >= len(zeros) && [len(zeros)]byte(b) == zeros {
 		off, b = off+len(zeros), b[len(zeros):]

@@ -32,7 +32,7 @@ type Options struct {
 	FaultRuns int
 	// Part of Parts is the share of the moments whose states are explored: every
 	// Parts-th group of neighbours, which have many images in common. Part 0 has the
-	// faults too. Parts 0 is everything.
+	// faults too, and counts the run itself. Parts 0 is everything.
 	Part, Parts int
 	// Only replays one state: Failure.Path has the numbers; empty, but not nil,
 	// it replays the workload without a crash. Fault replays one fault, as
@@ -100,7 +100,7 @@ func ParsePath(text string) ([]Step, error) {
 type Report struct {
 	Moments uint64 // at which states were made
 	States  uint64 // crash states
-	Images  uint64 // of them, with different bytes: each was opened
+	Images  uint64 // of them, with different bytes: each was opened; counted once for each part of a seed
 	Opens   uint64 // of stores, faults included
 	Deep    [8]uint64
 	Reads   uint64 // that gave the right answer
@@ -232,7 +232,11 @@ func (x *explorer) explored(s *session, depth int, path []Step, l limits, random
 
 // crashes runs the workload and explores the states of all its moments.
 func (x *explorer) crashes() {
-	s := newSession(x.o.Subject, marks(x.report.Coverage), NewDisk(), newHistory(x.keys, 0, nil))
+	tracer := marks(x.report.Coverage)
+	if x.o.Part > 0 { // all parts make the same run: one of them counts it
+		tracer = marks{}
+	}
+	s := newSession(x.o.Subject, tracer, NewDisk(), newHistory(x.keys, 0, nil))
 	s.scan = &x.scanner
 	e := x.explored(s, 1, nil, limits{x.o.Subsets, x.o.Samples, min(x.o.Subsets, tornMax)}, x.o.Seed)
 	e.guard(func() (err, bad error) { return s.open() })
@@ -249,14 +253,18 @@ func (x *explorer) crashes() {
 		}
 		e.moment()
 	}
-	x.report.Reads += s.reads
+	if x.o.Part == 0 {
+		x.report.Reads += s.reads
+	}
 	s.abandon()
 }
 
 // run does operations, and looks at the disk between them too.
 func (e *explored) run(ops []Op) {
 	for i := range ops {
-		e.x.report.Coverage["op "+ops[i].Kind.String()]++
+		if e.depth > 1 || e.x.o.Part == 0 {
+			e.x.report.Coverage["op "+ops[i].Kind.String()]++
+		}
 		e.during = "between operations"
 		e.guard(func() (err, bad error) { return e.exec(&ops[i]) })
 		if e.x.ended() {
@@ -356,7 +364,7 @@ func (e *explored) state(c choice, at Step) {
 // from there. It returns the last moment that the state is.
 func (e *explored) look(cr crash, c choice, path []Step) (last int) {
 	x := e.x
-	s := newSession(e.subject, e.tracer, cr.disk(e.acked), e.h)
+	s := newSession(e.subject, marks(x.report.Coverage), cr.disk(e.acked), e.h)
 	s.made, s.acked, s.before, s.scan = e.made, e.acked, e.before, e.scan
 	x.report.Opens++
 	x.report.Deep[e.depth]++
@@ -404,7 +412,7 @@ func (e *explored) look(cr crash, c choice, path []Step) (last int) {
 // copiesOn checks the copies that a disk must have.
 func (e *explored) copiesOn(d *Disk) (err, bad error) {
 	for _, c := range e.copies {
-		st, err := e.subject.Open(d, c.dir, e.tracer)
+		st, err := e.subject.Open(d, c.dir, marks(e.x.report.Coverage))
 		if err != nil {
 			return fmt.Errorf("the copy %s: %w", c.dir, err), nil
 		}

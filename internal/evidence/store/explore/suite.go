@@ -20,7 +20,7 @@ type Suite struct {
 	First    uint64 // seed
 	Seeds    uint64 // how many; 0: until there are enough States
 	States   uint64
-	Workers  int // that explore at one time; each part of a seed is one's own
+	Workers  int // that explore at one time; each part of a seed is explored by one of them
 	// Progress receives the sum so far after each part of a seed. Its calls do not
 	// overlap.
 	Progress func(seed uint64, sum Report)

@@ -76,7 +76,7 @@ func TestCrashes(t *testing.T) {
 		}
 	}
 	r := s.Run()
-	t.Logf("%d states at %d moments, %d different images; %d opens, by depth %d; %d verified; %d right reads\n%v",
+	t.Logf("%d states at %d moments, %d images, counted once for each part of a seed; %d opens, by depth %d; %d verified; %d right reads\n%v",
 		r.States, r.Moments, r.Images, r.Opens, r.Deep[1:4], r.Verify, r.Reads, r.Coverage)
 	if r.Failure != nil {
 		fail(t, s, r.Failure)
