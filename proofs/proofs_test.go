@@ -39,6 +39,9 @@ func TestNothingIsAssumed(t *testing.T) {
 				t.Errorf("%s:%d: %s", file, i+1, word)
 			}
 		}
+		for _, line := range looseContexts(code) {
+			t.Errorf("%s:%d: Context outside a section is an axiom", file, line)
+		}
 	}
 }
 
@@ -59,6 +62,54 @@ func TestGreps(t *testing.T) {
 		code, _ := withoutComments(c.text)
 		if got := assumption.FindString(code); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// sentence matches the sentences that looseContexts follows.
+var sentence = regexp.MustCompile(`(?:^|\.)\s*(?:(?:Local|Global|#\[[^\]]*\])\s+)*(?:(Section|Module)\s+(?:Type\s+)?(\w+)([^.]*)|End\s+(\w+)|(Context))\b`)
+
+// looseContexts returns the lines of code at which Context is outside of every section.
+func looseContexts(code string) []int {
+	var open []string // what is open, with the word that opened it
+	var loose []int
+	sections := 0
+	for i, line := range strings.Split(code, "\n") {
+		for _, m := range sentence.FindAllStringSubmatch(line, -1) {
+			switch {
+			case m[1] != "" && !strings.Contains(m[3], ":="):
+				open = append(open, m[1])
+				if m[1] == "Section" {
+					sections++
+				}
+			case m[4] != "" && len(open) > 0:
+				if open[len(open)-1] == "Section" {
+					sections--
+				}
+				open = open[:len(open)-1]
+			case m[5] != "" && sections == 0:
+				loose = append(loose, i+1)
+			}
+		}
+	}
+	return loose
+}
+
+// TestLooseContexts makes sure that a Context is seen.
+func TestLooseContexts(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{"Context (x : False).", 1},
+		{"#[global] Context `{False}.", 1},
+		{"Section a.\n  Context (x : False).\nEnd a.", 0},
+		{"Section a.\nEnd a.\nContext (x : False).", 1},
+		{"Module m.\n  Context (x : False).\nEnd m.", 1},
+		{"Section a. Section b. End b. Context (x : False).\nEnd a. Context (y : False).", 1},
+	} {
+		if got := looseContexts(c.text); len(got) != c.want {
+			t.Errorf("%q: lines %v, want %d of them", c.text, got, c.want)
 		}
 	}
 }
@@ -117,7 +168,9 @@ func TestTrusted(t *testing.T) {
 
 // TestTheorems lets Coq check each headline theorem once more and compares what
 // it prints of the assumptions with the golden text, which is the only accepted
-// one. Each theorem has its English sentence before it.
+// one. Each theorem has its English sentence before it, and there is nothing but
+// theorems and corollaries, so that Coq prints the assumptions of everything. An
+// axiom of a library is found by that, where a theorem uses it, and not otherwise.
 func TestTheorems(t *testing.T) {
 	tops, err := filepath.Glob("top/*.v")
 	if err != nil || len(tops) == 0 {
@@ -129,11 +182,18 @@ func TestTheorems(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !regexp.MustCompile(`\*\)\s*\n(Theorem|Corollary) `).Match(text) {
-				t.Error("no theorem with an English sentence before it")
+			code, _ := withoutComments(string(text))
+			for _, m := range regexp.MustCompile(`(?m)^\s*(?:(?:Local|Global|Program|#\[[^\]]*\])\s+)*(Lemma|Fact|Remark|Proposition|Property|Example|Goal)\b`).FindAllStringSubmatch(code, -1) {
+				t.Errorf("a %s: call it Theorem or Corollary, or put it in another file", m[1])
 			}
 			theorems := regexp.MustCompile(`(?m)^(?:Theorem|Corollary) ([^ :({]+)`).FindAllSubmatch(text, -1)
+			if len(theorems) == 0 {
+				t.Error("no theorem")
+			}
 			for _, m := range theorems {
+				if !regexp.MustCompile(`\*\)\s*\n(?:Theorem|Corollary) ` + regexp.QuoteMeta(string(m[1])) + `\b`).Match(text) {
+					t.Errorf("no English sentence before %s", m[1])
+				}
 				if !bytes.Contains(text, []byte("Print Assumptions "+string(m[1])+".")) {
 					t.Errorf("no Print Assumptions %s", m[1])
 				}
