@@ -234,13 +234,30 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestDisagreement makes sure that the test above can fail: a fact too many, and one too few.
+// TestDisagreement makes sure that the test above can fail: a fact too many, one too few, a fact
+// that is carried and one that is sent. It fails for no other reason: what is so, Coq believes.
 func TestDisagreement(t *testing.T) {
 	dir := semantics(t)
-	for i, facts := range []string{`[("p", [U64 1]); ("p", [U64 2])]`, `[]`} {
-		text := header + "Goal agrees 1 (Component [[]] [] []) (Node \"a\") [(\"p\", [U64 1])] " + facts + " [] [] = true.\nProof. vm_compute. reflexivity. Qed.\n"
-		if err := coq(t, dir, fmt.Sprint("wrong", i, ".v"), text); err == nil {
-			t.Errorf("Coq believes that there are %s", facts)
+	const p = `[("p", [U64 1])]`
+	for i, c := range []struct {
+		facts, carried, sent string
+		right                bool
+	}{
+		{p, `[]`, `[]`, true},
+		{`[("p", [U64 1]); ("p", [U64 2])]`, `[]`, `[]`, false},
+		{`[]`, `[]`, `[]`, false},
+		{p, p, `[]`, false},
+		{p, `[]`, `[(Node "b", ("p", [U64 1]))]`, false},
+	} {
+		text := header + "Goal agrees 1 (Component [[]] [] []) (Node \"a\") " + p + " " + c.facts + " " + c.carried + " " + c.sent + " = true.\nProof. vm_compute. reflexivity. Qed.\n"
+		err := coq(t, dir, fmt.Sprint("wrong", i, ".v"), text)
+		switch {
+		case c.right && err != nil:
+			t.Errorf("Coq does not believe what is so: %v", err)
+		case !c.right && err == nil:
+			t.Errorf("Coq believes that %s holds, %s is carried and %s is sent", c.facts, c.carried, c.sent)
+		case !c.right && !strings.Contains(err.Error(), `Unable to unify "true" with "false"`):
+			t.Errorf("%s, %s, %s: refused for another reason: %v", c.facts, c.carried, c.sent, err)
 		}
 	}
 }
