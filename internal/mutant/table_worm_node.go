@@ -180,6 +180,16 @@ func wormNodeMutants() []Mutant {
 			Old:    "\tif fresh {\n\t\ts.witness.hurry", New: "\tif fresh && false {\n\t\ts.witness.hurry",
 		},
 		{
+			Name: "worm/node/each-replay-is-signed", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestReportsAreReplayed",
+			Breaks: "Whoever sends a member's old reports again, on many connections, keeps a server at signatures.",
+			Old:    "return nil, !last.stale.take(now, reportEvery, reportBurst)", New: "return nil, false",
+		},
+		{
+			Name: "worm/node/reports-never-begin", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestToldWhenWritten",
+			Breaks: "The reports that waited for the disk do not begin when the life is on it.",
+			Old:    "if w.postponed && s.commits.durable() >= w.begun {", New: "if w.postponed && s.commits.durable() < w.begun {",
+		},
+		{
 			Name: "worm/node/another-form-is-no-trouble", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: "TestOtherVersions",
 			Breaks: "A server whose reports a member of another version refuses stays mute, and its status does not say why.",
 			Old:    "if errors.Is(err, wor.ErrLimit) {\n\t\t// It runs", New: "if errors.Is(err, wor.ErrSealed) {\n\t\t// It runs",
@@ -247,7 +257,7 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/members-share-with-strangers", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestReportsOfStrangers",
 			Breaks: "A flood of strangers keeps a member from being confirmed.",
-			Old:    "!s.registers.isPeer(signer(payload)) && !s.witness", New: "!s.witness",
+			Old:    "!member && !s.witness", New: "!s.witness",
 		},
 		{
 			Name: "worm/node/reports-of-a-connection-without-bound", Kind: Unguarded, In: "internal/worm/node", Packages: node, Run: "TestReportsOfOneConnection",

@@ -243,6 +243,7 @@ func (k *commits) release() {
 		c.account()
 	}
 	k.flying = k.flying[:0]
+	s.witness.committed()
 }
 
 // checkpoint begins to write the state anew. The whole state is passed at once;

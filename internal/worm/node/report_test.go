@@ -101,3 +101,58 @@ func TestReportsOfOneConnection(t *testing.T) {
 		t.Error("a connection with a wrong signature goes on")
 	}
 }
+
+// TestReportsAreReplayed: whoever sends members' reports again, on any number of
+// connections, costs a bounded number of signatures, and does not keep the
+// member that has restarted waiting.
+func TestReportsAreReplayed(t *testing.T) {
+	d, keys := asker(t)
+	d.commit()
+	send := func(r report) answer {
+		g := d.peer(keys[0])
+		g.reports(keys[0], r)
+		d.commit()
+		a := g.one(wire.TypeAnswer)
+		g.h.Closed(g.c, nil)
+		return answer{a.code, string(a.payload)}
+	}
+	older, last := report{now: sighting{place{1, 1000}, 5}}, report{now: sighting{place{1, 1001}, 5}}
+	for _, r := range []report{older, last} {
+		if a := send(r); a.code != wire.CodeOK {
+			t.Fatalf("answered %v", a.code)
+		}
+	}
+	first := send(last)
+	for range 10 * reportBurst {
+		if a := send(last); a != first {
+			t.Fatalf("the same report is answered %v, and another verdict", a.code)
+		}
+	}
+	answered := 0
+	for range 10 * reportBurst {
+		older.now.position-- // each is another one
+		if send(older).code == wire.CodeOK {
+			answered++
+		}
+	}
+	if answered != reportBurst {
+		t.Errorf("%d reports that bring nothing new are answered, want %d", answered, reportBurst)
+	}
+	next := report{now: sighting{place{2, 1002}, 6}}
+	if a := send(next); a.code != wire.CodeOK {
+		t.Errorf("the member that has restarted is answered %v", a.code)
+	}
+	next.knows = last.now
+	if a := send(next); a.code != wire.CodeOK {
+		t.Errorf("the member that names the sighting is answered %v", a.code)
+	}
+	if seen := d.s.witness.seen[keys[0].ID()]; seen != next.now {
+		t.Errorf("seen %v", seen)
+	}
+}
+
+// answer is a code and what came with it.
+type answer struct {
+	code    wire.Code
+	payload string
+}

@@ -186,13 +186,24 @@ const (
 // answer leaves when the report is durable.
 func (c *conn) witness(id uint64, payload []byte) error {
 	s := c.s
-	now := s.opt.Env.Clock.Now()
+	now, claimed := s.opt.Env.Clock.Now(), signer(payload)
+	member := s.registers.isPeer(claimed)
 	switch {
 	case s.unable() || s.pressed(c),
 		!c.reports.take(now, reportEvery, reportBurst),
-		!s.registers.isPeer(signer(payload)) && !s.witness.strangers.take(now, strangerEvery, strangerBurst):
+		!member && !s.witness.strangers.take(now, strangerEvery, strangerBurst):
 		s.mark("worm/node report: busy")
 		return c.now.Answer(id, wire.CodeBusy, nil)
+	}
+	if member && s.witness.denial() == "" {
+		verdict, refuse := s.witness.repeat(claimed, payload, now)
+		switch {
+		case verdict != nil:
+			return c.outlet().Answer(id, wire.CodeOK, verdict)
+		case refuse:
+			s.mark("worm/node report: busy")
+			return c.now.Answer(id, wire.CodeBusy, nil)
+		}
 	}
 	from, text, err := signed(reportPurpose, s.opt.Genesis.Cluster, payload)
 	if err != nil {
@@ -214,7 +225,11 @@ func (c *conn) witness(id uint64, payload []byte) error {
 		s.witness.hurry(func(a *ask) bool { return a.member.ID == from }) // it can be reached now
 	}
 	v := verdict{about: from, to: r.digest(), seen: seen}
-	return c.outlet().Answer(id, wire.CodeOK, s.key.sign(verdictPurpose, s.opt.Genesis.Cluster, encodeVerdict(v)))
+	answer := s.key.sign(verdictPurpose, s.opt.Genesis.Cluster, encodeVerdict(v))
+	if member {
+		s.witness.answered(from, payload, answer)
+	}
+	return c.outlet().Answer(id, wire.CodeOK, answer)
 }
 
 // take takes a server's report about itself, and returns the earlier sighting,
@@ -292,7 +307,9 @@ type witness struct {
 	lives         lives  // of this server, as its disk knows them
 	begun         uint64 // number of the record that this life has begun
 	seen          map[wor.ServerID]sighting
-	strangers     bucket // reports of servers that are not members
+	strangers     bucket                     // reports of servers that are not members
+	last          map[wor.ServerID]*repeated // of members
+	postponed     bool                       // reports wait until this life is on the disk
 	asks          []*ask
 	told          uint64        // the position of the last reports
 	pause         time.Duration // between attempts to reach peers
@@ -303,7 +320,7 @@ type witness struct {
 }
 
 func newWitness(s *Server, life uint64) witness {
-	return witness{s: s, life: life, seen: map[wor.ServerID]sighting{}, pause: askMin}
+	return witness{s: s, life: life, seen: map[wor.ServerID]sighting{}, last: map[wor.ServerID]*repeated{}, pause: askMin}
 }
 
 // from sets where the disk was when it was opened.
@@ -464,8 +481,8 @@ func (w *witness) tellPeers() {
 	}
 	if s.commits.durable() < w.begun {
 		// A peer that learned of this life before it is on the disk would deny
-		// the next one.
-		s.wheel.add(&w.tell, s.opt.Env.Clock.Now().Add(wheelTick))
+		// the next one. On a full disk that may take long.
+		w.postponed = true
 		return
 	}
 	unsure := false
@@ -496,6 +513,16 @@ func (w *witness) tellPeers() {
 	if unsure {
 		s.wheel.add(&w.tell, s.opt.Env.Clock.Now().Add(w.pause))
 		w.pause = min(2*w.pause, s.opt.TellEvery, s.retryMax())
+	}
+}
+
+// committed begins the reports that had to wait for the disk.
+func (w *witness) committed() {
+	s := w.s
+	if w.postponed && s.commits.durable() >= w.begun {
+		w.postponed = false
+		s.wheel.remove(&w.tell)
+		s.wheel.add(&w.tell, s.opt.Env.Clock.Now())
 	}
 }
 

@@ -181,6 +181,9 @@ func TestToldWhenWritten(t *testing.T) {
 	if len(d.dialled) != 0 {
 		t.Fatal("peers are told before the disk knows")
 	}
+	if e := &d.s.witness.tell; e.linked() && e.at < d.clock.Now().Add(TellEveryDefault/2) {
+		t.Error("it looks again and again whether the disk knows")
+	}
 	d.commit()
 	d.clock.advance(10 * wheelTick)
 	if len(d.dialled) != 2 {
