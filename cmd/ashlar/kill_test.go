@@ -72,7 +72,7 @@ func TestKilledSearches(t *testing.T) {
 		}
 		start := time.Now()
 		p := run("--workers", "2")
-		<-p.Ended()
+		p.Wait()
 		whole := time.Since(start)
 		want := outcomeOf(t, []byte(p.Out()))
 		for kills := range 2 {
@@ -89,7 +89,7 @@ func TestKilledSearches(t *testing.T) {
 				p := run(how...)
 				if killed < 4*kills {
 					timer := time.AfterFunc(rand.N(whole), p.Kill)
-					<-p.Ended()
+					p.Wait()
 					timer.Stop()
 				}
 				if p.State().ExitCode() < 0 {

@@ -21,7 +21,23 @@ func procsMutants() []Mutant {
 		{
 			Name: "procs/a-part-is-a-line", Kind: WrongAnswer, In: procs, Packages: []string{procs}, Run: "TestLines", Short: true,
 			Breaks: "A line that a process was killed in is taken for what it printed.",
-			Old:    "if len(w.lines) == 0 {\n\t\treturn \"\", false", New: "if len(w.lines) == 0 {\n\t\treturn string(w.part), len(w.part) > 0",
+			Old:    "if w.ended {\n\t\t\treturn \"\", false", New: "if w.ended {\n\t\t\treturn string(w.text[w.taken:]), w.taken < len(w.text)",
+		},
+		{
+			Name: "procs/each-line-begins-anew", Kind: Unguarded, In: procs, Packages: []string{procs}, Run: "TestWaitsAreBounded", Short: true,
+			Breaks: "A process that prints for ever what the test does not wait for is waited for without end.",
+			Old:    "defer p.bound(fmt.Sprintf(\"no line %q\", prefix))() // whatever other lines come\n\tfor {\n\t\tline, ok := p.next()",
+			New:    "_ = fmt.Sprint(prefix)\n\tfor {\n\t\tline, ok := p.Next()",
+		},
+		{
+			Name: "procs/the-number-is-anothers", Kind: Unguarded, In: procs, Packages: []string{procs}, Run: "TestTheNumberIsAnothers", Short: true,
+			Breaks: "A test kills a process that has been given the number of one that has ended.",
+			Old:    "if !p.reaped {", New: "if p.cmd != nil {",
+		},
+		{
+			Name: "procs/cut-in-silence", Kind: Lost, In: procs, Packages: []string{procs}, Run: "TestMuchIsPrinted", Short: true,
+			Breaks: "A test takes for never printed what was printed early.",
+			Old:    "w.cut = true", New: "w.cut = false",
 		},
 	}
 }

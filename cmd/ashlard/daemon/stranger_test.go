@@ -224,6 +224,9 @@ func TestClaimsOfStrangers(t *testing.T) {
 		if errs := f.servers[i].Errs(); strings.Contains(errs, "MUTE") {
 			t.Errorf("server %d was muted by strangers:\n%s", i, errs)
 		}
+		if f.servers[i].Truncated() {
+			t.Errorf("server %d has printed so much that it is not known whether it was mute", i)
+		}
 		f.start(i)
 		f.healthy(fmt.Sprint("after restart ", i))
 	}

@@ -5,9 +5,11 @@
 package procs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -18,8 +20,6 @@ import (
 // says so.
 func Namespaces(t testing.TB, n, lossPercent int) (name string) {
 	t.Helper()
-	name = fmt.Sprint("ashlar", os.Getpid())
-	hub := name + "-hub"
 	add := func(namespace string) error {
 		err := IP("netns", "add", namespace)
 		if err == nil {
@@ -27,8 +27,21 @@ func Namespaces(t testing.TB, n, lossPercent int) (name string) {
 		}
 		return err
 	}
-	if err := add(hub); err != nil {
-		t.Skipf("NOT RUN: network namespaces are not permitted here: %v", err)
+	var hub string
+	for n := range namespacesMax {
+		name = fmt.Sprintf("ashlar%d.%d", os.Getpid(), n)
+		hub = name + "-hub"
+		err := add(hub)
+		if err == nil {
+			break
+		}
+		if why := unavailable(err); why != "" {
+			t.Skipf("NOT RUN: %s: %v", why, err)
+		}
+		// Another test of this process may have the name, or one that was killed.
+		if n == namespacesMax-1 || !strings.Contains(err.Error(), "File exists") {
+			t.Fatal(err)
+		}
 	}
 	must := func(args ...string) {
 		t.Helper()
@@ -51,12 +64,29 @@ func Namespaces(t testing.TB, n, lossPercent int) (name string) {
 		must("-n", host, "address", "add", fmt.Sprintf("192.0.2.%d/24", i+1), "dev", "eth0")
 		must("-n", host, "link", "set", "eth0", "up")
 		if err := IP("netns", "exec", host, "iptables", "-A", "INPUT", "-i", "eth0", "-p", "tcp",
-			"-m", "statistic", "--mode", "random", "--probability", fmt.Sprintf("0.%02d", lossPercent), "-j", "DROP"); err != nil {
+			"-m", "statistic", "--mode", "random", "--probability", probability(lossPercent), "-j", "DROP"); err != nil {
 			t.Skipf("NOT RUN: packets cannot be lost here: %v", err)
 		}
 	}
 	return name
 }
+
+// namespacesMax is how many sets of namespaces a process may have at once.
+const namespacesMax = 100
+
+// unavailable is why there can be no namespaces here, if the error of ip says that.
+func unavailable(err error) string {
+	switch text := err.Error(); {
+	case errors.Is(err, exec.ErrNotFound):
+		return "there is no command ip"
+	case strings.Contains(text, "Operation not permitted"), strings.Contains(text, "Permission denied"):
+		return "network namespaces are not permitted here"
+	}
+	return ""
+}
+
+// probability writes percent as iptables reads it.
+func probability(percent int) string { return fmt.Sprintf("%.2f", float64(percent)/100) }
 
 // IP runs the command ip.
 func IP(args ...string) error {

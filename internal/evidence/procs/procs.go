@@ -2,25 +2,27 @@
 
 //go:build unix
 
-// Package procs runs processes for tests: it starts them, hears what they print, sends
-// them signals, and kills them.
+// Package procs runs processes for tests: it starts them, reads their output, sends them
+// signals, and kills them.
 //
 // In: a test, and commands that have not been started; Self makes one of the test's own
 // program. Out: the lines of a process as it prints them, all that it has printed, and
 // how it ended.
 //
-// Promised: every wait is for an event, and has a bound: a process that neither prints
-// what the test waits for nor ends within two minutes is killed, and the test fails. When
-// the test is over, the process and its group are killed, and what they printed is in
+// Promised: every wait is for an event, and all but that for the channel of Ended have a
+// bound: a process that neither prints what the test waits for nor ends within two
+// minutes is killed, and the test fails. A process may print without end: of that the
+// last part is kept, and Truncated reports it. When the test is over, the process and its group are killed, and what they printed is in
 // the log if the test has failed. On Linux the kernel kills the process, too, when the
 // test's own process dies without that, but not what the process has started.
 //
-// Refused: to find ports. A process listens on port 0 and prints its address; package
+// Not here: finding free ports. A process listens on port 0 and prints its address; package
 // ports is for those that cannot.
 package procs
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -36,7 +38,7 @@ import (
 // patience bounds each wait. Nothing takes that long unless something is wrong.
 const patience = 2 * time.Minute
 
-// keepMax is how much of what a process prints is kept, in bytes: the end of it.
+// keepMax is how much of what a process prints is kept at least, in bytes: the end of it.
 const keepMax = 256 << 10
 
 // Process is a process that a test has started. It is safe for concurrent use.
@@ -48,6 +50,11 @@ type Process struct {
 	errs  printed
 	ended chan struct{} // closed when it has ended and all that it printed is here
 	asked bool          // the test has what it printed
+
+	// reaped is that the process has ended, so that its number may be another's. Until
+	// ended, processes outside of its group may still print.
+	mu     sync.Mutex
+	reaped bool
 }
 
 // Self is a command of the test's own program, with a setting NAME=VALUE that its
@@ -70,6 +77,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Process {
 	return start(t, cmd, patience)
 }
 
+// start starts a command of which each wait may take that long.
 func start(t testing.TB, cmd *exec.Cmd, wait time.Duration) *Process {
 	t.Helper()
 	p := &Process{t: t, cmd: cmd, wait: wait, ended: make(chan struct{})}
@@ -103,6 +111,9 @@ func start(t testing.TB, cmd *exec.Cmd, wait time.Duration) *Process {
 		defer close(p.ended)
 		_ = cmd.Wait() // how it ended is in ProcessState
 		p.killGroup()
+		p.mu.Lock()
+		p.reaped = true
+		p.mu.Unlock()
 		for _, r := range pipes { // for processes that are outside of its group
 			_ = r.SetReadDeadline(time.Now().Add(p.wait))
 		}
@@ -122,7 +133,13 @@ func start(t testing.TB, cmd *exec.Cmd, wait time.Duration) *Process {
 // and what it printed, which is for the test to log.
 func Run(t testing.TB, cmd *exec.Cmd) (code int, out, errs string) {
 	t.Helper()
-	p := Start(t, cmd)
+	return RunWithin(t, cmd, patience)
+}
+
+// RunWithin runs a command that may take that long.
+func RunWithin(t testing.TB, cmd *exec.Cmd, wait time.Duration) (code int, out, errs string) {
+	t.Helper()
+	p := start(t, cmd, wait)
 	code = p.Wait()
 	p.asked = code >= 0
 	return code, p.Out(), p.Errs()
@@ -132,10 +149,15 @@ func Run(t testing.TB, cmd *exec.Cmd) (code int, out, errs string) {
 // the process has ended without another whole line.
 func (p *Process) Next() (line string, ok bool) {
 	p.t.Helper()
-	late := time.AfterFunc(p.wait, p.abort)
-	line, ok = p.out.next()
-	if !late.Stop() && !ok {
-		p.t.Errorf("%s: no line within %v", p.cmd, p.wait)
+	defer p.bound("no line")()
+	return p.next()
+}
+
+func (p *Process) next() (line string, ok bool) {
+	p.t.Helper()
+	line, ok, lost := p.out.next()
+	if lost {
+		p.t.Errorf("%s: it printed more than %d bytes before the test took its lines, and the first are lost", p.cmd, keepMax)
 	}
 	return line, ok
 }
@@ -144,13 +166,26 @@ func (p *Process) Next() (line string, ok bool) {
 // before it are passed over. The test fails if the process ends without it.
 func (p *Process) Await(prefix string) string {
 	p.t.Helper()
+	defer p.bound(fmt.Sprintf("no line %q", prefix))() // whatever other lines come
 	for {
-		line, ok := p.Next()
+		line, ok := p.next()
 		if !ok {
 			p.t.Fatalf("%s has ended without a line %q: %v", p.cmd, prefix, p.cmd.ProcessState)
 		}
 		if rest, ok := strings.CutPrefix(line, prefix); ok {
 			return rest
+		}
+	}
+}
+
+// bound kills the process when a wait takes too long. The caller ends the wait by done,
+// which reports what was waited for if the process was killed, even if it came just then.
+func (p *Process) bound(what string) (done func()) {
+	late := time.AfterFunc(p.wait, p.abort)
+	return func() {
+		p.t.Helper()
+		if !late.Stop() {
+			p.t.Errorf("%s: %s within %v", p.cmd, what, p.wait)
 		}
 	}
 }
@@ -165,43 +200,68 @@ func (p *Process) Signal(s os.Signal) {
 
 // Kill kills the process with its group, if it has not ended, and waits until it has.
 func (p *Process) Kill() {
-	select {
-	case <-p.ended:
-	default:
-		p.killGroup()
-		<-p.ended
+	p.t.Helper()
+	p.killGroup()
+	if !p.endsWithin(2 * p.wait) { // half of it is for processes outside of the group
+		p.t.Errorf("%s: it was killed, and has not ended", p.cmd)
 	}
 }
 
-// abort ends a process that hangs. A program in Go prints what its goroutines do.
+// endsWithin waits for the end of the process, and reports whether it came in time.
+func (p *Process) endsWithin(d time.Duration) bool {
+	late := time.NewTimer(d)
+	defer late.Stop()
+	select {
+	case <-p.ended:
+		return true
+	case <-late.C:
+		return false
+	}
+}
+
+// abort ends a process that hangs. A program in Go prints what its goroutines do. It does
+// not wait for the end, and may come when the test is over.
 func (p *Process) abort() {
 	_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it may have ended
-	select {
-	case <-p.ended:
-	case <-time.After(time.Second):
-		p.Kill()
+	if !p.endsWithin(time.Second) {
+		p.killGroup()
 	}
 }
 
-// killGroup kills the process and its group. It is not called later than just after the
+// killGroup kills the process and its group. It does nothing later than just after the
 // end of the process, as its number may then be given to others.
 func (p *Process) killGroup() {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // nothing of it may be left
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // nothing of it may be left
+	}
 }
 
 // Wait waits for the end of the process, and returns its exit code, -1 if a signal has
 // ended it.
 func (p *Process) Wait() int {
 	p.t.Helper()
-	late := time.NewTimer(p.wait)
-	defer late.Stop()
-	select {
-	case <-p.ended:
-	case <-late.C:
+	return p.State().ExitCode()
+}
+
+// State waits for the end of the process, and returns how it has ended.
+func (p *Process) State() *os.ProcessState {
+	p.t.Helper()
+	if !p.endsWithin(p.wait) {
+		what := "it has not ended within"
+		p.mu.Lock()
+		if p.reaped {
+			what = "it has ended, but a process outside of its group still holds its output after"
+		}
+		p.mu.Unlock()
+		p.t.Errorf("%s: %s %v", p.cmd, what, p.wait)
 		p.abort()
-		p.t.Errorf("%s: it has not ended within %v", p.cmd, p.wait)
+		if !p.endsWithin(2 * p.wait) {
+			p.t.Fatalf("%s: it was killed, and has not ended", p.cmd)
+		}
 	}
-	return p.cmd.ProcessState.ExitCode()
+	return p.cmd.ProcessState
 }
 
 // Stop ends the process in order, by SIGTERM, and returns its exit code.
@@ -211,17 +271,16 @@ func (p *Process) Stop() int {
 	return p.Wait()
 }
 
-// Ended is closed when the process has ended.
+// Ended is closed when the process has ended. It is for those who wait for something else
+// too, and bound that themselves.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
-
-// State is how the process has ended.
-func (p *Process) State() *os.ProcessState {
-	<-p.ended
-	return p.cmd.ProcessState
-}
 
 // PID is the number of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Truncated reports whether the process has printed more than is kept, so that the
+// beginning is missing in Out or Errs: what is not there may have been printed.
+func (p *Process) Truncated() bool { return p.out.isCut() || p.errs.isCut() }
 
 // Out is what the process has printed to standard output so far.
 func (p *Process) Out() string { return p.out.String() }
@@ -232,9 +291,10 @@ func (p *Process) Errs() string { return p.errs.String() }
 // printed is what a process prints.
 type printed struct {
 	sync.Mutex
-	text  []byte
-	lines []string // whole, and not taken
-	part  []byte   // of a line
+	text  []byte // the end of it
+	cut   bool   // text is not all of it
+	taken int    // how much of text the lines have that were taken
+	lost  bool   // lines were cut before they were taken
 	ended bool
 	heard *sync.Cond // nil: nobody takes lines
 }
@@ -245,19 +305,14 @@ func (w *printed) Write(b []byte) (int, error) {
 	w.text = append(w.text, b...)
 	if n := len(w.text); n > 2*keepMax {
 		w.text = append([]byte(nil), w.text[n-keepMax:]...)
-	}
-	if w.heard == nil {
-		return len(b), nil
-	}
-	w.part = append(w.part, b...)
-	for {
-		line, rest, whole := bytes.Cut(w.part, []byte("\n"))
-		if !whole {
-			break
+		w.cut = true
+		if w.taken -= n - keepMax; w.taken < 0 {
+			w.taken, w.lost = 0, true
 		}
-		w.lines, w.part = append(w.lines, string(line)), rest
 	}
-	w.heard.Broadcast()
+	if w.heard != nil {
+		w.heard.Broadcast()
+	}
 	return len(b), nil
 }
 
@@ -268,19 +323,27 @@ func (w *printed) end() {
 	w.heard.Broadcast()
 }
 
-// next waits for a line.
-func (w *printed) next() (string, bool) {
+// next waits for a line. It reports once that lines before it are lost.
+func (w *printed) next() (line string, ok, lost bool) {
 	w.Lock()
 	defer w.Unlock()
-	for len(w.lines) == 0 && !w.ended {
+	defer func() { w.lost = false }()
+	for {
+		if line, _, whole := bytes.Cut(w.text[w.taken:], []byte("\n")); whole {
+			w.taken += len(line) + 1
+			return string(line), true, w.lost
+		}
+		if w.ended {
+			return "", false, w.lost
+		}
 		w.heard.Wait()
 	}
-	if len(w.lines) == 0 {
-		return "", false
-	}
-	line := w.lines[0]
-	w.lines = w.lines[1:]
-	return line, true
+}
+
+func (w *printed) isCut() bool {
+	w.Lock()
+	defer w.Unlock()
+	return w.cut
 }
 
 func (w *printed) String() string {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -138,11 +139,15 @@ func TestWaitsAreBounded(t *testing.T) {
 	short := func(t testing.TB) *Process {
 		return start(t, sh("echo a; sleep 300 & wait"), 100*time.Millisecond)
 	}
+	const lines = "i=0; while [ $i -lt 200 ]; do echo a; sleep 0.01; i=$((i+1)); done" // two seconds at least
 	for name, c := range map[string]struct {
 		do   func(t testing.TB)
 		want string
 	}{
-		"no line":     {func(t testing.TB) { short(t).Await("b") }, "no line within"},
+		"no line":     {func(t testing.TB) { short(t).Await("b") }, `no line "b" within`},
+		"no second":   {func(t testing.TB) { p := short(t); p.Next(); p.Next() }, "no line within"},
+		"no state":    {func(t testing.TB) { short(t).State() }, "has not ended within"},
+		"other lines": {func(t testing.TB) { start(t, sh(lines), 100*time.Millisecond).Await("b") }, `no line "b" within`},
 		"no end":      {func(t testing.TB) { short(t).Wait() }, "has not ended within"},
 		"end":         {func(t testing.TB) { Start(t, sh("echo a")).Await("b") }, "ended without a line"},
 		"late signal": {func(t testing.TB) { p := Start(t, sh("")); <-p.Ended(); p.Signal(syscall.SIGTERM) }, "terminated"},
@@ -150,6 +155,123 @@ func TestWaitsAreBounded(t *testing.T) {
 	} {
 		if got := failure(t, c.do); !strings.Contains(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: the test fails with %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestTheNumberIsAnothers: once a process has ended, its number may be given to another,
+// which is not killed, although a process outside of its group still holds its output.
+func TestTheNumberIsAnothers(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skipf("did not run: %v", err)
+	}
+	cmd := sh("setsid sh -c 'echo $$; exec sleep 300' & read x")
+	end, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Start(t, cmd)
+	outside, err := strconv.Atoi(p.Await(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(outside, syscall.SIGKILL) }()
+	end.Close() // it is outside now
+	for reaped := false; !reaped; time.Sleep(time.Millisecond) {
+		p.mu.Lock()
+		reaped = p.reaped
+		p.mu.Unlock()
+	}
+	cmd = exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	another := Start(t, cmd)
+	p.cmd.Process.Pid = another.PID()
+	p.abort()
+	fmt.Fprintln(in, "here")
+	if line, _ := another.Next(); line != "here" {
+		t.Error("another process is killed")
+	}
+	// The wait says what it is for.
+	waiting := func(t testing.TB) {
+		(&Process{t: t, cmd: p.cmd, wait: time.Millisecond, ended: make(chan struct{}), reaped: true}).Wait()
+	}
+	if got := failure(t, waiting); !strings.Contains(got, "it has ended, but a process outside of its group still holds its output") {
+		t.Errorf("the test fails with %q", got)
+	}
+}
+
+// TestMuchIsPrinted: what a process prints takes a bounded part of the memory, and a test
+// can find out that it does not have all of it.
+func TestMuchIsPrinted(t *testing.T) {
+	much := Start(t, sh("echo MUTE >&2; head -c 600000 /dev/zero >&2"))
+	if much.Wait(); strings.Contains(much.Errs(), "MUTE") || len(much.Errs()) > 2*keepMax || !much.Truncated() {
+		t.Errorf("%d bytes are kept, truncated: %v", len(much.Errs()), much.Truncated())
+	}
+	little := Start(t, sh("echo MUTE >&2; head -c 500000 /dev/zero >&2"))
+	if little.Wait(); !strings.Contains(little.Errs(), "MUTE") || little.Truncated() {
+		t.Errorf("%d bytes are kept, truncated: %v", len(little.Errs()), little.Truncated())
+	}
+	notTaken := func(t testing.TB) {
+		p := Start(t, sh("echo first; yes | head -n 400000"))
+		p.Wait()
+		if n := len(p.out.text); n > 2*keepMax {
+			t.Errorf("%d bytes are kept", n)
+		}
+		p.Await("first")
+	}
+	if got := failure(t, notTaken); !strings.Contains(got, "the first are lost") {
+		t.Errorf("the test fails with %q", got)
+	}
+	cmd := sh("while read x; do head -c 100000 /dev/zero; echo; done")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := Start(t, cmd)
+	for range 9 {
+		fmt.Fprintln(in)
+		if line, ok := taken.Next(); len(line) != 100000 || !ok {
+			t.Errorf("a line of %d bytes, %v", len(line), ok)
+		}
+	}
+	in.Close()
+	if code := taken.Wait(); code != 0 || !taken.Truncated() {
+		t.Errorf("exit code %d, truncated: %v", code, taken.Truncated())
+	}
+}
+
+// TestNamesOfNamespaces: sets of namespaces at one time have names of their own.
+func TestNamesOfNamespaces(t *testing.T) {
+	if one, two := Namespaces(t, 0, 0), Namespaces(t, 0, 0); one == two {
+		t.Errorf("two sets are called %s", one)
+	}
+}
+
+// TestUnavailable: only where namespaces cannot be had a test that wants them is skipped.
+func TestUnavailable(t *testing.T) {
+	for text, want := range map[string]string{
+		"mount --make-shared /run/netns failed: Operation not permitted": "network namespaces are not permitted here",
+		"mkdir /run/netns failed: Permission denied":                     "network namespaces are not permitted here",
+		`Cannot create namespace file "/run/netns/a": File exists`:       "",
+		`Object "nets" is unknown, try "ip help".`:                       "",
+	} {
+		if got := unavailable(fmt.Errorf("ip netns: %s", text)); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	if got := unavailable(exec.Command("no-such-command-ip").Run()); got != "there is no command ip" {
+		t.Errorf("without ip: %q", got)
+	}
+}
+
+// TestProbability: iptables reads the percents as they are meant.
+func TestProbability(t *testing.T) {
+	for percent, want := range map[int]string{0: "0.00", 1: "0.01", 7: "0.07", 30: "0.30", 99: "0.99", 100: "1.00"} {
+		if got := probability(percent); got != want {
+			t.Errorf("%d %% is written as %s, want %s", percent, got, want)
 		}
 	}
 }
