@@ -17,8 +17,8 @@ func crashLanguageMutants() []Mutant {
 		{
 			Name: "tla/pcal/crash/durable-variables-are-lost", Kind: WrongAnswer, In: "internal/tla/pcal", Packages: specs, Run: byHand,
 			Breaks: "A durable variable starts again from its initial value.",
-			Old:    "\t\tif !v.Durable {\n\t\t\tc.start(v, j)\n",
-			New:    "\t\t{\n\t\t\tc.start(v, j)\n",
+			Old:    "\t\tif !v.Durable {\n\t\t\td.start(v, j)\n",
+			New:    "\t\t{\n\t\t\td.start(v, j)\n",
 		},
 		{
 			Name: "tla/pcal/crash/calls-are-kept", Kind: Unsound, In: "internal/tla/pcal", Packages: []string{"internal/model", "internal/tla/trans"}, Run: "TestRandomCrashesByHand|TestTranslations/crash",
@@ -47,7 +47,7 @@ func crashLanguageMutants() []Mutant {
 		{
 			Name: "tla/pcal/crash/crash-parts-are-skipped", Kind: Unsound, In: "internal/tla/pcal", Packages: specs, Run: byHand,
 			Breaks: "What a mapping macro says that is lost in a crash is kept.",
-			Old:    "\t\tbody = append(body, f.mapping(b, cell, path).Stmts(b.mapping.Crash)...)\n",
+			Old:    "\t\tbody = append(body, chooses(f.mapping(b, cell, path).Stmts(b.mapping.Crash))...)\n",
 			New:    "\t\t_, _ = cell, path\n",
 		},
 		{
@@ -67,6 +67,18 @@ func crashLanguageMutants() []Mutant {
 			Breaks: "A definition behind the algorithm that has the name of the counter makes the translation an error.",
 			Old:    "x.taken[base] || x.names.Declared(base)",
 			New:    "x.taken[base]",
+		},
+		{
+			Name: "tla/pcal/crash/no-value-no-crash", Kind: Unsound, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans", "cmd/ashlar"}, Run: "TestTranslations/crash|TestScripts/crash",
+			Breaks: "Where a variable has no initial value to choose, its process does not crash, and nothing says so.",
+			Old:    "\td.crashes = true\n",
+			New:    "",
+		},
+		{
+			Name: "tla/pcal/crash/no-choice-no-crash", Kind: Unsound, In: "internal/tla/pcal", Packages: []string{"internal/tla/trans", "cmd/ashlar"}, Run: "TestTranslations/crash|TestScripts/crash",
+			Breaks: "Where a crash part has nothing to choose from, its process does not crash, and nothing says so.",
+			Old:    "\t\tif !ok || !w.In {\n\t\t\treturn nil, false\n\t\t}\n\t\treturn []Stmt{&With{At: w.At,",
+			New:    "\t\tif !ok || w != nil {\n\t\t\treturn nil, false\n\t\t}\n\t\treturn []Stmt{&With{At: w.At,",
 		},
 		{
 			Name: "tla/lower/crash/recover-is-ignored", Kind: WrongAnswer, In: "internal/tla/lower", Packages: specs, Run: byHand,

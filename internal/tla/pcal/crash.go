@@ -3,6 +3,7 @@
 package pcal
 
 import (
+	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
@@ -206,9 +207,37 @@ func (f *frame) crash(in *Instance) *Block {
 		}
 		done[part{b.v, b.mapping}] = true
 		cell, path := f.cell(b, nil, at)
-		body = append(body, f.mapping(b, cell, path).Stmts(b.mapping.Crash)...)
+		body = append(body, chooses(f.mapping(b, cell, path).Stmts(b.mapping.Crash))...)
 	}
 	return &Block{Span: a.Span, Body: append(body, &Restart{At: place, Label: a.Restart})}
+}
+
+// chooses makes an error of every empty set that a crash part chooses from: without,
+// the process would not crash there, and what follows a crash would not be checked.
+func chooses(list []Stmt) []Stmt {
+	r := &Rewriter{}
+	r.Stmt = func(s Stmt) ([]Stmt, bool) {
+		w, ok := s.(*With)
+		if !ok || !w.In {
+			return nil, false
+		}
+		return []Stmt{&With{At: w.At, Var: w.Var, In: true, X: notEmpty(w.Var.Name, w.X, w.Span()), Body: r.Stmts(w.Body)}}, true
+	}
+	return r.Stmts(list)
+}
+
+// notEmpty is set, and has no value where that is empty:
+//
+//	IF set = {} THEN {CHOOSE name \in set : TRUE} ELSE set
+func notEmpty(name string, set core.Expr, place source.Span) core.Expr {
+	at := core.At{Place: place}
+	if e, ok := set.(*core.SetEnum); ok && len(e.Elems) > 0 {
+		return set
+	}
+	l := &core.Local{Name: name, Span: at.Place}
+	one := &core.Choose{At: at, Bind: core.Bind{Vars: []*core.Local{l}, Set: core.Rename(set)}, Body: &core.Bool{At: at, Val: true}}
+	return &core.If{At: at, Cond: &core.Op{At: at, Op: core.OpEq, Args: []core.Expr{core.Rename(set), &core.SetEnum{At: at}}},
+		Then: &core.SetEnum{At: at, Elems: []core.Expr{one}}, Else: set}
 }
 
 // restart is what the end of a crash changes: the calls of the process are
@@ -219,15 +248,17 @@ func (c *View) restart(s *Restart, j *jump) {
 		j.add(c.put(a.Stack, &core.Tuple{}, nil))
 		for _, p := range called {
 			d := *c
-			d.Own, d.Name = a.own(p.Variables()), p.Self
+			d.Own, d.Name, d.crashes = a.own(p.Variables()), p.Self, true
 			for _, v := range p.Variables() {
 				d.start(Unset(p, v), j)
 			}
 		}
 	}
+	d := *c
+	d.crashes = true
 	for _, v := range c.Process.Locals {
 		if !v.Durable {
-			c.start(v, j)
+			d.start(v, j)
 		}
 	}
 	if a.NeedsPC() {

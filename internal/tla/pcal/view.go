@@ -65,6 +65,9 @@ type View struct {
 	Stack   Stack
 
 	uni bool
+	// crashes is set where a variable starts after a crash: then an empty set to
+	// choose its value from is an error.
+	crashes bool
 }
 
 // Update reports that a variable gets a value, or, where In, any element of it.
@@ -280,17 +283,24 @@ func (c *View) call(s *Call, j *jump) {
 
 // start gives a local of a procedure its initial value.
 func (c *View) start(l *Variable, j *jump) {
+	from := func() core.Expr {
+		set := c.X(l.Init, j.set)
+		if c.crashes {
+			return notEmpty(l.Var.Name, set, l.Span)
+		}
+		return set
+	}
 	switch {
 	case l.Init == nil:
 		j.add(c.put(l.Var, c.Default(), nil))
 	case !l.In:
 		j.add(c.put(l.Var, c.X(l.Init, j.set), nil))
 	case !c.indexed(l.Var):
-		j.add(Update{Var: l.Var, Value: c.X(l.Init, j.set), In: true})
+		j.add(Update{Var: l.Var, Value: from(), In: true})
 	default:
 		v := &core.Local{Name: l.Var.Name}
 		one := c.put(l.Var, &core.LocalRef{Local: v}, nil).Value
-		bind := []core.Bind{{Vars: []*core.Local{v}, Set: c.X(l.Init, j.set)}}
+		bind := []core.Bind{{Vars: []*core.Local{v}, Set: from()}}
 		j.add(Update{Var: l.Var, Value: &core.SetMap{Body: one, Binds: bind}, In: true})
 	}
 }
