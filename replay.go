@@ -84,6 +84,13 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 			Message: "the module has no algorithm: traces are those of Modular PlusCal archetypes"})
 		return nil, inputError(&specification.Error{Diagnostics: s.Diagnostics})
 	}
+	if c := s.Loaded.Plain.Crashes; c != nil {
+		// A trace that only a crash explains would be rejected, for no reason in it.
+		s.Diagnostics.Add(source.Diagnostic{Code: specification.CrashNotReplayed, Span: c.Bound.Span(),
+			Message: "this archetype crashes, and traces are checked of processes that live once",
+			Repair:  "check the traces of a specification without durable variables and the label recover"})
+		return nil, inputError(&specification.Error{Diagnostics: s.Diagnostics})
+	}
 	m, err := s.Model(o.evaluation())
 	if err != nil {
 		return nil, inputError(err)

@@ -136,6 +136,12 @@ func crashLanguageMutants() []Mutant {
 			New:    "\t\tif a.Restart != \"\" && len(a.Blocks) == 0 {\n",
 		},
 		{
+			Name: "replay/crash/traces-of-one-life", Kind: WrongAnswer, In: ".", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/trace$",
+			Breaks: "A trace that only a crash explains is rejected, and the report names a step that is right.",
+			Old:    "c := s.Loaded.Plain.Crashes; c != nil {",
+			New:    "c := s.Loaded.Plain.Crashes; c != nil && c.Count == nil {",
+		},
+		{
 			Name: "specification/crashes-of-the-configuration-stay", Kind: WrongAnswer, In: "internal/tla/config", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/crash",
 			Breaks: "--crashes does not replace what the configuration says.",
 			Old:    "\tc.Overrides = slices.DeleteFunc(slices.Clone(c.Overrides), func(o Override) bool { return o.Name.Text == name })\n",
