@@ -142,6 +142,12 @@ func crashLanguageMutants() []Mutant {
 			New:    "c := s.Loaded.Plain.Crashes; c != nil && c.Count == nil {",
 		},
 		{
+			Name: "specification/a-constant-of-that-name-crashes", Kind: WrongAnswer, In: "internal/specification", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/crash",
+			Breaks: "--crashes is accepted for a module that has a constant CRASHES and in which nothing crashes.",
+			Old:    "	if s.Loaded.Plain != nil {\n		known =",
+			New:    "	if s.Loaded.Plain == nil {\n		known =",
+		},
+		{
 			Name: "specification/crashes-of-the-configuration-stay", Kind: WrongAnswer, In: "internal/tla/config", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/crash",
 			Breaks: "--crashes does not replace what the configuration says.",
 			Old:    "\tc.Overrides = slices.DeleteFunc(slices.Clone(c.Overrides), func(o Override) bool { return o.Name.Text == name })\n",

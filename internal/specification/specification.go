@@ -166,6 +166,9 @@ func (s *Specification) Crash(n int32) error {
 	for _, c := range s.Loaded.Spec.Constants {
 		known = known || c.Name == pcal.CrashBound
 	}
+	if s.Loaded.Plain != nil {
+		known = s.Loaded.Plain.Crashes != nil // the module may have the name although nothing crashes
+	}
 	if !known {
 		wrong := new(source.List)
 		wrong.Add(source.Diagnostic{Code: NothingCrashes, Span: s.Loaded.Root.Name.Span(),
