@@ -12,8 +12,8 @@ import (
 // Crashes: which archetypes crash, where they start again, and what a mapping
 // macro says of it.
 
-// crashPart lowers the crash part of a mapping macro. It happens at a time that
-// nobody chooses: it neither waits nor gives a value.
+// crashPart lowers the crash part of a mapping macro. A crash may
+// happen at any time, so the part neither waits nor returns a value.
 func (r *algorithm) crashPart(m *pcal.Mapping, s *syntax.Block, scope *Scope) []pcal.Stmt {
 	b := &body{algorithm: r, scope: scope, what: "the crash part of mapping macro " + m.Name, many: true, yields: true}
 	items := b.block(s)
@@ -28,10 +28,10 @@ func (r *algorithm) crashPart(m *pcal.Mapping, s *syntax.Block, scope *Scope) []
 func (b *body) noWaits(it *item) {
 	switch it.leaf.(type) {
 	case *pcal.Await:
-		b.fail(it.span, MPCalCrashPart, "use if: what cannot be so when a process crashes needs no statement",
+		b.fail(it.span, MPCalCrashPart, "replace await c by if (c) { ... }",
 			"%s waits: expected statements that can always be executed, for a crash waits for nothing", b.what)
 	case *pcal.Yield:
-		b.fail(it.span, MPCalCrashPart, "assign $variable := ...", "yield in %s: expected assignments to $variable, for nobody takes a value from a crash", b.what)
+		b.fail(it.span, MPCalCrashPart, "assign $variable := ...", "yield in %s: expected assignments to $variable; a crash part returns no value", b.what)
 	}
 	if _, ok := it.leaf.(*pcal.Yield); ok {
 		it.leaf = &pcal.Skip{At: pcal.At{Place: it.span}}
@@ -84,9 +84,9 @@ func mentions(e core.Expr) []*core.VarRef {
 	return out
 }
 
-// lasts reports an argument that a crash would need again and that depends on
-// the state: what it was at the start nobody knows any more.
-func (r *algorithm) lasts(in *pcal.Instance) {
+// checkCrashArguments reports an argument that a crash would need again and that depends on
+// the state: the restarted process cannot know the value that it had at the start.
+func (r *algorithm) checkCrashArguments(in *pcal.Instance) {
 	a := in.Archetype
 	if a.Restart == "" {
 		return

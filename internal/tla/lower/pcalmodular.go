@@ -234,7 +234,7 @@ func (r *algorithm) instances() {
 		for _, m := range s.Mappings {
 			r.mapped(in, m, names)
 		}
-		r.lasts(in)
+		r.checkCrashArguments(in)
 		r.out.Instances = append(r.out.Instances, in)
 	}
 }

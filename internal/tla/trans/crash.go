@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
-// The crashes of processes, which the translation to TLA+ has and PlusCal has no
-// words for: an action of its own for each process that may crash.
+// The crashes of processes: an action of its own for each process that may crash.
+// PlusCal cannot express crashes; only the TLA+ translation has them.
 
 // bound defines how many crashes there may be, unless the module does.
 func (m *module) bound() {
