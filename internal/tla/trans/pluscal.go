@@ -29,7 +29,7 @@ func pluscalText(a *pcal.Algorithm) string {
 	w.line(head + a.Name + " {")
 	w.in++
 	if crashes {
-		w.line(`\* Crashes are in the translation to TLA+ only: PlusCal has no words for them.`)
+		w.line(`\* Crashes are in the translation to TLA+ only: PlusCal cannot express them.`)
 	}
 	w.variables(a.Globals, ";")
 	if a.DefineSpan.IsValid() {
