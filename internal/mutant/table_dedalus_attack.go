@@ -303,6 +303,12 @@ func dedalusStrangerMutants() []Mutant {
 			New:    "\t\tif p.sent(rel) && out[rel] {\n\t\t\tout[rel] = true",
 		},
 		{
+			Name: "dedalus/drawn/an-answer-is-only-derived", Kind: Unsound, In: "internal/dedalus/analyze", Packages: []string{"internal/evidence/dedalus/drawn"}, Run: "^TestDrawn$",
+			Breaks: "An answer that comes in a relation which the part derives as well may meet what idle ticks change.",
+			Old:    "\t\tif p.sent(rel) {\n\t\t\tout[rel] = true",
+			New:    "\t\tif p.sent(rel) && out[rel] {\n\t\t\tout[rel] = true",
+		},
+		{
 			Name: "dedalus/certificate/an-answer-is-only-derived", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
 			Breaks: "The checker lets an answer in a relation that the part derives as well meet what idle ticks change.",
 			Old:    "maps.Copy(out, m.brought)",

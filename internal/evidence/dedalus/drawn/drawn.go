@@ -12,7 +12,8 @@
 // static relation, fills, and that something empties; what has it meets what lacks it; joins by
 // way of a static relation or a function; numbers of two types; numbering, groups, and counts of
 // all that somebody asks for; columns that merge; what goes to the echo and back, once and twice,
-// and meets what was left behind meanwhile; messages to a itself; timers; and what a disk keeps.
+// and meets what was left behind meanwhile; messages to a itself; timers; and what a disk keeps;
+// and, in programs of their own, what a derives and others send to it.
 // Values are few, so that they meet, and relations are shared, so that shapes meet.
 //
 // It knows nothing of rewrites and of their conditions.
@@ -271,13 +272,43 @@ func (d draw) few(static string) int {
 	return 3
 }
 
-// Program draws a program.
+// sent: a table that rules of a derive is also sent to it, by the front or, where a has asked, by
+// the echo; what idle ticks change may meet it, or its want, and what comes in.
+func (d draw) sent() (rules []string, front, echo string) {
+	t, u := "p", d.of("q", "r")
+	rules = []string{d.of("sync ", "sync ", "next ") + t + "(k, v) <- " + d.of("keys(k, v)", "keys(k, v)", d.comes()+"(k, v)")}
+	if d.one(4) {
+		rules = append(rules, "next "+t+"(k, v) <- "+t+"(k, v)")
+	}
+	rules = append(rules, d.table(u, d.of("keys(k, v)", "keys(k, v)", t+"(k, v)", d.comes()+"(k, v)"))...)
+	rules = append(rules, d.tell(t+"(k, v), "+d.of("not "+u+"(k, _)", d.either(u), d.has(d.comes()))))
+	if d.one(3) {
+		rules = append(rules, d.tell(d.comes()+"(k, v), "+d.either(u)))
+	}
+	if d.one(3) {
+		return rules, "  async " + t + "@t(k, v) <- goput(k, v), to(t)\n", ""
+	}
+	return append(rules, "async say@e(k, v) <- put(k, v), echo(e)"), "", "  async " + t + "@n(k, v) <- say(k, v), home(n)\n"
+}
+
+// Program draws a program, in which nobody sends a what it derives.
 func Program(r env.Random) string {
 	d := draw{r}
 	rules := d.shape()
 	if d.one(5) {
 		rules = append(rules, d.shape()...)
 	}
+	return d.program(rules, "", "")
+}
+
+// Sending draws a program in which a derives something that others also send to it.
+func Sending(r env.Random) string {
+	d := draw{r}
+	return d.program(d.sent())
+}
+
+// program is the program of some rules of a, and of what the front and the echo send besides.
+func (d draw) program(rules []string, front, echo string) string {
 	has := func(rel, before string) bool { return strings.Contains(strings.Join(rules, "\n  "), before+rel+"(") }
 	// What is read is filled.
 	for range tables {
@@ -319,9 +350,10 @@ func Program(r env.Random) string {
 	if strings.Contains(text, "more@") {
 		again += "  async ret@n(k, v) <- more(k, v), home(n)\n"
 	}
+	again += echo
 	// What comes by way of the front may come again, what a client sends comes once.
 	inputs, direct := "  input goput(k: u64, v: u64)\n  async put@t(k, v) <- goput(k, v), to(t)\n", ""
-	if d.one(12) || has("more@e", "async ") && !d.one(3) {
+	if front == "" && (d.one(12) || has("more@e", "async ") && !d.one(3)) {
 		inputs, direct = "", "  input put(k: u64, v: u64)\n"
 	}
 	if has("law", " ") {
@@ -342,5 +374,5 @@ func Program(r env.Random) string {
 	return "program drawn\ncomponent a {\n" + static + "  static echo(e: node) = nodes echo\n  static front(f: node) = nodes front\n  static like(n: node) = nodes a\n  timer clock every 1s\n" +
 		"  output one(k: u64, v: u64)\n  output two(k: u64, v: u64)\n" + direct + declare + "  " + text +
 		"\n}\ncomponent echo {\n  static home(n: node) = nodes a\n" + again + "}\n" +
-		"component front {\n  static to(n: node) = nodes a\n" + inputs + "}\ndeploy { a: " + d.of("1", "1", "1", "1", "2") + ", echo: 1, front: 1 }\n"
+		"component front {\n  static to(n: node) = nodes a\n" + inputs + front + "}\ndeploy { a: " + d.of("1", "1", "1", "1", "2") + ", echo: 1, front: 1 }\n"
 }

@@ -190,10 +190,9 @@ type tally struct {
 }
 
 // try takes steps on the program of a seed and compares what results.
-func (c *tally) try(t *testing.T, ctx context.Context, seed uint64) {
+func (c *tally) try(t *testing.T, ctx context.Context, name string, seed uint64, program func(env.Random) string) {
 	r := env.Seeded(seed)
-	text := drawn.Program(r)
-	p, _ := given.Read(text)
+	p, _ := given.Read(program(r))
 	if p == nil {
 		return
 	}
@@ -220,7 +219,7 @@ func (c *tally) try(t *testing.T, ctx context.Context, seed uint64) {
 			if crashes(p, n) > 0 {
 				c.crashed++
 			}
-			if !c.compare(t, ctx, seed, s, p, q, scenario.Draw(p, r, 1+n%e.inputs), crashes(p, n)) {
+			if !c.compare(t, ctx, fmt.Sprintf("%s, seed %d", name, seed), s, p, q, scenario.Draw(p, r, 1+n%e.inputs), crashes(p, n)) {
 				break
 			}
 		}
@@ -229,7 +228,7 @@ func (c *tally) try(t *testing.T, ctx context.Context, seed uint64) {
 
 // compare compares a program with what a step makes of it, and says whether that was quick,
 // and found nothing.
-func (c *tally) compare(t *testing.T, ctx context.Context, seed uint64, s rewrite.Step, p, q *logic.Program, inputs []interp.Message, crashes int) bool {
+func (c *tally) compare(t *testing.T, ctx context.Context, of string, s rewrite.Step, p, q *logic.Program, inputs []interp.Message, crashes int) bool {
 	got, err := explore.Compare(ctx, p, q, func(p *logic.Program) []interp.Message {
 		own := make([]interp.Message, len(inputs))
 		for i, m := range inputs {
@@ -244,7 +243,7 @@ func (c *tally) compare(t *testing.T, ctx context.Context, seed uint64, s rewrit
 		c.ran[s.Kind]++
 	}
 	if got.Different != nil && !got.Different.Unsure {
-		t.Fatalf("seed %d: %v of\n%v%v\nafter %s\ngiven %v", seed, s, p, got.Different, strings.Join(got.Different.Steps, "; "), inputs)
+		t.Fatalf("%s: %v of\n%v%v\nafter %s\ngiven %v", of, s, p, got.Different, strings.Join(got.Different.Steps, "; "), inputs)
 	}
 	return got.Complete() && got.First.States+got.Second.States < quickMax
 }
@@ -272,7 +271,10 @@ func TestDrawn(t *testing.T) {
 	c := &tally{refused: map[rewrite.Kind]int{}, taken: map[rewrite.Kind]int{}, ran: map[rewrite.Kind]int{}}
 	seed := from
 	for ; seed < last && ctx.Err() == nil; seed++ {
-		c.try(t, ctx, seed)
+		c.try(t, ctx, "Program", seed, drawn.Program)
+		if seed%4 == 0 {
+			c.try(t, ctx, "Sending", seed/4, drawn.Sending)
+		}
 	}
 	t.Logf("seeds %d to %d: %d programs, refused %v, taken %v, compared with crashes %d, compared to the end %v", from, seed-1, c.programs, c.refused, c.taken, c.crashed, c.ran)
 	if ctx.Err() != nil {
@@ -289,9 +291,13 @@ func TestDrawn(t *testing.T) {
 // programs that were drawn: where they differ, one of them is wrong.
 func TestClaims(t *testing.T) {
 	taken := 0
-	for seed := range uint64(4 * programs) {
+	for n := range uint64(4*programs + programs/4) {
+		seed, program := n, drawn.Program
+		if n >= 4*programs {
+			seed, program = n-4*programs, drawn.Sending
+		}
 		r := env.Seeded(seed)
-		p, _ := given.Read(drawn.Program(r))
+		p, _ := given.Read(program(r))
 		if p == nil {
 			continue
 		}
@@ -302,7 +308,7 @@ func TestClaims(t *testing.T) {
 			}
 			taken++
 			if err := certificate.Check(p, q, cert.Claim(p)); err != nil {
-				t.Errorf("seed %d: %v: the certificate: %v, of\n%v", seed, s, err, p)
+				t.Errorf("%d, seed %d: %v: the certificate: %v, of\n%v", n, seed, s, err, p)
 			}
 		}
 	}
