@@ -125,7 +125,7 @@ func ExampleClient_Replica() {
 }
 
 // A shared log: every client appends, and all read the same entries in the same order.
-// Servers assign positions; `ashlar worm` starts some. This example is compiled only.
+// Servers assign positions; `ashlar worm demo` starts some. This example is compiled only.
 func ExampleClient_Log() {
 	ctx := context.Background()
 	description, err := os.Open("cluster.json")

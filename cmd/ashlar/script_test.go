@@ -16,15 +16,16 @@ import (
 
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
 	"github.com/ashlar-dev/ashlar/internal/cli/ending"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ashlar": main, "ashlard": serverMain, "mkstore": makeStore, "damage": damageFile})
 }
 
-// serverMain is the program ashlard, which 'ashlar worm' starts.
+// serverMain is the program ashlard, which 'ashlar worm demo' starts.
 func serverMain() {
-	ctx, _, stop := ending.Begin(daemon.ExitInterrupted)
+	ctx, _, stop := ending.Begin(exit.Interrupted)
 	defer stop()
 	os.Exit(daemon.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

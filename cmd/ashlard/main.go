@@ -10,10 +10,11 @@ import (
 
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
 	"github.com/ashlar-dev/ashlar/internal/cli/ending"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 )
 
 func main() {
-	ctx, _, stop := ending.Begin(daemon.ExitInterrupted)
+	ctx, _, stop := ending.Begin(exit.Interrupted)
 	defer stop()
 	os.Exit(daemon.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

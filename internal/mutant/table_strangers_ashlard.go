@@ -149,14 +149,29 @@ func strangersAshlardMutants() []Mutant {
 			Old:    "var ErrRefused = space.ErrRefused", New: "var ErrRefused = errors.New(\"refused\")",
 		},
 		{
-			Name: "worm/ashlard/a-change-that-is-done-fails", Kind: WrongAnswer, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSettle",
+			Name: "worm/cluster/a-change-that-is-done-fails", Kind: WrongAnswer, In: "internal/cli/worm/cluster", Packages: []string{"internal/cli/worm/cluster"}, Run: "TestSettle",
 			Breaks: "A change of members that is done ends with an error, because a look afterwards fails.",
 			Old:    "\t\tif err != nil {\n\t\t\treturn parts, nil\n\t\t}\n", New: "\t\tif err != nil {\n\t\t\treturn nil, err\n\t\t}\n",
 		},
 		{
-			Name: "worm/ashlard/a-change-waits-beyond-its-time", Kind: WrongAnswer, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSettle",
+			Name: "worm/cluster/a-change-waits-beyond-its-time", Kind: WrongAnswer, In: "internal/cli/worm/cluster", Packages: []string{"internal/cli/worm/cluster"}, Run: "TestSettle",
 			Breaks: "A command whose time is over looks on.",
 			Old:    "\t\tcase <-ctx.Done():\n\t\t\treturn parts, nil\n", New: "",
+		},
+		{
+			Name: "worm/cluster/an-interrupt-hides-the-outcome", Kind: WrongAnswer, In: "internal/cli/worm/cluster", Packages: []string{"internal/cli/worm/cluster"}, Run: "TestCodes",
+			Breaks: "A script that interrupts a write is told nothing of whether it was done.",
+			Old:    "\tcase errors.Is(err, wor.ErrUnknown):\n", New: "\tcase errors.Is(err, wor.ErrUnknown) && ctx.Err() == nil:\n",
+		},
+		{
+			Name: "worm/cluster/commands-below-have-no-code", Kind: WrongAnswer, In: "internal/cli/worm/cluster", Packages: []string{"internal/cli/worm/cluster"}, Run: "TestCodes",
+			Breaks: "An error of log or kv is answered as a wrong command line.",
+			Old:    "\t\tcoded(cmd.Commands()...)\n", New: "",
+		},
+		{
+			Name: "worm/ashlard/a-moved-command-is-unknown", Kind: WrongAnswer, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestMovedCommands",
+			Breaks: "A command that ashlar has now is answered by ashlard as if there had never been one.",
+			Old:    "\"read\", \"write\", \"trim\", ", New: "\"write\", \"trim\", ",
 		},
 		{
 			Name: "strangers/redis/the-sum-is-not-bounded", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestSumOfCommands",

@@ -347,7 +347,7 @@ var Claims = []Claim{
 	{
 		Room: "Strangers", How: []How{Tested},
 		Claim:    "A signal ends every command of `ashlar`, `ashlard` and `mailboat`: after 0.9 s at the latest, a server after its grace",
-		Shown:    "each command that the program knows of itself, blocked on output that nobody reads; endless searches and evaluations",
+		Shown:    "each command that the program knows of itself, blocked on output that nobody reads; endless searches and evaluations; clients of a cluster that does not answer",
 		Commands: []string{"go test -run 'Ends?$|CommandsEnd' ./cmd/ashlar ./internal/cli/ending"},
 		Not:      "The tests wait longer than that, for machines that are slow: they tell an end from none",
 	},

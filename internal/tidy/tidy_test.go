@@ -203,6 +203,44 @@ func TestTheRoomsRuleBites(t *testing.T) {
 	}
 }
 
+// TestAshlarHasNoServer: whoever only uses a cluster installs no status page, no metrics
+// and no configuration files.
+func TestAshlarHasNoServer(t *testing.T) {
+	_, files := goFiles(t)
+	imports := map[string]map[string]bool{}
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		if imports[f.pkg] == nil {
+			imports[f.pkg] = map[string]bool{}
+		}
+		for _, spec := range f.ast.Imports {
+			p, _ := strconv.Unquote(spec.Path.Value)
+			imports[f.pkg][p] = true
+		}
+	}
+	reached := func(program string) (of map[string]bool) {
+		of = map[string]bool{}
+		for todo := []string{path.Join(module, program)}; len(todo) > 0; todo = todo[1:] {
+			if of[todo[0]] {
+				continue
+			}
+			of[todo[0]] = true
+			if dir, ours := ourPackage(todo[0]); ours {
+				todo = append(todo, slices.Collect(maps.Keys(imports[dir]))...)
+			}
+		}
+		return of
+	}
+	ashlar, ashlard := reached("cmd/ashlar"), reached("cmd/ashlard")
+	for _, p := range []string{module + "/cmd/ashlard/daemon", "github.com/prometheus/client_golang/prometheus", "github.com/BurntSushi/toml"} {
+		if ashlar[p] || !ashlard[p] {
+			t.Errorf("%s is in ashlar: %v, in ashlard: %v; want ashlard alone", p, ashlar[p], ashlard[p])
+		}
+	}
+}
+
 func TestEveryPackageHasOneComment(t *testing.T) {
 	_, files := goFiles(t)
 	comments := map[string][]string{}

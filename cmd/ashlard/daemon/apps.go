@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/cli/worm/access"
 	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/internal/worm/space"
 	"github.com/ashlar-dev/ashlar/worm"
@@ -54,8 +55,8 @@ const membersEvery = 500 * time.Millisecond
 
 func startApps(world env.Env, server *node.Server, genesis *wor.Genesis, dir string, kvMax int64, logger *slog.Logger) (*apps, error) {
 	own := *genesis
-	if remember(&own, server.Configs()) {
-		if err := writeDescription(filepath.Join(dir, membersFile), &own); err != nil {
+	if access.Remember(&own, server.Configs()) {
+		if err := access.Write(filepath.Join(dir, membersFile), &own); err != nil {
 			return nil, err
 		}
 	}
@@ -121,10 +122,10 @@ func (a *apps) learn() {
 	if a.looks++; a.looks%refreshLooks == 0 {
 		a.space.Refresh()
 	}
-	if !remember(a.genesis, configs) {
+	if !access.Remember(a.genesis, configs) {
 		return
 	}
-	if err := writeDescription(filepath.Join(a.dir, membersFile), a.genesis); err != nil {
+	if err := access.Write(filepath.Join(a.dir, membersFile), a.genesis); err != nil {
 		a.trouble = err.Error()
 		a.log.Error("the members were not written down", "err", err)
 	}

@@ -3,13 +3,10 @@
 package daemon
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -18,6 +15,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/cli/memory"
 	"github.com/ashlar-dev/ashlar/internal/cli/size"
+	"github.com/ashlar-dev/ashlar/internal/cli/worm/access"
 )
 
 // config is what the command line and the configuration file say; a flag counts
@@ -83,7 +81,7 @@ func (c *config) flags(cmd *cobra.Command) (file *string) {
 	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a stop waits for what is under way")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "this server's certificate, `FILE` in PEM; with --tls-key and --tls-ca: both sides show one")
 	f.StringVar(&c.TLSKey, "tls-key", "", "the key of the certificate, `FILE` in PEM")
-	f.StringVar(&c.TLSCA, "tls-ca", "", "who may have signed the other side's certificate, `FILE` in PEM")
+	f.StringVar(&c.TLSCA, "tls-ca", "", "the authority that signs the other side's certificates, `FILE` in PEM")
 	f.BoolVar(&c.Public, "public", false, "listen where others can reach it without TLS, so that anybody there may write")
 	f.BoolVarP(&c.Verbose, "verbose", "v", false, "log more")
 	return file
@@ -151,6 +149,10 @@ func (c *config) readFile(cmd *cobra.Command, path string) error {
 	return nil
 }
 
+func (c *config) certificates() access.Certificates {
+	return access.Certificates{Cert: c.TLSCert, Key: c.TLSKey, CA: c.TLSCA}
+}
+
 // check says what is wrong with the settings.
 func (c *config) check() error {
 	switch {
@@ -163,8 +165,8 @@ func (c *config) check() error {
 	case c.KVTLS && c.TLSCert == "":
 		return errors.New("--kv-tls needs --tls-cert, --tls-key and --tls-ca")
 	}
-	if some, all := c.TLSCert != "" || c.TLSKey != "" || c.TLSCA != "", c.TLSCert != "" && c.TLSKey != "" && c.TLSCA != ""; some && !all {
-		return errTLS
+	if err := c.certificates().Check(); err != nil {
+		return err
 	}
 	for _, l := range []struct {
 		flag, addr string
@@ -198,27 +200,4 @@ func checkAddr(addr string, public bool) error {
 		return errors.New("can be reached from elsewhere: that needs TLS (--tls-cert and, for --kv, --kv-tls), or --public")
 	}
 	return nil
-}
-
-// loadTLS reads the certificates, for both sides of a connection.
-func loadTLS(cert, key, ca string) (*tls.Config, error) {
-	if cert == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", cert, key, err)
-	}
-	text, err := os.ReadFile(ca)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-ca: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("--tls-ca %s: there is no certificate in it", ca)
-	}
-	return &tls.Config{
-		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair},
-		ClientCAs: pool, RootCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
-	}, nil
 }

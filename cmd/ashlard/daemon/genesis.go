@@ -3,15 +3,15 @@
 package daemon
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/worm/access"
 	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -36,14 +36,15 @@ func newFormatCommand() *cobra.Command {
 		Use:   "format DIR",
 		Short: "Make the directory of a new server",
 		Long: `Format makes a directory for a new server, which only its owner may enter, and draws
-the key that the server proves its identity with. It prints the server as 'ashlard genesis' and 'ashlard replace'
-want it. A directory that is one already is left alone: a server that has lost its
-disk is a new server, and must take the old one's place by 'ashlard replace'.`,
+the key that the server proves its identity with. It prints the server as
+'ashlard genesis' and 'ashlar worm replace' want it. A directory that is one already is
+left alone: a server that has lost its disk is a new server, and must take the old
+one's place by 'ashlar worm replace'.`,
 		Example: `  ashlard format /var/lib/ashlard --name n1 --addr 10.0.0.1:7420`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if name == "" || strings.ContainsAny(name, "=@,") || len(name) > node.NameMax {
-				return usage(fmt.Errorf("--name is %q: want a name of up to %d bytes without = @ and comma", name, node.NameMax))
+				return exit.With(exit.Usage, fmt.Errorf("--name is %q: want a name of up to %d bytes without = @ and comma", name, node.NameMax))
 			}
 			if err := os.MkdirAll(args[0], private); err != nil { // OpenDisk would let others in
 				return err
@@ -77,7 +78,7 @@ func newGenesisCommand() *cobra.Command {
 		Use:   "genesis NAME=ID@ADDR...",
 		Short: "Write the description of a new cluster",
 		Long: `Genesis writes the description of a new cluster of these servers, as JSON. Give it to
-every server and client. After servers were replaced, 'ashlard describe' writes one
+every server and client. After servers were replaced, 'ashlar worm describe' writes one
 with the servers of then.
 
 There is one partition, with all servers, unless --partition says otherwise: each is
@@ -88,7 +89,7 @@ a list of names. More partitions hold more registers; a register is in one of th
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := makeGenesis(osenv.NewRandom().Uint64()|1, partitions, args)
 			if err != nil {
-				return usage(err)
+				return exit.With(exit.Usage, err)
 			}
 			return worm.WriteGenesis(cmd.OutOrStdout(), g)
 		},
@@ -102,7 +103,7 @@ func makeGenesis(cluster uint64, partitions, servers []string) (*wor.Genesis, er
 	members := map[string]wor.Member{}
 	var all []string
 	for _, s := range servers {
-		m, err := parseMember(s)
+		m, err := access.ParseMember(s)
 		if err != nil {
 			return nil, err
 		}
@@ -129,33 +130,6 @@ func makeGenesis(cluster uint64, partitions, servers []string) (*wor.Genesis, er
 			return nil, fmt.Errorf("partition %d: %w", i, err)
 		}
 		g.Partitions = append(g.Partitions, c)
-	}
-	return g, nil
-}
-
-// parseMember reads NAME=ID@ADDR.
-func parseMember(s string) (wor.Member, error) {
-	name, rest, ok := strings.Cut(s, "=")
-	hex, addr, ok2 := strings.Cut(rest, "@")
-	id, err := strconv.ParseUint(hex, 16, 64)
-	if !ok || !ok2 || name == "" || addr == "" || err != nil || id == 0 {
-		return wor.Member{}, fmt.Errorf("server %q: want NAME=ID@ADDR, as 'ashlard format' prints it", s)
-	}
-	return wor.Member{ID: wor.ServerID(id), Name: name, Addr: addr}, nil
-}
-
-func readGenesis(path string) (*wor.Genesis, error) {
-	if path == "" {
-		return nil, usage(errors.New("--cluster is missing: the file that 'ashlard genesis' has written"))
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	g, err := worm.ReadGenesis(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return g, nil
 }

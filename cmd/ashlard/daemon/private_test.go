@@ -34,7 +34,7 @@ func TestDirectoryIsPrivate(t *testing.T) {
 	if err := os.Chmod(old, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := ashlard(t, "format", old, "--name", "n1"); code != 1 {
+	if code, _, errs := run(t, "format", old, "--name", "n1"); code != 1 {
 		t.Errorf("formatted again: exit code %d\n%s", code, errs)
 	}
 	if got := mode(old); got != 0o755 {

@@ -21,26 +21,32 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ashlar-dev/ashlar/cmd/ashlard/daemon"
+	"github.com/ashlar-dev/ashlar/internal/cli"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
 	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// asCommand makes a process of this test the command itself.
+// asCommand makes a process of this test a program: ashlard, or ashlar, which has the
+// commands of a cluster's clients.
 const asCommand = "ASHLARD_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
+	switch os.Getenv(asCommand) {
+	case "ashlard":
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(ctx, stop)
 		os.Exit(daemon.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	case "ashlar":
+		os.Exit(cli.Main())
 	}
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
 }
 
-// ashlard runs a command to its end.
-func ashlard(t testing.TB, args ...string) (code int, out, errs string) {
+// run runs a command to its end.
+func run(t testing.TB, args ...string) (code int, out, errs string) {
 	t.Helper()
 	return procs.Run(t, self(t, args...))
 }
@@ -48,16 +54,21 @@ func ashlard(t testing.TB, args ...string) (code int, out, errs string) {
 // good runs a command that succeeds.
 func good(t testing.TB, args ...string) string {
 	t.Helper()
-	code, out, errs := ashlard(t, args...)
+	code, out, errs := run(t, args...)
 	if code != 0 {
-		t.Fatalf("ashlard %s: exit code %d\n%s%s", strings.Join(args, " "), code, out, errs)
+		t.Fatalf("%s: exit code %d\n%s%s", strings.Join(args, " "), code, out, errs)
 	}
 	return out
 }
 
+// self is a command as a process: of ashlard if that has it, else of 'ashlar worm'.
 func self(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	return procs.Self(t, asCommand+"=1", args...)
+	switch args[0] {
+	case "format", "genesis", "serve", "--version":
+		return procs.Self(t, asCommand+"=ashlard", args...)
+	}
+	return procs.Self(t, asCommand+"=ashlar", append([]string{"worm"}, args...)...)
 }
 
 // server is a process that serves.
@@ -113,7 +124,7 @@ func (f *fleet) start(i int) *server {
 
 func (f *fleet) run(args ...string) (int, string, string) {
 	f.t.Helper()
-	return ashlard(f.t, append(args, "--cluster", f.cluster)...)
+	return run(f.t, append(args, "--cluster", f.cluster)...)
 }
 
 func (f *fleet) good(args ...string) string {
@@ -232,7 +243,7 @@ func TestRefused(t *testing.T) {
 		code int
 		want string
 	}{
-		{"empty disk", []string{"serve", empty, "--cluster", f.cluster}, 1, "'ashlard replace'"},
+		{"empty disk", []string{"serve", empty, "--cluster", f.cluster}, 1, "'ashlar worm replace'"},
 		{"no disk", []string{"serve", filepath.Join(empty, "none"), "--cluster", f.cluster}, 1, "'ashlard format'"},
 		{"in use", []string{"serve", f.path(0), "--cluster", f.cluster}, 1, ""},
 		{"no cluster", []string{"serve", empty}, 2, "--cluster is missing"},
@@ -245,7 +256,7 @@ func TestRefused(t *testing.T) {
 		{"format again", []string{"format", f.path(0), "--name", "x"}, 1, "format"},
 		{"flag", []string{"serve", "--nonsense"}, 2, "--help"},
 	} {
-		code, out, errs := ashlard(t, c.args...)
+		code, out, errs := run(t, c.args...)
 		if code != c.code || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit code %d, want %d and %q:\n%s%s", c.name, code, c.code, c.want, out, errs)
 		}
@@ -254,7 +265,7 @@ func TestRefused(t *testing.T) {
 	if err := os.WriteFile(config, []byte("memoryy = 3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, errs := ashlard(t, "serve", empty, "--config", config); !strings.Contains(errs, `no setting "memoryy"`) {
+	if _, _, errs := run(t, "serve", empty, "--config", config); !strings.Contains(errs, `no setting "memoryy"`) {
 		t.Errorf("a wrong setting: %s", errs)
 	}
 	// A client of another cluster, at these addresses, is told so.
@@ -262,7 +273,7 @@ func TestRefused(t *testing.T) {
 	if err := os.WriteFile(other, []byte(good(t, append([]string{"genesis"}, f.names...)...)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, _ := ashlard(t, "status", "--cluster", other)
+	code, out, _ := run(t, "status", "--cluster", other)
 	if code != 1 || !strings.Contains(out, "cluster") || strings.Contains(out, "serving") {
 		t.Errorf("status of another cluster: exit code %d\n%s", code, out)
 	}
@@ -282,5 +293,30 @@ func TestRefused(t *testing.T) {
 func TestVersion(t *testing.T) {
 	if out := good(t, "--version"); !strings.Contains(out, runtime.Version()) {
 		t.Errorf("--version says %q", out)
+	}
+}
+
+// TestMovedCommands: ashlard was the client, too; each command that ashlar has now is
+// answered with where it is, and ashlar has it there.
+func TestMovedCommands(t *testing.T) {
+	worm, _, err := cli.Command(&console.Terminal{Out: io.Discard, Err: io.Discard}).Find([]string{"worm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, c := range worm.Commands() {
+		if c.Name() == "demo" { // it was never one of ashlard
+			continue
+		}
+		tried++
+		var out, errs strings.Builder
+		code := daemon.Main(t.Context(), []string{c.Name(), "--cluster", "x"}, strings.NewReader(""), &out, &errs)
+		want := fmt.Sprintf("ashlard: %s is a command of ashlar now: ashlar worm %[1]s\n", c.Name())
+		if code != 2 || errs.String() != want || out.String() != "" {
+			t.Errorf("ashlard %s: exit code %d, %q, %q; want 2 and %q", c.Name(), code, errs.String(), out.String(), want)
+		}
+	}
+	if tried != 11 {
+		t.Errorf("%d commands have moved, want 11", tried)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/internal/cli/ending"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/worm/access"
 	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -82,16 +84,16 @@ type served struct {
 // listens.
 func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	if err := c.check(); err != nil {
-		return usage(err)
+		return exit.With(exit.Usage, err)
 	}
 	if c.Dir == "" {
-		return usage(errors.New("want a directory that 'ashlard format' has made"))
+		return exit.With(exit.Usage, errors.New("want a directory that 'ashlard format' has made"))
 	}
-	genesis, err := readGenesis(c.Cluster)
+	genesis, err := access.Read(c.Cluster)
 	if err != nil {
 		return err
 	}
-	security, err := loadTLS(c.TLSCert, c.TLSKey, c.TLSCA)
+	security, err := c.certificates().Load()
 	if err != nil {
 		return err
 	}
@@ -182,7 +184,7 @@ const besides = 128 << 20
 // opening says what to do about a server that does not open.
 func opening(c config, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no server in it (%w); a new one is made by 'ashlard format', and takes a lost one's place by 'ashlard replace'", c.Dir, err)
+		return fmt.Errorf("%s: there is no server in it (%w); a new one is made by 'ashlard format', and takes a lost one's place by 'ashlar worm replace'", c.Dir, err)
 	}
 	return fmt.Errorf("%s: %w", c.Dir, err)
 }

@@ -317,7 +317,7 @@ func TestRestore(t *testing.T) {
 	if strings.Count(follower.Out(), "\n") != 2 {
 		t.Errorf("the follower read %q", follower.Out())
 	}
-	if code, _, errs := ashlard(t, "log", "append", "7", "x", "--cluster", before, "--timeout", "60s"); code == 0 || !strings.Contains(errs, "restored from a backup") {
+	if code, _, errs := run(t, "log", "append", "7", "x", "--cluster", before, "--timeout", "60s"); code == 0 || !strings.Contains(errs, "restored from a backup") {
 		t.Errorf("with the description of before: exit code %d, %s", code, errs)
 	}
 	f.lives("after the restore")
@@ -328,7 +328,7 @@ func TestRestore(t *testing.T) {
 	}
 	// A server of the restored cluster does not go back.
 	f.servers[0].Kill()
-	if code, _, errs := ashlard(t, "serve", f.path(0), "--cluster", before, "--listen", f.addr(0)); code != 1 || !strings.Contains(errs, "another cluster") {
+	if code, _, errs := run(t, "serve", f.path(0), "--cluster", before, "--listen", f.addr(0)); code != 1 || !strings.Contains(errs, "another cluster") {
 		t.Errorf("served with the description of before: exit code %d, %s", code, errs)
 	}
 	// One server that is put back is found out by the others, and is replaced.

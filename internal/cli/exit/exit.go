@@ -17,6 +17,9 @@ const (
 	OK          = 0
 	World       = 1  // a file cannot be read or written, and the like
 	Usage       = 2  // the command line is wrong
+	Refused     = 3  // a cluster refused the change: nothing was done
+	Unknown     = 4  // whether a cluster did it is not known
+	Nothing     = 5  // a cluster has nothing at that place
 	Assumption  = 10 // an ASSUME is false
 	Deadlock    = 11
 	Safety      = 12 // an invariant is violated

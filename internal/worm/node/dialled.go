@@ -57,10 +57,6 @@ const (
 // it, the connection is ended: notes come unasked.
 const InboxMax = 64 << 20
 
-// Unwelcomed begins the trouble (PeerStatus) of a connection that ended before
-// the server had sent anything: it speaks another protocol, perhaps TLS.
-const Unwelcomed = "it ended the connection instead of welcoming this client"
-
 // inboxKeep is the capacity that an empty inbox retains, in events.
 const inboxKeep = 1024
 
@@ -243,7 +239,7 @@ func (l *dialled) handle(e *event, now env.Instant) {
 	case isClosed:
 		err := e.err
 		if p.state == greeted {
-			err = fmt.Errorf("%s: %w", Unwelcomed, err)
+			err = fmt.Errorf("%s: %w", wire.Unwelcomed, err)
 		}
 		p.fail(err)
 	}

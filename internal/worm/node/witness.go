@@ -586,7 +586,7 @@ func (w *witness) behind(by wor.Member, seen place) {
 	w.rolledBack = fmt.Sprintf("the disk is older than it was: member %s (%v) has seen this server at %v, and it began this time at %v",
 		by.Name, by.ID, seen, w.start)
 	s.commits.stage(recordBehind, 0, []byte(w.rolledBack))
-	s.warn("MUTE: " + w.rolledBack + ". Replace this server; if the whole cluster was put back from a backup, stop it and see 'ashlard restore --help'")
+	s.warn("MUTE: " + w.rolledBack + ". Replace this server; if the whole cluster was put back from a backup, stop it and see 'ashlar worm restore --help'")
 }
 
 // warn reports to the operator, when the lock is free.

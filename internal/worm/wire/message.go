@@ -34,6 +34,10 @@ type Hello struct {
 // Challenge is random bytes.
 type Challenge [16]byte
 
+// Unwelcomed begins what a client reports of a connection that ended before the
+// server had sent anything: it speaks another protocol, perhaps TLS.
+const Unwelcomed = "it ended the connection instead of welcoming this client"
+
 // Welcome is the server's answer to a Hello. Where it refuses, the connection
 // ends behind it.
 type Welcome struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package daemon
+package cluster
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/worm/access"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -77,7 +79,7 @@ func standing(s wor.Status) string {
 
 // viewCluster is healthy when all members of all partitions serve.
 func viewCluster(id uint64, parts []worm.PartitionState, trouble error) clusterView {
-	v := clusterView{Schema: "ashlard-cluster/1", Cluster: fmt.Sprintf("%016x", id), Healthy: trouble == nil}
+	v := clusterView{Schema: "ashlar-worm-cluster/1", Cluster: fmt.Sprintf("%016x", id), Healthy: trouble == nil}
 	if trouble != nil {
 		v.Trouble = trouble.Error()
 	}
@@ -142,15 +144,15 @@ const learnWithin = 3 * time.Second
 // errUnavailable: a partition has no majority.
 var errUnavailable = errors.New("a partition has no majority that serves")
 
-func newStatusCommand() *cobra.Command {
-	var o clientFlags
+func newStatusCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Ask all servers of a cluster how they stand",
 		Long: `Status asks every server of every partition how it stands, and shows the newest
 configurations. It answers also when there is no majority; the exit code is then 1.`,
-		Example: `  ashlard status --cluster cluster.json
-  ashlard status --cluster cluster.json --json | jq .healthy`,
+		Example: `  ashlar worm status --cluster cluster.json
+  ashlar worm status --cluster cluster.json --json | jq .healthy`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd, func(ctx context.Context, c *worm.Client) error {
@@ -161,7 +163,7 @@ configurations. It answers also when there is no majority; the exit code is then
 					return trouble
 				}
 				v := viewCluster(c.Genesis().Cluster, parts, trouble)
-				if err := o.say(cmd, v, v.text); err != nil {
+				if err := o.say(v, v.text); err != nil {
 					return err
 				}
 				for _, p := range v.Partitions {
@@ -181,7 +183,7 @@ configurations. It answers also when there is no majority; the exit code is then
 // identity of one that the cluster has or had.
 func resolve(c *worm.Client, known []wor.Member, s string) (wor.Member, error) {
 	if strings.Contains(s, "=") {
-		m, err := parseMember(s)
+		m, err := access.ParseMember(s)
 		if err != nil {
 			return m, usage(err)
 		}
@@ -200,7 +202,7 @@ func resolve(c *worm.Client, known []wor.Member, s string) (wor.Member, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return wor.Member{}, usage(fmt.Errorf("there is no server %q; 'ashlard status' shows them", s))
+		return wor.Member{}, usage(fmt.Errorf("there is no server %q; 'ashlar worm status' shows them", s))
 	}
 	return wor.Member{}, usage(fmt.Errorf("there are %d servers %q: say which by its identity", len(found), s))
 }
@@ -215,7 +217,7 @@ type change struct {
 }
 
 // watch prints progress, without blocking the caller of tell. Stop ends it.
-func (o *clientFlags) watch(cmd *cobra.Command) (tell func(worm.Progress), stop func()) {
+func (o *clientFlags) watch() (tell func(worm.Progress), stop func()) {
 	if o.json {
 		return nil, func() {}
 	}
@@ -225,7 +227,7 @@ func (o *clientFlags) watch(cmd *cobra.Command) (tell func(worm.Progress), stop 
 		last := ""
 		for l := range lines {
 			if l != last {
-				fmt.Fprintf(cmd.OutOrStdout(), "  %s\n", l)
+				fmt.Fprintf(o.t.Out, "  %s\n", l)
 			}
 			last = l
 		}
@@ -253,8 +255,8 @@ const (
 	muteEvery = 100 * time.Millisecond
 )
 
-func newReplaceCommand() *cobra.Command {
-	var o clientFlags
+func newReplaceCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	var with string
 	cmd := &cobra.Command{
 		Use:   "replace DEAD --with NAME=ID@ADDR",
@@ -269,15 +271,15 @@ When it was interrupted, run it again: it goes on. The old server may be dead or
 alive; it is never asked again.`,
 		Example: `  ashlard format /var/lib/ashlard --name n4 --addr 10.0.0.4:7420
   ashlard serve /var/lib/ashlard --cluster cluster.json --listen 10.0.0.4:7420 &
-  ashlard replace n2 --with n4=9b1e...@10.0.0.4:7420 --cluster cluster.json`,
+  ashlar worm replace n2 --with n4=9b1e...@10.0.0.4:7420 --cluster cluster.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			fresh, err := parseMember(with)
+			fresh, err := access.ParseMember(with)
 			if err != nil {
 				return usage(fmt.Errorf("--with: %w", err))
 			}
 			return o.run(cmd, func(ctx context.Context, c *worm.Client) error {
-				return o.replace(ctx, cmd, c, args[0], fresh)
+				return o.replace(ctx, c, args[0], fresh)
 			})
 		},
 	}
@@ -286,7 +288,7 @@ alive; it is never asked again.`,
 	return cmd
 }
 
-func (o *clientFlags) replace(ctx context.Context, cmd *cobra.Command, c *worm.Client, name string, fresh wor.Member) error {
+func (o *clientFlags) replace(ctx context.Context, c *worm.Client, name string, fresh wor.Member) error {
 	known, err := c.Members(ctx)
 	if err != nil {
 		return err
@@ -295,7 +297,7 @@ func (o *clientFlags) replace(ctx context.Context, cmd *cobra.Command, c *worm.C
 	if err != nil {
 		return err
 	}
-	result := change{Schema: "ashlard-change/1", Done: fmt.Sprintf("%s is in the place of %s", fresh.Name, dead.Name)}
+	result := change{Schema: "ashlar-worm-change/1", Done: fmt.Sprintf("%s is in the place of %s", fresh.Name, dead.Name)}
 	parts, err := c.Inspect(ctx)
 	if err != nil {
 		return err
@@ -322,7 +324,7 @@ func (o *clientFlags) replace(ctx context.Context, cmd *cobra.Command, c *worm.C
 	newcomer := viewMember(&state, 0)
 	newcomer.Behind = 0
 	result.New = &newcomer
-	out := cmd.OutOrStdout()
+	out := o.t.Out
 	if !o.json {
 		fmt.Fprintf(out, "replace %s (%v) with %s (%v)\nchecked:\n", dead.Name, dead.ID, fresh.Name, fresh.ID)
 		for i := range result.Checked {
@@ -333,13 +335,13 @@ func (o *clientFlags) replace(ctx context.Context, cmd *cobra.Command, c *worm.C
 		fmt.Fprintln(out, "the new server:")
 		writeMembers(out, []clusterMemberView{newcomer})
 	}
-	progress, stop := o.watch(cmd)
+	progress, stop := o.watch()
 	err = c.Replace(ctx, dead.ID, fresh, progress)
 	c.Sync(stop)
 	if err != nil {
 		return err
 	}
-	return o.changed(ctx, cmd, c, result)
+	return o.changed(ctx, c, result)
 }
 
 // settleWithin is how long a change waits for members that answer and do not serve
@@ -347,14 +349,14 @@ func (o *clientFlags) replace(ctx context.Context, cmd *cobra.Command, c *worm.C
 const settleWithin = 5 * time.Second
 
 // changed shows how the cluster is now.
-func (o *clientFlags) changed(ctx context.Context, cmd *cobra.Command, c *worm.Client, result change) error {
+func (o *clientFlags) changed(ctx context.Context, c *worm.Client, result change) error {
 	parts, err := settle(ctx, c.Inspect)
 	if err != nil {
 		return err
 	}
 	v := viewCluster(c.Genesis().Cluster, parts, nil)
 	result.Configs = v.Partitions
-	return o.say(cmd, result, func(w io.Writer) {
+	return o.say(result, func(w io.Writer) {
 		fmt.Fprintf(w, "done: %s\n", result.Done)
 		v.text(w)
 	})
@@ -422,8 +424,8 @@ func parseTarget(ctx context.Context, c *worm.Client, args []string, learn bool)
 	return wor.Partition(n), members, nil
 }
 
-func newReconfigureCommand() *cobra.Command {
-	var o clientFlags
+func newReconfigureCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "reconfigure PARTITION SERVER...",
 		Short: "Choose the servers of a partition",
@@ -431,8 +433,8 @@ func newReconfigureCommand() *cobra.Command {
 servers, to take some away, or to change the order, which is that of a chain. SERVER
 is the name or identity of one that the cluster has, or NAME=ID@ADDR. The partition
 stands still while its state is copied, which takes seconds for gigabytes. To put a
-new server in the place of a dead one, 'ashlard replace' checks more.`,
-		Example: `  ashlard reconfigure 0 n1 n2 n3 n4=9b1e...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --cluster cluster.json`,
+new server in the place of a dead one, 'ashlar worm replace' checks more.`,
+		Example: `  ashlar worm reconfigure 0 n1 n2 n3 n4=9b1e...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --cluster cluster.json`,
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, func(ctx context.Context, c *worm.Client) error {
@@ -440,16 +442,16 @@ new server in the place of a dead one, 'ashlard replace' checks more.`,
 				if err != nil {
 					return err
 				}
-				progress, stop := o.watch(cmd)
+				progress, stop := o.watch()
 				cfg, err := c.Reconfigure(ctx, p, members, progress)
 				c.Sync(stop)
 				if errors.Is(err, wor.ErrWritten) {
-					return fmt.Errorf("%w: somebody else has reconfigured partition %d at the same time; look at 'ashlard status'", worm.ErrRefused, p)
+					return fmt.Errorf("%w: somebody else has reconfigured partition %d at the same time; look at 'ashlar worm status'", worm.ErrRefused, p)
 				}
 				if err != nil {
 					return err
 				}
-				return o.changed(ctx, cmd, c, change{Schema: "ashlard-change/1", Done: fmt.Sprintf("partition %d is in epoch %d", p, cfg.Epoch)})
+				return o.changed(ctx, c, change{Schema: "ashlar-worm-change/1", Done: fmt.Sprintf("partition %d is in epoch %d", p, cfg.Epoch)})
 			})
 		},
 	}
@@ -460,8 +462,8 @@ new server in the place of a dead one, 'ashlard replace' checks more.`,
 // consent is what has to be typed to give up what a majority had.
 const consent = "data-may-be-lost"
 
-func newUnsafeRecoverCommand() *cobra.Command {
-	var o clientFlags
+func newUnsafeRecoverCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	var accept, description string
 	cmd := &cobra.Command{
 		Use:   "unsafe-recover PARTITION SERVER... --accept " + consent,
@@ -478,8 +480,8 @@ Partition 0 keeps the registers that decide who the servers are. Where those are
 no server believes a client that names others. So for partition 0 the command prepares
 the new servers, and writes a new description: stop all servers that are left, start
 each with it, and give it to all clients.`,
-		Example: `  ashlard unsafe-recover 1 n1 n4=...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --accept data-may-be-lost --cluster cluster.json
-  ashlard unsafe-recover 0 n1 n4=...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --accept data-may-be-lost --cluster cluster.json --description recovered.json
+		Example: `  ashlar worm unsafe-recover 1 n1 n4=...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --accept data-may-be-lost --cluster cluster.json
+  ashlar worm unsafe-recover 0 n1 n4=...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --accept data-may-be-lost --cluster cluster.json --description recovered.json
   ashlard serve /var/lib/ashlard --cluster recovered.json ...           # each of n1, n4, n5`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -494,17 +496,17 @@ each with it, and give it to all clients.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "WARNING: recovering partition %d without a majority: what was acknowledged may be missing from now on\n", p)
-				progress, stop := o.watch(cmd)
+				fmt.Fprintf(o.t.Err, "WARNING: recovering partition %d without a majority: what was acknowledged may be missing from now on\n", p)
+				progress, stop := o.watch()
 				cfg, err := c.UnsafeRecover(ctx, p, members, progress)
 				c.Sync(stop)
 				if err != nil {
 					return err
 				}
 				if p == 0 {
-					return o.consented(cmd, c, cfg, description)
+					return o.consented(c, cfg, description)
 				}
-				return o.changed(ctx, cmd, c, change{Schema: "ashlard-change/1", Done: fmt.Sprintf("partition %d is in epoch %d, and TAINTED", p, cfg.Epoch)})
+				return o.changed(ctx, c, change{Schema: "ashlar-worm-change/1", Done: fmt.Sprintf("partition %d is in epoch %d, and TAINTED", p, cfg.Epoch)})
 			})
 		},
 	}
@@ -516,15 +518,15 @@ each with it, and give it to all clients.`,
 
 // consented writes the description by which operators consent to a configuration of
 // partition 0 that nothing has decided.
-func (o *clientFlags) consented(cmd *cobra.Command, c *worm.Client, cfg *wor.Config, file string) error {
+func (o *clientFlags) consented(c *worm.Client, cfg *wor.Config, file string) error {
 	g := *c.Genesis()
 	g.Known = slices.Clone(g.Known)
-	remember(&g, []wor.Config{*cfg})
-	if err := writeDescription(file, &g); err != nil {
+	access.Remember(&g, []wor.Config{*cfg})
+	if err := access.Write(file, &g); err != nil {
 		return err
 	}
-	result := change{Schema: "ashlard-change/1", Done: fmt.Sprintf("partition 0 is prepared for epoch %d, TAINTED; it goes on when its servers are started with %s", cfg.Epoch, file)}
-	return o.say(cmd, result, func(w io.Writer) {
+	result := change{Schema: "ashlar-worm-change/1", Done: fmt.Sprintf("partition 0 is prepared for epoch %d, TAINTED; it goes on when its servers are started with %s", cfg.Epoch, file)}
+	return o.say(result, func(w io.Writer) {
 		fmt.Fprintf(w, "done: %s\nstop all servers that are left, start each with --cluster %s, and give it to all clients; the members are:\n", result.Done, file)
 		for _, m := range cfg.Members {
 			fmt.Fprintf(w, "  %s  %v  %s\n", m.Name, m.ID, m.Addr)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package daemon
+package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,17 +12,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ashlar-dev/ashlar/internal/worm/node"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/worm/access"
+	"github.com/ashlar-dev/ashlar/internal/worm/wire"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
 // clientFlags are those of a command that asks a cluster.
 type clientFlags struct {
-	cluster                string
-	timeout                time.Duration
-	json                   bool
-	tlsCert, tlsKey, tlsCA string
+	t            *console.Terminal
+	cluster      string
+	timeout      time.Duration
+	json         bool
+	certificates access.Certificates
 }
 
 func (o *clientFlags) add(cmd *cobra.Command, timeout time.Duration) {
@@ -32,24 +34,21 @@ func (o *clientFlags) add(cmd *cobra.Command, timeout time.Duration) {
 	f.StringVar(&o.cluster, "cluster", "", "the cluster's description, `FILE`, from 'ashlard genesis'")
 	f.DurationVar(&o.timeout, "timeout", timeout, "give up after that; 0 is never")
 	f.BoolVar(&o.json, "json", false, "answer in JSON")
-	f.StringVar(&o.tlsCert, "tls-cert", "", "the certificate to show, `FILE` in PEM")
-	f.StringVar(&o.tlsKey, "tls-key", "", "its key, `FILE` in PEM")
-	f.StringVar(&o.tlsCA, "tls-ca", "", "who may have signed the servers' certificates, `FILE` in PEM")
+	f.StringVar(&o.certificates.Cert, "tls-cert", "", "the certificate to show, `FILE` in PEM")
+	f.StringVar(&o.certificates.Key, "tls-key", "", "its key, `FILE` in PEM")
+	f.StringVar(&o.certificates.CA, "tls-ca", "", "the authority that signs the servers' certificates, `FILE` in PEM")
 }
 
 // run opens a client of the cluster for f.
 func (o *clientFlags) run(cmd *cobra.Command, f func(ctx context.Context, c *worm.Client) error) error {
-	if some, all := o.tlsCert != "" || o.tlsKey != "" || o.tlsCA != "", o.tlsCert != "" && o.tlsKey != "" && o.tlsCA != ""; some && !all {
-		return usage(errTLS)
-	}
 	if o.timeout < 0 {
 		return usage(fmt.Errorf("--timeout %v: want a time that is not negative", o.timeout))
 	}
-	genesis, err := readGenesis(o.cluster)
+	genesis, err := access.Read(o.cluster)
 	if err != nil {
 		return err
 	}
-	security, err := loadTLS(o.tlsCert, o.tlsKey, o.tlsCA)
+	security, err := o.certificates.Load()
 	if err != nil {
 		return err
 	}
@@ -70,8 +69,6 @@ func (o *clientFlags) run(cmd *cobra.Command, f func(ctx context.Context, c *wor
 	}
 	return fmt.Errorf("%w after --timeout %v: %s", err, o.timeout, o.explain(cmd.Context(), c))
 }
-
-var errTLS = errors.New("--tls-cert, --tls-key and --tls-ca belong together: each side must know whom it talks to")
 
 // explainWithin bounds how long it is looked why the time was not enough.
 const explainWithin = 2 * time.Second
@@ -102,9 +99,9 @@ func (o *clientFlags) explain(ctx context.Context, c *worm.Client) string {
 // trouble is what is wrong with a server, "" if nothing is.
 func (o *clientFlags) trouble(m *worm.MemberState, newest wor.Epoch) string {
 	switch {
-	case !m.Answers && strings.Contains(m.Trouble, node.Unwelcomed) && o.tlsCert == "":
+	case !m.Answers && strings.Contains(m.Trouble, wire.Unwelcomed) && o.certificates.Cert == "":
 		return "does not answer (" + m.Trouble + "): if it was started with --tls-cert, this command needs --tls-cert, --tls-key and --tls-ca, too"
-	case !m.Answers && o.tlsCert != "" && strings.Contains(m.Trouble, "EOF"):
+	case !m.Answers && o.certificates.Cert != "" && strings.Contains(m.Trouble, "EOF"):
 		return "does not answer (" + m.Trouble + "): if it was started without --tls-cert, leave --tls-cert, --tls-key and --tls-ca away"
 	case !m.Answers && m.Trouble != "":
 		return "does not answer (" + m.Trouble + ")"
@@ -118,13 +115,11 @@ func (o *clientFlags) trouble(m *worm.MemberState, newest wor.Epoch) string {
 	return ""
 }
 
-// say writes a result: as JSON, or as text tells it.
-func (o *clientFlags) say(cmd *cobra.Command, v any, text func(w io.Writer)) error {
-	if !o.json {
-		text(cmd.OutOrStdout())
-		return nil
+// say writes a result: as JSON, or with text.
+func (o *clientFlags) say(v any, text func(w io.Writer)) error {
+	if o.json {
+		return o.t.JSON(v)
 	}
-	e := json.NewEncoder(cmd.OutOrStdout())
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	text(o.t.Out)
+	return nil
 }

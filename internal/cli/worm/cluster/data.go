@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package daemon
+package cluster
 
 import (
 	"bufio"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/log"
 	"github.com/ashlar-dev/ashlar/worm/tx"
@@ -45,14 +46,14 @@ type registerView struct {
 	valueView
 }
 
-func newReadCommand() *cobra.Command {
-	var o clientFlags
+func newReadCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "read SEGMENT.OFFSET",
 		Short: "Read a register",
 		Long: `Read writes the value of a register, as it is. A register that is unwritten, of a
 segment that is not allocated, or trimmed, is exit code 5.`,
-		Example: `  ashlard read 17.0 --cluster cluster.json`,
+		Example: `  ashlar worm read 17.0 --cluster cluster.json`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := parseAddr(args[0])
@@ -64,7 +65,7 @@ segment that is not allocated, or trimmed, is exit code 5.`,
 				if err != nil {
 					return fmt.Errorf("register %v: %w", a, err)
 				}
-				return o.say(cmd, registerView{Register: a.String(), valueView: viewValue(v)}, func(w io.Writer) { _, _ = w.Write(v) })
+				return o.say(registerView{Register: a.String(), valueView: viewValue(v)}, func(w io.Writer) { _, _ = w.Write(v) })
 			})
 		},
 	}
@@ -87,8 +88,8 @@ func value(cmd *cobra.Command, arg string, max int) ([]byte, error) {
 	return b, nil
 }
 
-func newWriteCommand() *cobra.Command {
-	var o clientFlags
+func newWriteCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	var alloc uint32
 	var protocol string
 	var partition uint32
@@ -99,8 +100,8 @@ func newWriteCommand() *cobra.Command {
 has another value, that stays for ever: it is written out, with exit code 3. With
 --alloc the segment is allocated first, if it is not. Segments below 4294967296 are
 free for this; the others are those of logs and of the key-value store.`,
-		Example: `  ashlard write 17.0 hello --alloc 1000 --cluster cluster.json
-  ashlard write 17.1 - --cluster cluster.json < picture.png`,
+		Example: `  ashlar worm write 17.0 hello --alloc 1000 --cluster cluster.json
+  ashlar worm write 17.1 - --cluster cluster.json < picture.png`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := parseAddr(args[0])
@@ -134,7 +135,7 @@ free for this; the others are those of logs and of the key-value store.`,
 						_, _ = w.Write(v)
 					}
 				}
-				if err := o.say(cmd, registerView{Register: a.String(), valueView: viewValue(v)}, tell); err != nil {
+				if err := o.say(registerView{Register: a.String(), valueView: viewValue(v)}, tell); err != nil {
 					return err
 				}
 				return err
@@ -148,12 +149,12 @@ free for this; the others are those of logs and of the key-value store.`,
 	return cmd
 }
 
-func newTrimCommand() *cobra.Command {
-	var o clientFlags
+func newTrimCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:     "trim SEGMENT",
 		Short:   "Give up a segment with all its registers, for ever",
-		Example: `  ashlard trim 17 --cluster cluster.json`,
+		Example: `  ashlar worm trim 17 --cluster cluster.json`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := strconv.ParseUint(args[0], 10, 64)
@@ -164,7 +165,7 @@ func newTrimCommand() *cobra.Command {
 				if err := c.Trim(ctx, wor.Segment(n)); err != nil {
 					return fmt.Errorf("segment %d: %w", n, err)
 				}
-				return o.say(cmd, map[string]uint64{"trimmed": n}, func(io.Writer) {})
+				return o.say(map[string]uint64{"trimmed": n}, func(io.Writer) {})
 			})
 		},
 	}
@@ -172,7 +173,7 @@ func newTrimCommand() *cobra.Command {
 	return cmd
 }
 
-func newLogCommand() *cobra.Command {
+func newLogCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "Append to a shared log, read it, follow it",
@@ -181,7 +182,7 @@ entry's position is SEGMENT.REGISTER, two numbers that grow.`, worm.LogMax),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLogAppendCommand(), newLogReadCommand(), newLogCatCommand(), newLogTailCommand(), newLogTrimCommand())
+	cmd.AddCommand(newLogAppendCommand(t), newLogReadCommand(t), newLogCatCommand(t), newLogTailCommand(t), newLogTrimCommand(t))
 	return cmd
 }
 
@@ -213,16 +214,16 @@ type positionView struct {
 	Position string `json:"position"`
 }
 
-func newLogAppendCommand() *cobra.Command {
-	var o clientFlags
+func newLogAppendCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "append LOG [TEXT]",
 		Short: "Append an entry, or one for each line of the input",
 		Long: `Append appends a text, or without one each line that comes on standard input, in
 their order, and writes the position of each when it is durable. After an outcome
 that is unknown (exit code 4) the line may be in the log.`,
-		Example: `  ashlard log append 7 hello --cluster cluster.json
-  journalctl -f | ashlard log append 7 --timeout 0 --cluster cluster.json`,
+		Example: `  ashlar worm log append 7 hello --cluster cluster.json
+  journalctl -f | ashlar worm log append 7 --timeout 0 --cluster cluster.json`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withLog(cmd, args[0], func(ctx context.Context, l *worm.Log) error {
@@ -231,7 +232,7 @@ that is unknown (exit code 4) the line may be in the log.`,
 					if err != nil {
 						return err
 					}
-					return o.line(cmd, positionView{at.String()}, at.String())
+					return o.line(positionView{at.String()}, at.String())
 				}
 				if len(args) == 2 {
 					return one([]byte(args[1]))
@@ -252,11 +253,11 @@ that is unknown (exit code 4) the line may be in the log.`,
 }
 
 // line writes one of many results.
-func (o *clientFlags) line(cmd *cobra.Command, v any, text string) error {
+func (o *clientFlags) line(v any, text string) error {
 	if o.json {
-		return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
+		return json.NewEncoder(o.t.Out).Encode(v)
 	}
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), text)
+	_, err := fmt.Fprintln(o.t.Out, text)
 	return err
 }
 
@@ -280,14 +281,14 @@ func viewEntry(e log.Entry) entryView {
 	return v
 }
 
-func newLogReadCommand() *cobra.Command {
-	var o clientFlags
+func newLogReadCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "read LOG POSITION",
 		Short: "Read what is at a position",
 		Long: `Read writes the entry at a position as it is. A position that is unwritten or
 trimmed, or holds no entry, is exit code 5.`,
-		Example: `  ashlard log read 7 0.12 --cluster cluster.json`,
+		Example: `  ashlar worm log read 7 0.12 --cluster cluster.json`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := parsePosition(args[1])
@@ -300,7 +301,7 @@ trimmed, or holds no entry, is exit code 5.`,
 					return fmt.Errorf("position %v: %w", at, err)
 				}
 				v := viewEntry(e)
-				if err := o.say(cmd, v, func(w io.Writer) { _, _ = w.Write(e.Data) }); err != nil {
+				if err := o.say(v, func(w io.Writer) { _, _ = w.Write(e.Data) }); err != nil {
 					return err
 				}
 				if e.Kind != log.Data {
@@ -314,8 +315,8 @@ trimmed, or holds no entry, is exit code 5.`,
 	return cmd
 }
 
-func newLogCatCommand() *cobra.Command {
-	var o clientFlags
+func newLogCatCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	var from string
 	var follow bool
 	cmd := &cobra.Command{
@@ -324,8 +325,8 @@ func newLogCatCommand() *cobra.Command {
 		Long: `Cat writes the entries of a log in their order, one a line, from its beginning or
 --from on, up to its tail. With --follow it goes on as the log grows, until it is
 interrupted, which is no error then.`,
-		Example: `  ashlard log cat 7 --cluster cluster.json
-  ashlard log cat 7 --follow --timeout 0 --json --cluster cluster.json`,
+		Example: `  ashlar worm log cat 7 --cluster cluster.json
+  ashlar worm log cat 7 --follow --timeout 0 --json --cluster cluster.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at := log.Position(0)
@@ -351,7 +352,7 @@ interrupted, which is no error then.`,
 					if err != nil {
 						return err
 					}
-					if err := o.line(cmd, viewEntry(e), string(e.Data)); err != nil {
+					if err := o.line(viewEntry(e), string(e.Data)); err != nil {
 						return err
 					}
 				}
@@ -365,14 +366,14 @@ interrupted, which is no error then.`,
 	return cmd
 }
 
-func newLogTailCommand() *cobra.Command {
-	var o clientFlags
+func newLogTailCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "tail LOG",
 		Short: "Say where a log begins and ends",
 		Long: `Tail writes the next position: it is above all appends that ended before. With
 --json it says the first position that is not trimmed, too.`,
-		Example: `  ashlard log tail 7 --cluster cluster.json`,
+		Example: `  ashlar worm log tail 7 --cluster cluster.json`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.withLog(cmd, args[0], func(ctx context.Context, l *worm.Log) error {
@@ -388,7 +389,7 @@ func newLogTailCommand() *cobra.Command {
 					Head string `json:"head"`
 					Tail string `json:"tail"`
 				}{head.String(), tail.String()}
-				return o.say(cmd, v, func(w io.Writer) { fmt.Fprintln(w, tail) })
+				return o.say(v, func(w io.Writer) { fmt.Fprintln(w, tail) })
 			})
 		},
 	}
@@ -396,14 +397,14 @@ func newLogTailCommand() *cobra.Command {
 	return cmd
 }
 
-func newLogTrimCommand() *cobra.Command {
-	var o clientFlags
+func newLogTrimCommand(t *console.Terminal) *cobra.Command {
+	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "trim LOG POSITION",
 		Short: "Give up the entries below a position, for ever",
 		Long: `Trim gives up what is below a position, rounded down to whole segments, and gives
 the memory back. The segment in use stays.`,
-		Example: `  ashlard log trim 7 3.0 --cluster cluster.json`,
+		Example: `  ashlar worm log trim 7 3.0 --cluster cluster.json`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := parsePosition(args[1])
@@ -418,7 +419,7 @@ the memory back. The segment in use stays.`,
 				if err != nil {
 					return err
 				}
-				return o.say(cmd, map[string]string{"head": head.String()}, func(w io.Writer) { fmt.Fprintln(w, head) })
+				return o.say(map[string]string{"head": head.String()}, func(w io.Writer) { fmt.Fprintln(w, head) })
 			})
 		},
 	}
@@ -429,7 +430,7 @@ the memory back. The segment in use stays.`,
 // errNotHeld: the condition of a change did not hold.
 var errNotHeld = errors.New("not done: the key is there already")
 
-func newKVCommand() *cobra.Command {
+func newKVCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kv",
 		Short: "Get and set keys of the key-value store",
@@ -437,7 +438,7 @@ func newKVCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var ifAbsent bool
-	set := kvCommand("set KEY VALUE", "Set a key; VALUE - is what comes on standard input", 2, 2,
+	set := kvCommand(t, "set KEY VALUE", "Set a key; VALUE - is what comes on standard input", 2, 2,
 		func(ctx context.Context, cmd *cobra.Command, o *clientFlags, kv *worm.KV, args []string) error {
 			v, err := value(cmd, args[1], tx.ValueMax)
 			if err != nil {
@@ -455,18 +456,18 @@ func newKVCommand() *cobra.Command {
 		})
 	set.Flags().BoolVar(&ifAbsent, "if-absent", false, "only if the key is not there; else exit code 3")
 	cmd.AddCommand(set,
-		kvCommand("get KEY", "Write a key's value, as it is; exit code 5 if there is none", 1, 1,
+		kvCommand(t, "get KEY", "Write a key's value, as it is; exit code 5 if there is none", 1, 1,
 			func(ctx context.Context, cmd *cobra.Command, o *clientFlags, kv *worm.KV, args []string) error {
 				v, err := kv.Get(ctx, args[0])
 				if err != nil {
 					return err
 				}
-				return o.say(cmd, struct {
+				return o.say(struct {
 					Key string `json:"key"`
 					valueView
 				}{args[0], viewValue(v)}, func(w io.Writer) { _, _ = w.Write(v) })
 			}),
-		kvCommand("del KEY...", "Remove keys, all at once, and say how many were there", 1, math.MaxInt,
+		kvCommand(t, "del KEY...", "Remove keys, all at once, and say how many were there", 1, math.MaxInt,
 			func(ctx context.Context, cmd *cobra.Command, o *clientFlags, kv *worm.KV, args []string) error {
 				var ops []tx.Op
 				for _, key := range args {
@@ -482,9 +483,9 @@ func newKVCommand() *cobra.Command {
 						n++
 					}
 				}
-				return o.say(cmd, map[string]int{"removed": n}, func(w io.Writer) { fmt.Fprintln(w, n) })
+				return o.say(map[string]int{"removed": n}, func(w io.Writer) { fmt.Fprintln(w, n) })
 			}),
-		kvCommand("incr KEY [N]", "Add to a number, 1 unless said otherwise, and write the sum", 1, 2,
+		kvCommand(t, "incr KEY [N]", "Add to a number, 1 unless said otherwise, and write the sum", 1, 2,
 			func(ctx context.Context, cmd *cobra.Command, o *clientFlags, kv *worm.KV, args []string) error {
 				by := int64(1)
 				if len(args) == 2 {
@@ -497,16 +498,16 @@ func newKVCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return o.say(cmd, map[string]int64{"value": n}, func(w io.Writer) { fmt.Fprintln(w, n) })
+				return o.say(map[string]int64{"value": n}, func(w io.Writer) { fmt.Fprintln(w, n) })
 			}))
 	return cmd
 }
 
-func kvCommand(use, short string, least, most int, f func(context.Context, *cobra.Command, *clientFlags, *worm.KV, []string) error) *cobra.Command {
-	o := &clientFlags{}
+func kvCommand(t *console.Terminal, use, short string, least, most int, f func(context.Context, *cobra.Command, *clientFlags, *worm.KV, []string) error) *cobra.Command {
+	o := &clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: cobra.RangeArgs(least, most),
-		Example: "  ashlard kv " + use + " --cluster cluster.json",
+		Example: "  ashlar worm kv " + use + " --cluster cluster.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, func(ctx context.Context, c *worm.Client) error {
 				kv, err := c.KV(ctx)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package access is how a client or a server gets to a cluster: the cluster's
+// description, and the certificates that the two sides of a connection show each other.
+//
+// In: files, as the flags --cluster and --tls-... name them, and servers as people write
+// them, NAME=ID@ADDR. Out: a description with the newest configurations that are known,
+// and the settings of TLS. Promised: a file that Write replaces is always whole.
+// Refused: descriptions and certificates that cannot be used, with the reason.
+package access
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/worm"
+	"github.com/ashlar-dev/ashlar/worm/wor"
+)
+
+// Read reads a cluster's description. Without a path the command line is wrong.
+func Read(path string) (*wor.Genesis, error) {
+	if path == "" {
+		return nil, exit.With(exit.Usage, errors.New("--cluster is missing: the file that 'ashlard genesis' has written"))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	g, err := worm.ReadGenesis(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return g, nil
+}
+
+// Write writes a description into a file.
+func Write(path string, g *wor.Genesis) error {
+	var b bytes.Buffer
+	err := worm.WriteGenesis(&b, g)
+	if err == nil {
+		err = renameio.WriteFile(path, b.Bytes(), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// Remember adds later configurations to a description, and reports whether it had to.
+func Remember(g *wor.Genesis, more []wor.Config) (changed bool) {
+	for _, c := range more {
+		if c.Epoch == 0 || uint64(c.Partition) >= uint64(len(g.Partitions)) {
+			continue
+		}
+		i := slices.IndexFunc(g.Known, func(k wor.Config) bool { return k.Partition == c.Partition })
+		switch {
+		case i < 0:
+			g.Known = append(g.Known, c)
+		case g.Known[i].Epoch < c.Epoch:
+			g.Known[i] = c
+		default:
+			continue
+		}
+		changed = true
+	}
+	return changed
+}
+
+// ParseMember reads NAME=ID@ADDR.
+func ParseMember(s string) (wor.Member, error) {
+	name, rest, ok := strings.Cut(s, "=")
+	hex, addr, ok2 := strings.Cut(rest, "@")
+	id, err := strconv.ParseUint(hex, 16, 64)
+	if !ok || !ok2 || name == "" || addr == "" || err != nil || id == 0 {
+		return wor.Member{}, fmt.Errorf("server %q: want NAME=ID@ADDR, as 'ashlard format' prints it", s)
+	}
+	return wor.Member{ID: wor.ServerID(id), Name: name, Addr: addr}, nil
+}
+
+// Certificates are files in PEM: the certificate of this side with its key, and the
+// authority that signs those of the other side. The zero value is no TLS.
+type Certificates struct{ Cert, Key, CA string }
+
+// Check refuses a command line that names only some of the files.
+func (c Certificates) Check() error {
+	if some, all := c.Cert != "" || c.Key != "" || c.CA != "", c.Cert != "" && c.Key != "" && c.CA != ""; some && !all {
+		return exit.With(exit.Usage, errors.New("--tls-cert, --tls-key and --tls-ca belong together: each side must know whom it talks to"))
+	}
+	return nil
+}
+
+// Load reads the files, for both sides of a connection. Without certificates it returns
+// nil.
+func (c Certificates) Load() (*tls.Config, error) {
+	if err := c.Check(); err != nil || c == (Certificates{}) {
+		return nil, err
+	}
+	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", c.Cert, c.Key, err)
+	}
+	text, err := os.ReadFile(c.CA)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--tls-ca %s: there is no certificate in it", c.CA)
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair},
+		ClientCAs: pool, RootCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
+	}, nil
+}
