@@ -158,7 +158,7 @@ func (f *fleet) ask(ctx context.Context, p *logic.Program, l *cost.Load, o loadO
 			c.Begin()
 			continue
 		case k := <-f.one:
-			return out, nil, k.early()
+			return out, nil, k.Early()
 		case <-ctx.Done():
 			return out, nil, ctx.Err()
 		case <-idle:

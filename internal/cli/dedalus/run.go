@@ -3,7 +3,6 @@
 package dedalus
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -12,8 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -126,47 +123,8 @@ type fleet struct {
 	program    string // the binary
 	deployment string
 	d          *deploy.Description
-	processes  []*process
-	one        chan *process // that has ended
-}
-
-type process struct {
-	node  string
-	cmd   *exec.Cmd
-	errs  tail
-	ended chan struct{}
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu sync.Mutex
-	b  []byte
-}
-
-const tailMax = 4 << 10
-
-// Write implements io.Writer.
-func (w *tail) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.b = append(w.b, b...)
-	if more := len(w.b) - tailMax; more > 0 {
-		w.b = w.b[:copy(w.b, w.b[more:])]
-	}
-	return len(b), nil
-}
-
-// String is the last line that is not one of the log, or the last one.
-func (w *tail) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(w.b)), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if !strings.HasPrefix(lines[i], "time=") && !strings.HasPrefix(lines[i], "Run '") {
-			return lines[i]
-		}
-	}
-	return lines[len(lines)-1]
+	processes  []*child.Server
+	one        chan *child.Server // that has ended
 }
 
 // progress says what is being done, where a person is looking.
@@ -227,41 +185,19 @@ func (f *fleet) place(p *logic.Program) error {
 func (f *fleet) start(ctx context.Context, p *deploy.Process) error {
 	f.progress("starting %s", p.Node)
 	if f.one == nil {
-		f.one = make(chan *process, len(f.d.Processes))
+		f.one = make(chan *child.Server, len(f.d.Processes))
 	}
-	k := &process{node: p.Node, ended: make(chan struct{})}
-	k.cmd = exec.Command(f.program, "--deployment", f.deployment, "--node", p.Node,
+	cmd := exec.Command(f.program, "--deployment", f.deployment, "--node", p.Node,
 		"--data", filepath.Join(f.o.data, strings.ReplaceAll(p.Node, "/", "-")))
-	// A signal from the terminal is for this process, which ends the others.
-	k.cmd.SysProcAttr = child.Attributes()
-	k.cmd.Stderr = &k.errs
-	out, err := k.cmd.StdoutPipe()
-	if err != nil {
-		return err
+	k, err := child.Start(ctx, p.Node, cmd)
+	if k != nil {
+		f.processes = append(f.processes, k)
+		go func() {
+			<-k.Ended()
+			f.one <- k
+		}()
 	}
-	if err := k.cmd.Start(); err != nil {
-		return err
-	}
-	f.processes = append(f.processes, k)
-	listens := make(chan struct{})
-	go func() {
-		defer func() { close(k.ended); f.one <- k }()
-		tell := sync.OnceFunc(func() { close(listens) })
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if strings.HasPrefix(lines.Text(), "listening on ") {
-				tell()
-			}
-		}
-		_ = k.cmd.Wait() // its code is in ProcessState
-	}()
-	select {
-	case <-listens:
-		return nil
-	case <-k.ended:
-		return fmt.Errorf("%s has ended: %s", p.Node, &k.errs)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return err
 }
 
 // tell prints what runs.
@@ -274,7 +210,7 @@ func (f *fleet) tell() error {
 		}
 		var list []process
 		for i, k := range f.processes {
-			list = append(list, process{k.node, f.d.Processes[i].Addr, k.cmd.Process.Pid})
+			list = append(list, process{k.Name(), f.d.Processes[i].Addr, k.PID()})
 		}
 		return f.t.JSON(struct {
 			Schema     string    `json:"schema"`
@@ -283,7 +219,7 @@ func (f *fleet) tell() error {
 		}{"ashlar-dedalus-run-1", f.deployment, list})
 	}
 	for i, k := range f.processes {
-		fmt.Fprintf(f.t.Out, "%-20s %s\n", k.node, f.d.Processes[i].Addr)
+		fmt.Fprintf(f.t.Out, "%-20s %s\n", k.Name(), f.d.Processes[i].Addr)
 	}
 	fmt.Fprintf(f.t.Out, "deployment %s\n", f.deployment)
 	if f.o.span == 0 {
@@ -302,7 +238,7 @@ func (f *fleet) wait(ctx context.Context) error {
 	}
 	select {
 	case k := <-f.one:
-		return k.early()
+		return k.Early()
 	case <-over:
 	case <-ctx.Done():
 	}
@@ -310,16 +246,11 @@ func (f *fleet) wait(ctx context.Context) error {
 	return f.end()
 }
 
-// early is that a process has ended by itself.
-func (k *process) early() error {
-	return fmt.Errorf("%s has ended with exit code %d: %s", k.node, k.cmd.ProcessState.ExitCode(), &k.errs)
-}
-
 // end ends the processes in order.
 func (f *fleet) end() error {
 	f.progress("ending")
 	for _, k := range f.processes {
-		if err := k.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		if err := k.Terminate(); err != nil {
 			return err
 		}
 	}
@@ -327,12 +258,12 @@ func (f *fleet) end() error {
 	defer patience.Stop()
 	for _, k := range f.processes {
 		select {
-		case <-k.ended:
+		case <-k.Ended():
 		case <-patience.C:
-			return fmt.Errorf("%s does not end", k.node) // and is killed
+			return fmt.Errorf("%s does not end", k.Name()) // and is killed
 		}
-		if code := k.cmd.ProcessState.ExitCode(); code != 0 {
-			return fmt.Errorf("%s ends with exit code %d: %s", k.node, code, &k.errs)
+		if err := k.Failed(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -344,7 +275,6 @@ const grace = 15 * time.Second
 // kill ends all that still run, at once.
 func (f *fleet) kill() {
 	for _, k := range f.processes {
-		_ = k.cmd.Process.Kill() // it may have ended
-		<-k.ended
+		k.Kill()
 	}
 }

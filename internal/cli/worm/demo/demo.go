@@ -278,7 +278,7 @@ func (s *show) count(ctx context.Context) (string, error) {
 
 func (s *show) kill(context.Context) (string, error) {
 	pid := s.fleet.pid(1)
-	s.fleet.servers[1].kill()
+	s.fleet.servers[1].Kill()
 	return s.p.Bad(fmt.Sprintf("kill -9 %d: server n2 is dead.", pid)), nil
 }
 

@@ -3,17 +3,12 @@
 package demo
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
-	"syscall"
 
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/internal/child"
@@ -29,18 +24,11 @@ type fleet struct {
 	dir, cluster string
 	program      string // of the servers
 	members      []wor.Member
-	servers      []*server
-}
-
-// server is a process.
-type server struct {
-	cmd   *exec.Cmd
-	errs  bytes.Buffer // when it has ended
-	ended chan struct{}
+	servers      []*child.Server
 }
 
 func newFleet(dir, program string) (*fleet, error) {
-	f := &fleet{dir: dir, cluster: filepath.Join(dir, "cluster.json"), servers: make([]*server, 4)}
+	f := &fleet{dir: dir, cluster: filepath.Join(dir, "cluster.json"), servers: make([]*child.Server, 4)}
 	var err error
 	if f.program, err = findServer(program); err != nil {
 		return nil, err
@@ -114,54 +102,21 @@ func (f *fleet) genesis() *wor.Genesis {
 	return g
 }
 
-func (f *fleet) pid(i int) int { return f.servers[i].cmd.Process.Pid }
+func (f *fleet) pid(i int) int { return f.servers[i].PID() }
 
 // start starts a server and waits until it listens.
-func (f *fleet) start(ctx context.Context, i int) error {
+func (f *fleet) start(ctx context.Context, i int) (err error) {
 	m := f.members[i]
-	s := &server{cmd: exec.Command(f.program, "serve", filepath.Join(f.dir, m.Name), "--cluster", f.cluster, "--listen", m.Addr), ended: make(chan struct{})}
-	// A signal from the terminal is for the demonstration, which ends its servers.
-	s.cmd.SysProcAttr = child.Attributes()
-	s.cmd.Stderr = &s.errs
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := s.cmd.Start(); err != nil {
-		return err
-	}
-	f.servers[i] = s
-	listens := make(chan struct{})
-	go func() {
-		defer close(s.ended)
-		tell := sync.OnceFunc(func() { close(listens) })
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if strings.HasPrefix(lines.Text(), "listening on ") {
-				tell()
-			}
-		}
-		_ = s.cmd.Wait() // its code is in ProcessState
-	}()
-	select {
-	case <-listens:
-		return nil
-	case <-s.ended:
-		return fmt.Errorf("server %s has ended: %s", m.Name, strings.TrimSpace(s.errs.String()))
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *server) kill() {
-	_ = s.cmd.Process.Kill() // it may have ended
-	<-s.ended
+	cmd := exec.Command(f.program, "serve", filepath.Join(f.dir, m.Name), "--cluster", f.cluster, "--listen", m.Addr)
+	f.servers[i], err = child.Start(ctx, "server "+m.Name, cmd)
+	return err
 }
 
 // kill ends all that run, at once.
 func (f *fleet) kill() {
 	for _, s := range f.servers {
 		if s != nil {
-			s.kill()
+			s.Kill()
 		}
 	}
 }
@@ -169,14 +124,14 @@ func (f *fleet) kill() {
 // stop ends all in order.
 func (f *fleet) stop() error {
 	for _, s := range f.servers {
-		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		if err := s.Terminate(); err != nil {
 			return err
 		}
 	}
-	for i, s := range f.servers {
-		<-s.ended
-		if code := s.cmd.ProcessState.ExitCode(); code != 0 {
-			return fmt.Errorf("server %s ends with exit code %d: %s", f.members[i].Name, code, strings.TrimSpace(s.errs.String()))
+	for _, s := range f.servers {
+		<-s.Ended()
+		if err := s.Failed(); err != nil {
+			return err
 		}
 	}
 	return nil
