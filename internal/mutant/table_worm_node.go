@@ -177,12 +177,27 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/a-member-that-reports-is-not-asked", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestPeersAreDialledAgain",
 			Breaks: "A member that has come back, and reports, is asked only when an old dial has ended.",
-			Old:    "\tif fresh {\n\t\ts.witness.hurry", New: "\tif fresh && false {\n\t\ts.witness.hurry",
+			Old:    "\tif fresh {\n\t\ts.witness.returned", New: "\tif fresh && false {\n\t\ts.witness.returned",
+		},
+		{
+			Name: "worm/node/a-member-that-reports-is-dialled-anew", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestDistantMembersAreReached",
+			Breaks: "A distant member that reports all the time is never reached: each report ends the dial.",
+			Old:    "if a.heard == 0 || now.Sub(a.heard) >", New: "if a.heard >= 0 || now.Sub(a.heard) >",
+		},
+		{
+			Name: "worm/node/forged-reports-count", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestForgedReportsKeepNobodyWaiting",
+			Breaks: "Whoever forges reports of a server whose disk was put back keeps it from the verdict that denies it.",
+			Old:    "return nil, b != nil && !b.has(", New: "return nil, b != nil && !b.take(",
+		},
+		{
+			Name: "worm/node/the-same-report-is-signed-again", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestReportsAreReplayed|TestForgedReports",
+			Breaks: "A member's last report that is sent again has a signature verified and one made each time.",
+			Old:    "return last.verdict, false", New: "return nil, false",
 		},
 		{
 			Name: "worm/node/each-replay-is-signed", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestReportsAreReplayed",
 			Breaks: "Whoever sends a member's old reports again, on many connections, keeps a server at signatures.",
-			Old:    "return nil, !last.stale.take(now, reportEvery, reportBurst)", New: "return nil, false",
+			Old:    "return nil, b != nil && !b.has(now, reportEvery, reportBurst)", New: "return nil, b != nil && !b.has(now, 0, reportBurst)",
 		},
 		{
 			Name: "worm/node/reports-never-begin", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestToldWhenWritten",

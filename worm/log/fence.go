@@ -11,8 +11,8 @@ import (
 )
 
 // fence captures a whole segment, which invalidates all tokens handed out for
-// it before, and then decides its registers: it writes the values that the
-// capture saw, and junk where it saw no entry.
+// it before, and then decides its registers: it writes junk where the capture saw
+// no entry, and the entries near the end that it saw.
 //
 // The capture alone is not enough. An append that begins after the fence, with a
 // token of the old sequencer, may reach one server that the capture did not ask;
@@ -179,8 +179,10 @@ func (f *fence) unsettled(t *wor.Token) []wor.Range {
 	var out []wor.Range
 	for off := t.Range.Lo; off < t.Range.Hi; off++ {
 		_, free := t.Find(off)
-		_, known := f.b.space.Known(wor.Addr{Segment: f.segment(), Offset: off})
-		if known || !free && off+completeMax < f.end {
+		if !free && off+completeMax < f.end {
+			continue
+		}
+		if _, known := f.b.space.Known(wor.Addr{Segment: f.segment(), Offset: off}); known {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].Hi == off {

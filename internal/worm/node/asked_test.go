@@ -4,8 +4,10 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/internal/worm/wire"
 )
@@ -48,6 +50,34 @@ func TestPeersAreDialledAgain(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDistantMembersAreReached: a member that needs a second to answer a dial, and reports
+// all the time meanwhile, is not dialled anew each time.
+func TestDistantMembersAreReached(t *testing.T) {
+	d, keys := asker(t)
+	g := d.peer(keys[1])
+	for i := range 20 { // TellEvery apart
+		g.reports(keys[1], report{now: sighting{place{1, uint64(10 + i)}, 5}})
+		d.commit()
+		g.one(wire.TypeAnswer)
+		d.clock.advance(TellEveryDefault)
+	}
+	oldest := time.Duration(0)
+	for step := TellEveryDefault / 10; oldest < 2*time.Second; oldest += step {
+		open := slices.IndexFunc(d.dialled, func(h handDial) bool { return string(h.addr) == "p1" && !h.c.closed })
+		if open < 0 {
+			break
+		}
+		before := len(d.dialled)
+		d.clock.advance(step)
+		if len(d.dialled) > before && d.dialled[open].c.closed {
+			break
+		}
+	}
+	if oldest < time.Second {
+		t.Errorf("a dial is given up after %v", oldest)
+	}
 }
 
 // TestOtherVersions: a server that runs another version is reported as the

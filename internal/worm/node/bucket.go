@@ -12,12 +12,16 @@ import (
 // zero bucket is full.
 type bucket struct{ next env.Instant }
 
+// has reports whether an event would be admitted now.
+func (b *bucket) has(now env.Instant, every time.Duration, burst int) bool {
+	return max(b.next, now).Sub(now) <= every*time.Duration(burst-1)
+}
+
 // take reports whether an event is admitted now.
 func (b *bucket) take(now env.Instant, every time.Duration, burst int) bool {
-	at := max(b.next, now)
-	if at.Sub(now) > every*time.Duration(burst-1) {
+	if !b.has(now, every, burst) {
 		return false
 	}
-	b.next = at.Add(every)
+	b.next = max(b.next, now).Add(every)
 	return true
 }

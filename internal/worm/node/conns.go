@@ -126,8 +126,8 @@ func (n *conns) room(network string) bool {
 	return len(n.all) < s.opt.ConnsMax || n.vacate("")
 }
 
-// vacate ends a connection of that network or, if it is "", of any: of the idle
-// ones of the host with the most of them, the one that was idle longest.
+// vacate ends a connection of that network or, if it is "", of the one with the most idle
+// connections: in the host with the most, the one that was idle longest.
 func (n *conns) vacate(network string) bool {
 	s := n.s
 	before := s.opt.Env.Clock.Now().Add(-s.opt.HelloWithin)
@@ -201,8 +201,8 @@ func (c *conn) late() {
 	c.end(fmt.Errorf("%w: FrameWithin is %v", errSlow, c.s.opt.FrameWithin))
 }
 
-// shed ends connections until unfinished frames are within their limit: each
-// time, of the host that has most of them, the one begun first.
+// shed ends connections until unfinished frames are within their limit: each time, in
+// the network and then the host that has most of them, the one begun first.
 func (n *conns) shed() {
 	s := n.s
 	for n.partial > s.opt.PartialMax {

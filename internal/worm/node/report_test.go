@@ -117,12 +117,13 @@ func TestReportsAreReplayed(t *testing.T) {
 		return answer{a.code, string(a.payload)}
 	}
 	older, last := report{now: sighting{place{1, 1000}, 5}}, report{now: sighting{place{1, 1001}, 5}}
-	for _, r := range []report{older, last} {
-		if a := send(r); a.code != wire.CodeOK {
-			t.Fatalf("answered %v", a.code)
-		}
+	if a := send(older); a.code != wire.CodeOK {
+		t.Fatalf("answered %v", a.code)
 	}
-	first := send(last)
+	first := send(last) // the verdict names the older sighting, and would name this one if it were made again
+	if first.code != wire.CodeOK {
+		t.Fatalf("answered %v", first.code)
+	}
 	for range 10 * reportBurst {
 		if a := send(last); a != first {
 			t.Fatalf("the same report is answered %v, and another verdict", a.code)
@@ -148,6 +149,62 @@ func TestReportsAreReplayed(t *testing.T) {
 	}
 	if seen := d.s.witness.seen[keys[0].ID()]; seen != next.now {
 		t.Errorf("seen %v", seen)
+	}
+}
+
+// TestForgedReportsKeepNobodyWaiting: whoever forges reports of a member, with a life of its
+// own or that of a disk that was put back, and whoever sends those of that disk
+// again, does not keep it from the verdict that denies it.
+func TestForgedReportsKeepNobodyWaiting(t *testing.T) {
+	d, keys := asker(t)
+	d.commit()
+	send := func(payload []byte) (a answer) {
+		g := d.peer(keys[0])
+		g.say(func(e *wire.Encoder) { _ = e.Invoke(1, 0, wor.ServiceWitness, payload) })
+		d.commit()
+		if !g.c.closed {
+			f := g.one(wire.TypeAnswer)
+			a = answer{f.code, string(f.payload)}
+			g.h.Closed(g.c, nil)
+		}
+		return a
+	}
+	signed := func(k Key, r report) []byte { return k.sign(reportPurpose, testCluster, encodeReport(r)) }
+	lost, back := sighting{place{7, 1000}, 5}, report{now: sighting{place{6, 900}, 77}}
+	if a := send(signed(keys[0], report{now: lost})); a.code != wire.CodeOK {
+		t.Fatalf("answered %v", a.code)
+	}
+	payload := signed(keys[0], back)
+	for range 2 {
+		for i := range 10 * reportBurst {
+			for _, life := range []uint64{9, 77} {
+				forged := signed(NewKey(env.Seeded(99)), report{now: sighting{place{1, uint64(i)}, life}})
+				copy(forged[reportLen:], keys[0].public()) // the member's key, and another's signature
+				if a := send(forged); a != (answer{}) {
+					t.Fatalf("a forged report is answered %v", a.code)
+				}
+			}
+		}
+		for range 10 * reportBurst {
+			if a := send(payload); a.code != wire.CodeOK {
+				t.Fatalf("the disk that was put back is answered %v", a.code)
+			}
+		}
+		back.now.position++
+		payload = signed(keys[0], back)
+	}
+	if seen := d.s.witness.seen[keys[0].ID()]; seen != lost {
+		t.Errorf("seen %v", seen)
+	}
+	// Reports of a later generation that name no sighting bring nothing new, either.
+	answered := 0
+	for i := range 10 * reportBurst {
+		if send(signed(keys[0], report{now: sighting{place{8, uint64(2000 + i)}, 6}})).code == wire.CodeOK {
+			answered++
+		}
+	}
+	if answered != reportBurst {
+		t.Errorf("%d reports of one life that bring nothing new are answered, want %d", answered, reportBurst)
 	}
 }
 

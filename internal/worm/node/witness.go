@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/worm/wire"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -195,7 +194,10 @@ func (c *conn) witness(id uint64, payload []byte) error {
 		s.mark("worm/node report: busy")
 		return c.now.Answer(id, wire.CodeBusy, nil)
 	}
-	if member && s.witness.denial() == "" {
+	if s.witness.denial() != "" {
+		return c.now.Answer(id, wire.CodeFailed, []byte(s.witness.denial())) // it may have seen more
+	}
+	if member {
 		verdict, refuse := s.witness.repeat(claimed, payload, now)
 		switch {
 		case verdict != nil:
@@ -217,30 +219,27 @@ func (c *conn) witness(id uint64, payload []byte) error {
 		s.mark("worm/node unsigned report")
 		return c.now.Answer(id, wire.CodeLimit, []byte(err.Error()))
 	}
-	if s.witness.denial() != "" {
-		return c.now.Answer(id, wire.CodeFailed, []byte(s.witness.denial())) // it may have seen more
-	}
 	seen, fresh := s.witness.take(from, r)
 	if fresh {
-		s.witness.hurry(func(a *ask) bool { return a.member.ID == from }) // it can be reached now
+		s.witness.returned(from, now)
 	}
 	v := verdict{about: from, to: r.digest(), seen: seen}
 	answer := s.key.sign(verdictPurpose, s.opt.Genesis.Cluster, encodeVerdict(v))
 	if member {
-		s.witness.answered(from, payload, answer)
+		s.witness.answered(from, r, fresh, payload, answer)
 	}
 	return c.outlet().Answer(id, wire.CodeOK, answer)
 }
 
 // take takes a server's report about itself, and returns the earlier sighting,
-// and whether the report is further: nobody could have sent it earlier.
+// and whether the report is new, which no report that is sent again can be.
 func (w *witness) take(from wor.ServerID, r report) (seen sighting, fresh bool) {
 	seen = w.seen[from]
 	switch {
 	case r.replaces(seen):
 		w.note(from, r.now)
 		return seen, true
-	case r.sameLife(seen) && seen.less(r.now.place):
+	case r.continues(seen):
 		w.seen[from] = r.now
 		return seen, true
 	}
@@ -257,6 +256,9 @@ func (r report) replaces(seen sighting) bool {
 func (r report) sameLife(seen sighting) bool {
 	return seen.generation == r.now.generation && seen.life == r.now.life
 }
+
+// continues reports whether the report is of the life that was seen, and further.
+func (r report) continues(seen sighting) bool { return r.sameLife(seen) && seen.less(r.now.place) }
 
 // note writes a sighting down.
 func (w *witness) note(id wor.ServerID, now sighting) {
@@ -355,44 +357,6 @@ func (w *witness) save(record func(kind byte, record []byte)) {
 // stop ends the reports.
 func (w *witness) stop() { w.s.wheel.remove(&w.tell) }
 
-// ask is a peer to which this server reports its position. Until it has written
-// this life down it is asked again and again, even while an earlier report may
-// still be answered: the connection on which that one was sent may be dead.
-type ask struct {
-	member   wor.Member
-	waiting  int           // reports that are not answered
-	again    env.Instant   // when to ask again, though such a report waits
-	patience time.Duration // how old a dial may become
-	knows    sighting      // its sighting of an earlier life, which is in this server's past
-	sure     bool          // it has written this life down
-	told     uint64        // position
-}
-
-// patienceMax bounds the patience with a dial: the network gives a dial up then
-// itself.
-const patienceMax = 5 * time.Second
-
-// hurry has the peers that have not written this life down, or one of them,
-// asked at once, on a new connection if there is none yet.
-func (w *witness) hurry(such func(a *ask) bool) {
-	s := w.s
-	now := s.opt.Env.Clock.Now()
-	for _, a := range w.asks {
-		if !a.sure && such(a) {
-			a.again, a.patience = now, s.retryMax()
-			s.wheel.remove(&w.tell)
-			s.wheel.add(&w.tell, now)
-		}
-	}
-}
-
-// Waits between attempts to reach peers that have not answered yet.
-const askMin = 20 * time.Millisecond
-
-// retryMax bounds the wait between two attempts to reach a peer that has not
-// answered, so that in WitnessWait each is tried several times.
-func (s *Server) retryMax() time.Duration { return max(s.opt.WitnessWait/4, askMin) }
-
 // regroup finds the peers after the members of a partition have changed.
 func (w *witness) regroup() {
 	s := w.s
@@ -408,7 +372,7 @@ func (w *witness) regroup() {
 			a := &ask{member: m, patience: s.retryMax()}
 			for _, old := range w.asks {
 				if old.member.ID == m.ID {
-					a.knows, a.sure, a.told = old.knows, old.sure, old.told
+					a.knows, a.sure, a.told, a.heard = old.knows, old.sure, old.told, old.heard
 				}
 			}
 			asks = append(asks, a)
