@@ -372,7 +372,8 @@ func (s *schedule) await() error {
 	s.wake()
 	for db.err() == nil && s.failed == nil && !db.closing.Load() &&
 		(s.working > 0 || !s.trimmed || len(db.current.Load().mems) > 1 || db.tree.due(db.policy(alphaIdle))) {
-		if s.working == 0 {
+		// Not while only a memtable is being written: its flush wakes them when it ends.
+		if s.working == 0 && (!s.trimmed || db.tree.due(db.policy(alphaIdle))) {
 			s.wake() // a merge is due again that a caller had, and that was refused to it
 		}
 		s.idle.Wait()

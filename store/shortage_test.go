@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -461,6 +463,75 @@ func TestWaitDuringTheLastMergeWithRoom(t *testing.T) {
 		t.Fatal("Wait does not return")
 	}
 	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// countedLock counts how often it is taken: with the lock of a sync.Cond, how often
+// a goroutine that waits there is woken.
+type countedLock struct {
+	sync.Locker
+	taken atomic.Int64
+}
+
+func (l *countedLock) Lock() {
+	l.taken.Add(1)
+	l.Locker.Lock()
+}
+
+// settled gives what is counted some time to become more than most, and returns it.
+func settled(count func() int64, most int64) int64 {
+	for n := 0; n < 50 && count() <= most; n++ {
+		time.Sleep(2 * time.Millisecond)
+	}
+	return count()
+}
+
+// Wait sleeps while a memtable is written, and returns when that has ended.
+func TestWaitSleepsDuringAFlush(t *testing.T) {
+	db := shortStore(t, sim.NewDisk())
+	if err := db.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	db.opt.Tuning.Inline = false
+	woken := &countedLock{Locker: db.work.work.L}
+	db.work.work.L = woken
+	compactors(db, 1)
+	db.work.workers.Add(1)
+	go db.work.flusher()
+	if err := db.Wait(); err != nil { // and there is nothing to give back
+		t.Fatal(err)
+	}
+	db.checkpoints.lock() // a flush that takes long
+	for i := 0; len(db.current.Load().mems) == 1; i++ {
+		if err := db.Put(fmt.Appendf(nil, "key%03d", i), make([]byte, 400)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- db.Wait() }()
+	eventually(t, db, func() bool { return db.work.waiting == 1 && db.work.working == 0 })
+	if n := settled(woken.taken.Load, 20); n > 20 {
+		t.Errorf("the goroutines are woken %d times during a flush", n)
+	}
+	select {
+	case err := <-done:
+		t.Errorf("Wait returns during a flush: %v", err)
+	default:
+	}
+	db.checkpoints.unlock()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("Wait does not return")
+	}
+	if n := len(db.current.Load().mems); n != 1 {
+		t.Errorf("Wait leaves %d memtables", n)
+	}
+	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
