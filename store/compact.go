@@ -301,7 +301,8 @@ func (db *DB) newBranch(meta branch.Meta, index *branch.Index) (*trunk.Branch, e
 func (db *DB) givenUp() bool { return db.closing.Load() }
 
 // Compact merges everything in [lo, hi), nil bounds being open, so that reads
-// there search one branch, and deleted data free their space.
+// there search one branch, and deleted data free their space. Where some of that has
+// no room it merges the rest before it returns the error.
 func (db *DB) Compact(lo, hi []byte) error {
 	if err := db.Flush(); err != nil {
 		return err
@@ -310,12 +311,14 @@ func (db *DB) Compact(lo, hi []byte) error {
 		return err
 	}
 	defer db.work.leave()
-	for {
+	for r := (refusals{}); ; {
 		if err := cmp.Or(db.err(), db.open()); err != nil {
 			return err
 		}
 		db.mu.Lock()
-		j := db.tree.inRange(lo, hi, db.policy(alphaIdle))
+		p := r.policy(db, alphaIdle)
+		p.Skip = func(j *trunk.Job) bool { return r.skips(db, j) } // what is spoiled is tried: its error is the answer
+		j := db.tree.inRange(lo, hi, p)
 		switch {
 		case j == nil && db.tree.merging() && !db.opt.Tuning.Inline:
 			db.work.awaitJob() // a worker has one of them
@@ -323,7 +326,7 @@ func (db *DB) Compact(lo, hi []byte) error {
 			continue
 		case j == nil:
 			db.mu.Unlock()
-			return db.checkpoint()
+			return cmp.Or(db.checkpoint(), r.err)
 		case j.Flush:
 			db.tree.flush(j)
 			db.publish(db.current.Load().mems)
@@ -331,7 +334,11 @@ func (db *DB) Compact(lo, hi []byte) error {
 			continue
 		}
 		db.mu.Unlock()
-		if err := db.run(j); err != nil && !errors.Is(err, errAborted) {
+		err := db.run(j)
+		if r.add(j, err) {
+			continue
+		}
+		if err != nil && !errors.Is(err, errAborted) {
 			return err
 		}
 	}

@@ -201,7 +201,12 @@ func (f fullFile) ReadAt(b []byte, off int64) (int, error) {
 // tightStore is a store without free pages beside its reserve, in which the most
 // urgent merge is one of short runs, and one at the bottom is due as well. It has
 // no goroutines.
-func tightStore(t *testing.T) *DB {
+func tightStore(t *testing.T) *DB { return tightStoreWith(t, 150, 0, false) }
+
+// tightStoreWith is a tightStore with much to merge in the 50 keys from the one, and
+// short runs in the two keys from the other. Each round of much has the
+// same keys, or new ones.
+func tightStoreWith(t *testing.T, much, short int, fresh bool) *DB {
 	t.Helper()
 	disk := &fullDisk{Disk: sim.NewDisk()}
 	o := Options{Memory: 64 << 20, Compression: None, Tuning: Tuning{MemtableBytes: 128 << 10, LeafBytes: 32 << 10, Fanout: 8, Runs: 2, BlobBytes: 1 << 10, Inline: true}}
@@ -213,21 +218,25 @@ func tightStore(t *testing.T) *DB {
 		}
 	}
 	must(err)
-	put := func(from, to, round int) {
+	put := func(from, to, round int, fresh bool) {
 		for i := from; i < to; i++ {
-			must(db.Put(fmt.Appendf(nil, "key%03d", i), fmt.Appendf(nil, "%d %0500d", round, i)))
+			key := fmt.Sprintf("key%03d", i)
+			if fresh {
+				key += fmt.Sprint(round)
+			}
+			must(db.Put([]byte(key), fmt.Appendf(nil, "%d %0500d", round, i)))
 		}
 		must(db.flushMems(false))
 	}
-	put(0, 200, 0)
-	put(0, 200, 1) // sorted runs alone become one partition
+	put(0, 200, 0, false)
+	put(0, 200, 1, false) // sorted runs alone become one partition
 	must(db.Compact(nil, nil))
 	db.opt.Tuning.Inline = false // or the puts would merge
 	for round := range 4 {
-		put(150, 200, round)
+		put(much, much+50, round, fresh)
 	}
 	for round := range 7 {
-		put(0, 2, round)
+		put(short, short+2, round, false)
 	}
 	disk.full = true
 	db.keepNow()
@@ -386,6 +395,39 @@ func TestChangesAreRefusedWhenNothingIsDue(t *testing.T) {
 	from := db.metrics.compactions.Load()
 	if did, err := db.makeRoom(forDeletes); did || err != nil || db.metrics.compactions.Load() == from {
 		t.Errorf("without room to flush, a delete tries %d merges: %v, %v", db.metrics.compactions.Load()-from, did, err)
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A compaction that finds no room for one merge makes the others, and returns the
+// error.
+func TestCompactGoesOnAfterAMergeWithoutRoom(t *testing.T) {
+	db := tightStoreWith(t, 0, 120, true)
+	due := func(lo, hi string) *trunk.Job {
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		return db.tree.trunk.Range([]byte(lo), []byte(hi), trunk.Policy{})
+	}
+	first, last := due("", "key001"), due("key120", "key121")
+	if first == nil || last == nil || outputPages(first) <= outputPages(last) {
+		t.Fatalf("first %+v, last %+v", first, last)
+	}
+	db.freeRetired()
+	for db.space.has(outputPages(last)+1, forWork) { // just room for the last
+		if _, err := db.space.take(1, forTable); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Compact(nil, nil); !errors.Is(err, env.ErrNoSpace) {
+		t.Errorf("with a merge without room Compact returns %v", err)
+	}
+	if j := due("key120", "key121"); j != nil {
+		t.Errorf("a merge with room is left: %d bytes of %d branches", j.Bytes(), len(j.Inputs))
+	}
+	if due("", "key001") == nil {
+		t.Error("the merge without room was made")
 	}
 	if err := db.shut(nil); err != nil {
 		t.Fatal(err)

@@ -150,7 +150,7 @@ func (t *tree) due(p trunk.Policy) bool { return t.trunk.Next(p) != nil }
 
 // inRange is next for what merges all in [lo, hi).
 func (t *tree) inRange(lo, hi []byte, p trunk.Policy) *trunk.Job {
-	return t.take(t.trunk.Range(lo, hi, p.Busy))
+	return t.take(t.trunk.Range(lo, hi, p))
 }
 
 // shrink is next for what gives back space.

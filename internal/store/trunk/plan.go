@@ -200,21 +200,25 @@ func (t *Trunk) deleted(p *Pivot, hi []byte, all *Job, policy Policy) *Job {
 
 // Range is the work that merges everything in the pivots that overlap
 // [lo, hi) at the bottom, or moves it there first; nil when nothing is left to
-// do. It is for compactions that a user asks for.
-func (t *Trunk) Range(lo, hi []byte, busy func(level int, lo []byte) bool) *Job {
+// do. It is for compactions that a user asks for: of the policy only Busy and Skip
+// count.
+func (t *Trunk) Range(lo, hi []byte, p Policy) *Job {
 	var found *Job
 	t.root.Walk(func(n *Node, i int, from, to []byte) {
 		if found != nil || (to != nil && bytes.Compare(to, lo) <= 0) || (hi != nil && bytes.Compare(from, hi) >= 0) ||
-			(busy != nil && busy(n.Level, from)) {
+			(p.Busy != nil && p.Busy(n.Level, from)) {
 			return
 		}
-		p := &n.Pivots[i]
+		refs := n.Pivots[i].Refs
 		switch {
-		case n.Level > 0 && len(p.Refs) > 0:
+		case n.Level > 0 && len(refs) > 0:
 			found = &Job{Level: n.Level, Lo: from, Hi: to, Flush: true}
-		case n.Level == 0 && (len(p.Refs) > 1 || len(p.Refs) == 1 && !p.Refs[0].Base):
-			found = &Job{Lo: from, Hi: to, Inputs: p.Refs, Bottom: true}
-			found.Parts = t.parts(found.Bytes())
+		case n.Level == 0 && (len(refs) > 1 || len(refs) == 1 && !refs[0].Base):
+			j := &Job{Lo: from, Hi: to, Inputs: refs, Bottom: true}
+			j.Parts = t.parts(j.Bytes())
+			if !p.skips(j) {
+				found = j
+			}
 		}
 	})
 	return found

@@ -219,7 +219,7 @@ func TestEveryKeyLeadsToItsNewestChange(t *testing.T) {
 			t.Errorf("debt of %d with nothing to do", debt)
 		}
 		levels = max(levels, m.trunk.Root().Level)
-		for j := m.trunk.Range(nil, nil, nil); j != nil; j = m.trunk.Range(nil, nil, nil) {
+		for j := m.trunk.Range(nil, nil, Policy{}); j != nil; j = m.trunk.Range(nil, nil, Policy{}) {
 			m.run(j)
 			m.check()
 		}
@@ -257,7 +257,7 @@ func TestStaleJobsAreRefused(t *testing.T) {
 	m := newMachine(t, Shape{Fanout: 4, LeafBytes: 1000, Runs: 2})
 	m.attach([]string{"a", "b", "c"})
 	m.attach([]string{"a", "d"})
-	j := m.trunk.Range(nil, nil, nil)
+	j := m.trunk.Range(nil, nil, Policy{})
 	if j == nil {
 		t.Fatal("two branches are not to be merged")
 	}
