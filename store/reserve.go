@@ -254,6 +254,9 @@ func (db *DB) makeRoom(p purpose) (did bool, err error) {
 
 // nextRoom is makeRoom for the one call that makes room.
 func (db *DB) nextRoom(p purpose) (did bool, err error) {
+	db.mu.Lock()
+	from := db.tree.merges()
+	db.mu.Unlock()
 	if db.freeRetired() {
 		return true, nil
 	}
@@ -282,15 +285,15 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 	}
 	for r := (refusals{}); ; {
 		db.mu.Lock()
+		if db.tree.merges() != from { // a worker's may have given back space
+			db.mu.Unlock()
+			return true, nil
+		}
 		j := db.tree.shrink(worth, r.policy(db, alphaIdle))
-		switch merges := db.tree.merges(); {
+		switch {
 		case j == nil && db.tree.merging() && !db.opt.Tuning.Inline && !db.closing.Load():
 			db.work.awaitJob() // a worker may give back space
-			did = db.tree.merges() > merges
 			db.mu.Unlock()
-			if did {
-				return true, nil
-			}
 			continue
 		case j == nil:
 			// What the background would merge next gives back space as well.

@@ -434,6 +434,39 @@ func TestCompactGoesOnAfterAMergeWithoutRoom(t *testing.T) {
 	}
 }
 
+// A merge of a worker that succeeds while a caller looks for room counts: the
+// change is tried again.
+func TestAWorkersMergeIsRoom(t *testing.T) {
+	db := tightStore(t)
+	db.freeRetired()
+	for err := error(nil); err == nil; {
+		_, err = db.space.take(1, forTable)
+	}
+	db.keepNow()
+	if did, err := db.makeRoom(forDeletes); did || err != nil {
+		t.Fatalf("without a page there is room: %v, %v", did, err)
+	}
+	db.room.tight.Lock()
+	var did bool
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		did, err = db.makeRoom(forDeletes)
+		done <- err
+	}()
+	eventually(t, db, func() bool { return len(db.tree.jobs) == 1 && db.tree.jobs[0].Bottom })
+	db.mu.Lock()
+	db.tree.merged++ // that of a worker
+	db.mu.Unlock()
+	db.room.tight.Unlock()
+	if err := <-done; !did || err != nil {
+		t.Errorf("a caller has room: %v, %v, want true", did, err)
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // compactors starts workers in a store of tightStore.
 func compactors(db *DB, n int) {
 	db.mu.Lock()
