@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -185,8 +186,8 @@ type fullFile struct {
 }
 
 func (f fullFile) Allocate(off, n int64) error {
-	if f.disk.full {
-		return env.ErrNoSpace
+	if size, err := f.Size(); err != nil || f.disk.full && off+n > size {
+		return cmp.Or(err, env.ErrNoSpace)
 	}
 	return f.SpaceFile.Allocate(off, n)
 }
