@@ -317,8 +317,8 @@ func (s *schedule) awaitMerge(r *refusals) *trunk.Job {
 			db.mu.Lock()
 			continue
 		}
-		if r.err != nil && s.working == 1 {
-			s.failed = r.err // else it is tried again by the others when they give back space, or rest
+		if r.err != nil && s.working == 1 && !db.tree.merging() {
+			s.failed = r.err // the last worker to rest reports; the others will retry it
 		}
 		s.rest() // what was refused: until something changes
 		*r = refusals{}
@@ -372,9 +372,10 @@ func (s *schedule) await() error {
 	s.wake()
 	for db.err() == nil && s.failed == nil && !db.closing.Load() &&
 		(s.working > 0 || !s.trimmed || len(db.current.Load().mems) > 1 || db.tree.due(db.policy(alphaIdle))) {
-		// Not while only a memtable is being written: its flush wakes them when it ends.
-		if s.working == 0 && (!s.trimmed || db.tree.due(db.policy(alphaIdle))) {
-			s.wake() // a merge is due again that a caller had, and that was refused to it
+		// Not while only a memtable is being written, or a caller merges: the workers, or
+		// Wait itself, are woken when that ends.
+		if s.working == 0 && (!s.trimmed || !db.tree.merging() && db.tree.due(db.policy(alphaIdle))) {
+			s.wake() // a caller's merge was refused, so it is due again
 		}
 		s.idle.Wait()
 	}

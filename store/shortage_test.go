@@ -543,6 +543,54 @@ func TestWaitDuringTheLastMergeWithRoom(t *testing.T) {
 	}
 }
 
+// Wait returns no refusal before the merge of a caller has ended, which may make
+// room; meanwhile the workers rest.
+func TestWaitDuringTheMergeOfACaller(t *testing.T) {
+	db := tightStore(t)
+	for err := error(nil); err == nil; {
+		_, err = db.space.take(1, forTable)
+	}
+	j := db.nextJob(alphaIdle, &refusals{})
+	if j == nil {
+		t.Fatal("no merge is due")
+	}
+	compactors(db, 1)
+	eventually(t, db, func() bool { return db.work.working == 0 })
+	from := db.metrics.compactions.Load()
+	tried := func() int64 { return db.metrics.compactions.Load() - from }
+	done := make(chan error, 1)
+	go func() { done <- db.Wait() }()
+	eventually(t, db, func() bool { return db.work.waiting == 1 || len(done) == 1 })
+	eventually(t, db, func() bool { return tried() > 0 && db.work.working == 0 || len(done) == 1 })
+	if n := settled(tried, 20); n > 20 {
+		t.Errorf("%d merges were tried while a caller merges", n)
+	}
+	select {
+	case err := <-done:
+		t.Errorf("Wait returns while a caller merges: %v", err)
+		done <- env.ErrNoSpace
+	default:
+	}
+	for _, r := range j.Inputs {
+		db.unrefBranch(r.Branch)
+	}
+	db.mu.Lock()
+	db.tree.end(j, false)
+	db.work.jobDone()
+	db.mu.Unlock()
+	select {
+	case err := <-done:
+		if !errors.Is(err, env.ErrNoSpace) {
+			t.Errorf("Wait returns %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("Wait does not return")
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // countedLock counts how often it is taken: with the lock of a sync.Cond, how often
 // a goroutine that waits there is woken.
 type countedLock struct {
