@@ -32,7 +32,7 @@ func (db *DB) nextJob(alpha float64, r *refusals) *trunk.Job {
 }
 
 // nextJobLocked takes the most urgent job; after refusals, the most urgent of the
-// others that give back space. Flushes are done at once: they only move references.
+// others at the bottom. Flushes are done at once: they only move references.
 func (db *DB) nextJobLocked(alpha float64, r *refusals) *trunk.Job {
 	p := r.policy(db, alpha)
 	for {

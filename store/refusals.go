@@ -13,7 +13,8 @@ import (
 
 // refusals are the pieces of work for which one worker or caller has found no room.
 // They are not tried again before a merge has succeeded, whoever made it: that may
-// have given back space. Until then the others come first that give back space.
+// have given back space. Until some merge succeeds, only other merges at the bottom
+// are tried.
 type refusals struct {
 	merged int64 // tree.merges before the first of them was tried
 	err    error // of the first; nil: there are none
@@ -63,8 +64,8 @@ func (r *refusals) add(j *trunk.Job, err error) bool {
 	return true
 }
 
-// lacksRoom reports that a merge found no room to write; not that the disk says it
-// has no room to read.
+// lacksRoom reports that a merge found no room to write: an ErrNoSpace from reading
+// an input does not count.
 func lacksRoom(err error) bool {
 	var unreadable readError
 	return errors.Is(err, env.ErrNoSpace) && !errors.As(err, &unreadable)

@@ -156,7 +156,7 @@ func tellExplored(t *console.Terminal, o exploreOptions, r *explore.Report, code
 	}
 	w := t.Out
 	p := console.NewPalette(t.OutTTY)
-	fmt.Fprintf(w, "%s moments, %s crash states, %s images, counted once for each part of a seed; the store was opened %s times\n",
+	fmt.Fprintf(w, "%s moments, %s crash states, %s images (an image that several parts of a seed reach is counted in each); the store was opened %s times\n",
 		console.Count(int64(r.Moments)), console.Count(int64(r.States)), console.Count(int64(r.Images)), console.Count(int64(r.Opens)))
 	fmt.Fprintf(w, "%s reads gave the right answer; %s images were verified\n", console.Count(int64(r.Reads)), console.Count(int64(r.Verify)))
 	names := make([]string, 0, len(r.Coverage))

@@ -100,7 +100,7 @@ func ParsePath(text string) ([]Step, error) {
 type Report struct {
 	Moments uint64 // at which states were made
 	States  uint64 // crash states
-	Images  uint64 // of them, with different bytes: each was opened; counted once for each part of a seed
+	Images  uint64 // of them, with different bytes: each was opened; one that several parts of a seed reach is counted in each
 	Opens   uint64 // of stores, faults included
 	Deep    [8]uint64
 	Reads   uint64 // that gave the right answer

@@ -76,8 +76,8 @@ func TestCrashes(t *testing.T) {
 		}
 	}
 	r := s.Run()
-	t.Logf("%d states at %d moments, %d images, counted once for each part of a seed; %d opens, by depth %d; %d verified; %d right reads\n%v",
-		r.States, r.Moments, r.Images, r.Opens, r.Deep[1:4], r.Verify, r.Reads, r.Coverage)
+	t.Logf("%d moments, %d crash states, %d images (an image that several parts of a seed reach is counted in each); %d opens, by depth %d; %d verified; %d right reads\n%v",
+		r.Moments, r.States, r.Images, r.Opens, r.Deep[1:4], r.Verify, r.Reads, r.Coverage)
 	if r.Failure != nil {
 		fail(t, s, r.Failure)
 		return
