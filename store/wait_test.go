@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/sim"
+)
+
+// compactors starts workers in a store of tightStore.
+func compactors(db *DB, n int) {
+	db.mu.Lock()
+	db.work.working = n
+	db.mu.Unlock()
+	db.work.workers.Add(n)
+	for range n {
+		go db.work.compactor()
+	}
+}
+
+// eventually waits until f, which is called under DB.mu, is true.
+func eventually(t *testing.T, db *DB, f func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
+		db.mu.Lock()
+		ok := f()
+		db.mu.Unlock()
+		if ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
+}
+
+// Workers that find no room rest, and do not wake each other.
+func TestRefusedMergesAreNotTriedForEver(t *testing.T) {
+	db := tightStore(t)
+	for err := error(nil); err == nil; { // no room at the bottom either
+		_, err = db.space.take(1, forTable)
+	}
+	from := db.metrics.compactions.Load()
+	compactors(db, 2)
+	eventually(t, db, func() bool { return db.work.working == 0 || db.metrics.compactions.Load()-from > 20 })
+	// They stay at rest: a merge that was refused to one is not tried by the other again.
+	for n := 0; n < 50 && db.metrics.compactions.Load()-from <= 20; n++ {
+		time.Sleep(2 * time.Millisecond)
+	}
+	if tried := db.metrics.compactions.Load() - from; tried > 20 {
+		t.Errorf("without room %d merges were tried", tried)
+	}
+	if err := db.Wait(); !errors.Is(err, env.ErrNoSpace) {
+		t.Errorf("Wait returns %v", err)
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Wait returns, whatever a worker is doing when it begins.
+func TestWaitDuringTheLastMergeWithRoom(t *testing.T) {
+	db := tightStore(t)
+	db.room.tight.Lock()
+	compactors(db, 1)
+	// The most urgent merge was refused, and the worker is at one at the bottom.
+	eventually(t, db, func() bool { return len(db.tree.jobs) == 1 && db.tree.jobs[0].Bottom })
+	done := make(chan error, 1)
+	go func() { done <- db.Wait() }()
+	eventually(t, db, func() bool { return db.work.waiting == 1 })
+	db.room.tight.Unlock()
+	select {
+	case err := <-done:
+		if err != nil && !errors.Is(err, env.ErrNoSpace) {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("Wait does not return")
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Wait returns no refusal before the merge of a caller has ended, which may make
+// room; meanwhile the workers rest.
+func TestWaitDuringTheMergeOfACaller(t *testing.T) {
+	db := tightStore(t)
+	for err := error(nil); err == nil; {
+		_, err = db.space.take(1, forTable)
+	}
+	j := db.nextJob(alphaIdle, &refusals{})
+	if j == nil {
+		t.Fatal("no merge is due")
+	}
+	compactors(db, 1)
+	eventually(t, db, func() bool { return db.work.working == 0 })
+	from := db.metrics.compactions.Load()
+	tried := func() int64 { return db.metrics.compactions.Load() - from }
+	done := make(chan error, 1)
+	go func() { done <- db.Wait() }()
+	eventually(t, db, func() bool { return db.work.waiting == 1 || len(done) == 1 })
+	eventually(t, db, func() bool { return tried() > 0 && db.work.working == 0 || len(done) == 1 })
+	if n := settled(tried, 20); n > 20 {
+		t.Errorf("%d merges were tried while a caller merges", n)
+	}
+	select {
+	case err := <-done:
+		t.Errorf("Wait returns while a caller merges: %v", err)
+		done <- env.ErrNoSpace
+	default:
+	}
+	for _, r := range j.Inputs {
+		db.unrefBranch(r.Branch)
+	}
+	db.mu.Lock()
+	db.tree.end(j, false)
+	db.work.jobDone()
+	db.mu.Unlock()
+	select {
+	case err := <-done:
+		if !errors.Is(err, env.ErrNoSpace) {
+			t.Errorf("Wait returns %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("Wait does not return")
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// countedLock counts how often it is taken: with the lock of a sync.Cond, how often
+// a goroutine that waits there is woken.
+type countedLock struct {
+	sync.Locker
+	taken atomic.Int64
+}
+
+func (l *countedLock) Lock() {
+	l.taken.Add(1)
+	l.Locker.Lock()
+}
+
+// settled gives what is counted some time to become more than most, and returns it.
+func settled(count func() int64, most int64) int64 {
+	for n := 0; n < 50 && count() <= most; n++ {
+		time.Sleep(2 * time.Millisecond)
+	}
+	return count()
+}
+
+// Wait sleeps while a memtable is written, and returns when that has ended.
+func TestWaitSleepsDuringAFlush(t *testing.T) {
+	db := shortStore(t, sim.NewDisk())
+	if err := db.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	db.opt.Tuning.Inline = false
+	woken := &countedLock{Locker: db.work.work.L}
+	db.work.work.L = woken
+	compactors(db, 1)
+	db.work.workers.Add(1)
+	go db.work.flusher()
+	if err := db.Wait(); err != nil { // and there is nothing to give back
+		t.Fatal(err)
+	}
+	db.checkpoints.lock() // a flush that takes long
+	for i := 0; len(db.current.Load().mems) == 1; i++ {
+		if err := db.Put(fmt.Appendf(nil, "key%03d", i), make([]byte, 400)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- db.Wait() }()
+	eventually(t, db, func() bool { return db.work.waiting == 1 && db.work.working == 0 })
+	if n := settled(woken.taken.Load, 20); n > 20 {
+		t.Errorf("the goroutines are woken %d times during a flush", n)
+	}
+	select {
+	case err := <-done:
+		t.Errorf("Wait returns during a flush: %v", err)
+	default:
+	}
+	db.checkpoints.unlock()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("Wait does not return")
+	}
+	if n := len(db.current.Load().mems); n != 1 {
+		t.Errorf("Wait leaves %d memtables", n)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
