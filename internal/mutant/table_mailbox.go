@@ -52,6 +52,12 @@ func deliveryMutants() []Mutant {
 			New:    "",
 		},
 		{
+			Name: "distsys/resource/mailbox/a-host-that-stays-is-let-in", Kind: NotAtomic, In: "distsys/resource/mailbox", Packages: tests, Run: "TestHostThatStays", Short: true,
+			Breaks: "A host that keeps all its senders connected has the senders of other hosts forgotten.",
+			Old:    "cmp.Compare(hosts[host], hosts[first.host])) > 0 {",
+			New:    "cmp.Compare(hosts[host], hosts[first.host])) > 1 {",
+		},
+		{
 			Name: "distsys/resource/mailbox/all-senders-are-remembered", Kind: Unguarded, In: "distsys/resource/mailbox", Packages: tests, Run: "TestSendersWithPlaces", Short: true,
 			Breaks: "A receiver remembers as many senders as connect.",
 			Old:    "if len(m.inlets) >= sessionsMax && !",

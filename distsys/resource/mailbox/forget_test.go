@@ -90,6 +90,29 @@ func TestHostHasItsOwnSendersForgotten(t *testing.T) {
 	}
 }
 
+// TestHostThatStaysIsRefused: a host that keeps all its senders connected does not
+// have the senders of other hosts forgotten either: it is refused one more.
+func TestHostThatStaysIsRefused(t *testing.T) {
+	here := value.Int(1)
+	server, o := crowded(t, here)
+	first := rawPeer(t, string(server.Addr()), o.System, 1)
+	deliver := firstTransfer(19, here)
+	say(t, first, deliver, 23)
+	first.Close()
+	waitFor(t, func() bool { return server.Metrics().Drops == 1 })
+	for life := uint64(2); life <= remembered; life++ {
+		rawPeerFrom(t, "127.0.0.2", string(server.Addr()), o.System, life)
+	}
+	waitFor(t, func() bool { return server.Metrics().Connects == remembered })
+	if kind, b := readFrame(t, rawPeerFrom(t, "127.0.0.2", string(server.Addr()), o.System, 5000)); kind != 4 || b[0] != 6 {
+		t.Errorf("one more is answered by a frame of type %d, %q; want a refusal with code 6", kind, b)
+	}
+	say(t, rawPeer(t, string(server.Addr()), o.System, 1), deliver, 23)
+	if n := server.Queue(here).Len(); n != 1 {
+		t.Errorf("a message that was sent twice by one sender is there %d times", n)
+	}
+}
+
 // TestSendersWithPlacesAreRemembered: senders of which something is undecided
 // are not forgotten; one more is refused because there is no room. It takes
 // the place of one whose connection the receiver has ended, at once.

@@ -112,7 +112,7 @@ func (in *inlet) idle() bool {
 // evict forgets one idle sender to make room for a new one from a host: in the
 // network that has most senders, of the host that has most there, the sender
 // that has been gone for longest. So a host that connects with ever new lives
-// has its own forgotten.
+// has its own forgotten, and is refused where it keeps all of them connected.
 func (m *Mailboxes) evict(host, network string) bool {
 	networks, hosts := map[string]int{network: 1}, map[string]int{host: 1}
 	for _, in := range m.inlets {
@@ -136,7 +136,9 @@ func (m *Mailboxes) evict(host, network string) bool {
 			first = in
 		}
 	}
-	if first == nil {
+	if first == nil || cmp.Or(
+		cmp.Compare(networks[network], networks[first.network]),
+		cmp.Compare(hosts[host], hosts[first.host])) > 0 {
 		return false
 	}
 	m.unwant(first)

@@ -34,7 +34,8 @@
 // it has forgotten, and which then repeats a message because the answer was
 // lost, is heard twice. When there is one more, a receiver forgets a sender
 // that is gone and has nothing pending: in the network with most senders, of
-// the host with most there, the one that has been gone for longest. When
+// the host with most there, the one that has been gone for longest. It refuses
+// a new sender of a larger network, or of a larger host in that network. When
 // a receiver ends, what it had acknowledged is gone with it, and what it had
 // not is delivered to the next process that listens there. When a sender ends
 // after the commit of a section, its messages may be lost as far as the
