@@ -94,6 +94,12 @@ func deliveryMutants() []Mutant {
 			New:    "x.keptBytes += len(b)",
 		},
 		{
+			Name: "distsys/resource/mailbox/a-section-waits-for-itself", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: "TestSectionThatIsAlone", Short: true,
+			Breaks: "A section whose own messages exceed the window of bytes waits for an acknowledgement of none.",
+			Old:    "n > 0 && !alone && bytes",
+			New:    "n > 0 && (alone || !alone) && bytes",
+		},
+		{
 			Name: "distsys/resource/mailbox/clocks-come-after-the-window", Kind: Unguarded, In: "distsys/resource/mailbox", Packages: tests, Run: "TestWindowHoldsClocks", Short: true,
 			Breaks: "A section takes more than the window of bytes by its clocks.",
 			Old:    "case len(x.kept) > 0 && total > m.opt.WindowBytes:",

@@ -156,6 +156,52 @@ func TestWindowDoesNotWearOff(t *testing.T) {
 	}
 }
 
+// TestSectionThatIsAlone: a section that sends more bytes than the window takes
+// waits only for what others have sent, and one that sends more messages fails:
+// where nothing is kept, no acknowledgement makes room.
+func TestSectionThatIsAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		window, windowBytes, messages int
+		want                          string
+	}{
+		"more bytes":    {10, 100, 2, ""},
+		"all messages":  {2, 1 << 20, 2, ""},
+		"more messages": {2, 1 << 20, 3, "one section sends more than the window of 2 messages to one mailbox"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const sections = 3 // the later ones find the window full
+			server, m, in := relaxedPair(t, value.Int(1), func(o *mailbox.Options) { o.Window, o.WindowBytes = c.window, c.windowBytes }, func(tx *distsys.Tx, ref distsys.Ref, i *int) (distsys.Label, error) {
+				if *i == sections {
+					return distsys.Done, nil
+				}
+				*i++
+				for range c.messages {
+					if err := tx.Write(ref, value.String(strings.Repeat("x", 60)), value.Int(0)); err != nil {
+						return 0, err
+					}
+				}
+				return 0, nil
+			})
+			err := in.Run(within(t))
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("the section ends with %v, want %q", err, c.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Linger(within(t)); err != nil {
+				t.Fatal(err)
+			}
+			if n := server.Queue(value.Int(0)).Len(); n != sections*c.messages {
+				t.Errorf("%d messages, want %d", n, sections*c.messages)
+			}
+		})
+	}
+}
+
 // TestWindowHoldsClocks: what a relaxed sender keeps for a receiver that is away
 // is within the window of bytes, though it is the clocks that take most.
 func TestWindowHoldsClocks(t *testing.T) {

@@ -109,7 +109,8 @@ type Options struct {
 	Queue queue.Limits
 	// Window and WindowBytes bound what a relaxed sender keeps for one
 	// mailbox: at most 65,536 messages and 64 MiB, clocks included. While it
-	// keeps nothing, one section may exceed WindowBytes.
+	// keeps nothing, one section may exceed WindowBytes. A section that
+	// sends more than Window messages to one mailbox fails.
 	Window, WindowBytes int
 	// HoldTime is how long a place is kept for a strict sender that has gone.
 	HoldTime time.Duration

@@ -212,12 +212,17 @@ func (x *relaxed) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error 
 	if x.broken != nil {
 		return x.broken
 	}
+	d := x.of(tx)
+	if d != nil && len(d.values) >= m.opt.Window {
+		return fmt.Errorf("one section sends more than the window of %d messages to one mailbox", m.opt.Window)
+	}
 	n, bytes := len(x.kept)+x.reserved, x.keptBytes+x.reservedB
-	if n >= m.opt.Window || n > 0 && bytes+len(b) > m.opt.WindowBytes {
+	// Where there is nothing else in the window, no acknowledgement would make room.
+	alone := d != nil && n == len(d.values)
+	if n >= m.opt.Window || n > 0 && !alone && bytes+len(b) > m.opt.WindowBytes {
 		x.starved = true
 		return distsys.ErrBlocked
 	}
-	d := x.of(tx)
 	if d == nil {
 		d = &draft{tx: tx}
 		x.drafts = append(x.drafts, d)
