@@ -56,6 +56,11 @@ func memoryBounds(wanted, available, held int64) bounds {
 	return b
 }
 
+// rest is how much of a limit a second process may hold while this one holds held bytes.
+// It has room to evaluate in any case, but no more than half of the limit where this
+// process has nearly all: the memory that this one holds is not there for the other.
+func rest(limit, held int64) int64 { return max(limit-held, min(limit/2, memoryRoom)) }
+
 // inUnits writes bytes as --memory reads them.
 func inUnits(bytes int64) string { return (&size.Value{Bytes: bytes}).String() }
 

@@ -40,6 +40,27 @@ func TestMemoryBounds(t *testing.T) {
 	}
 }
 
+// TestRest: what a second process may hold is not what this one holds, but room to
+// evaluate. The numbers are computed by hand.
+func TestRest(t *testing.T) {
+	for name, c := range map[string]struct{ limit, held, want int64 }{
+		"nothing is held":   {1000, 0, 1000},
+		"little is held":    {1000, 50, 950},
+		"much is held":      {5120, 4096, 1024},
+		"room is left":      {5120, 4992, 128},
+		"less than room":    {5120, 5100, 128},
+		"all is held":       {5120, 5120, 128},
+		"more is held":      {5120, 6000, 128},
+		"a small limit":     {60, 0, 60},
+		"a small one, held": {60, 50, 30},
+		"no limit":          {0, 50, 0},
+	} {
+		if got := rest(c.limit<<20, c.held<<20); got != c.want<<20 {
+			t.Errorf("%s: %d bytes of %d MiB, of which %d are held; want %d MiB", name, got, c.limit, c.held, c.want)
+		}
+	}
+}
+
 // TestASearchMayGrow: whatever is asked for and held, a search may grow by what is
 // available or by 128 MiB, whichever is less, and never by more than is available.
 func TestASearchMayGrow(t *testing.T) {

@@ -330,13 +330,13 @@ func (x *nativeSearch) job() program.Job {
 	}
 	held := program.HeldBytes()
 	if wanted := x.s.o.memoryBytes; wanted > 0 {
-		j.StatesBytes = max(wanted-held, wanted/2) / statesShare
+		j.StatesBytes = rest(wanted, held) / statesShare
 	}
 	if limit := x.s.memory.process; limit > 0 {
 		if o.Checker != nil {
 			held += o.MemoryBytes / checksShare
 		}
-		j.LimitBytes, j.Limit = max(limit-held, limit/2), x.s.memory.reached
+		j.LimitBytes, j.Limit = rest(limit, held), x.s.memory.reached
 	}
 	return j
 }
