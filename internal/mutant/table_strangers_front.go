@@ -148,8 +148,8 @@ func strangersFrontMutants() []Mutant {
 		{
 			Name: "cmd/memory/what-a-group-uses-is-left", Kind: Unguarded, In: "internal/cli/memory", Packages: []string{"internal/cli/memory"},
 			Breaks: "A search in a container in which others use memory is killed without a report.",
-			Old:    "return limit - usage + inactive, true",
-			New:    "return limit + 0*(usage+inactive), true",
+			Old:    "return limit - max(usage-inactive, 0), true",
+			New:    "return limit + 0*max(usage-inactive, 0), true",
 		},
 		{
 			Name: "cmd/memory/the-old-flag-is-unknown", Kind: WrongAnswer, In: "internal/cli/check", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/notchecked",

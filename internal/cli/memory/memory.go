@@ -10,6 +10,7 @@ package memory
 
 import (
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"strconv"
@@ -42,7 +43,7 @@ func available(root fs.FS) int64 {
 		}
 	}
 	if kib, ok := field(root, "proc/meminfo", "MemAvailable:"); ok {
-		consider(kib * 1024)
+		consider(min(kib, math.MaxInt64/1024) * 1024)
 	}
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup") // none where there are no groups
 	for line := range strings.Lines(string(groups)) {
@@ -59,6 +60,10 @@ func available(root fs.FS) int64 {
 			c = version1
 		default:
 			continue
+		}
+		// What is outside of the namespace of groups cannot be seen; what is at the root can.
+		if strings.HasPrefix(part[2]+"/", "/../") {
+			part[2] = "/"
 		}
 		// The limits of the groups around it bound a group too. In a container the path may
 		// be that outside of it; what is at the root is then the container's own group.
@@ -81,9 +86,12 @@ func (c controller) left(root fs.FS, group string) (bytes int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	usage, _ := number(root, path.Join(dir, c.usage))
+	usage, ok := number(root, path.Join(dir, c.usage))
+	if !ok {
+		return 0, false
+	}
 	inactive, _ := field(root, path.Join(dir, "memory.stat"), c.inactive)
-	return limit - usage + inactive, true
+	return limit - max(usage-inactive, 0), true
 }
 
 // number reads a file that holds a number.
@@ -92,8 +100,13 @@ func number(root fs.FS, name string) (n int64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	n, err = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	return n, err == nil
+	return count(strings.TrimSpace(string(text)))
+}
+
+// count reads a number that is not negative.
+func count(text string) (n int64, ok bool) {
+	u, err := strconv.ParseUint(text, 10, 63)
+	return int64(u), err == nil
 }
 
 // field reads the number that follows a name in a file of lines.
@@ -104,8 +117,7 @@ func field(root fs.FS, name, wanted string) (n int64, ok bool) {
 	}
 	for line := range strings.Lines(string(text)) {
 		if f := strings.Fields(line); len(f) >= 2 && f[0] == wanted {
-			n, err := strconv.ParseInt(f[1], 10, 64)
-			return n, err == nil
+			return count(f[1])
 		}
 	}
 	return 0, false
