@@ -20,9 +20,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/file"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
@@ -44,17 +43,13 @@ func Read(path string) (*wor.Genesis, error) {
 	return g, nil
 }
 
-// Write writes a description into a file.
+// Write writes a description into a file, which keeps its mode if it is there already.
 func Write(path string, g *wor.Genesis) error {
 	var b bytes.Buffer
-	err := worm.WriteGenesis(&b, g)
-	if err == nil {
-		err = renameio.WriteFile(path, b.Bytes(), 0o600)
-	}
-	if err != nil {
+	if err := worm.WriteGenesis(&b, g); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return nil
+	return file.Write(path, b.Bytes(), 0o600)
 }
 
 // Remember adds later configurations to a description, and reports whether it had to.

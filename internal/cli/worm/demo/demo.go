@@ -164,7 +164,7 @@ func (s *show) start(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	c, err := worm.Open(worm.Options{Genesis: s.fleet.genesis()})
+	c, err := s.fleet.open()
 	if err != nil {
 		return "", err
 	}
@@ -214,7 +214,10 @@ func (s *show) write(ctx context.Context) (string, error) {
 func (s *show) writeOnce(ctx context.Context) (string, error) {
 	var other *wor.WrittenError
 	err := s.client.Propose(ctx, wor.Addr{Segment: segment, Offset: 7}, []byte("something else"))
-	if !errors.As(err, &other) {
+	switch {
+	case err == nil:
+		return "", errors.New("a register is written a second time")
+	case !errors.As(err, &other):
 		return "", fmt.Errorf("a second write of a register: %w", err)
 	}
 	return fmt.Sprintf("Another client writes register 7, and learns that it holds %q permanently.", other.Value), nil
@@ -362,15 +365,18 @@ func (s *show) comeBack(ctx context.Context) (string, error) {
 }
 
 func (s *show) check(ctx context.Context) (string, error) {
-	c, err := worm.Open(worm.Options{Genesis: s.fleet.genesis()})
+	c, err := s.fleet.open()
 	if err != nil {
 		return "", err
 	}
 	defer c.Close()
 	for offset, want := range s.written {
 		v, err := c.Read(ctx, wor.Addr{Segment: segment, Offset: offset})
-		if err != nil || string(v) != want {
-			return "", fmt.Errorf("register %d holds %q (%w), want %q", offset, v, err, want)
+		if err != nil {
+			return "", fmt.Errorf("register %d: %w", offset, err)
+		}
+		if string(v) != want {
+			return "", fmt.Errorf("register %d holds %q, want %q", offset, v, want)
 		}
 	}
 	tail, err := s.log.Tail(ctx)

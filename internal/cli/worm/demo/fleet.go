@@ -12,6 +12,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/internal/child"
+	"github.com/ashlar-dev/ashlar/internal/cli/worm/access"
 	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
 	"github.com/ashlar-dev/ashlar/internal/worm/node"
 	"github.com/ashlar-dev/ashlar/worm"
@@ -45,11 +46,8 @@ func newFleet(dir, program string) (*fleet, error) {
 		}
 		f.members = append(f.members, m)
 	}
-	file, err := os.Create(f.cluster)
-	if err != nil {
-		return nil, err
-	}
-	return f, errors.Join(worm.WriteGenesis(file, f.genesisOf(osenv.NewRandom().Uint64()|1)), file.Close())
+	g := &wor.Genesis{Cluster: osenv.NewRandom().Uint64() | 1, Partitions: []wor.Config{{Members: f.members[:3]}}}
+	return f, access.Write(f.cluster, g)
 }
 
 // findServer finds the program to start as a server: the one that was asked for, or
@@ -86,20 +84,13 @@ func (f *fleet) format(name, addr string) (wor.Member, error) {
 	return wor.Member{ID: id, Name: name, Addr: addr}, nil
 }
 
-func (f *fleet) genesisOf(cluster uint64) *wor.Genesis {
-	return &wor.Genesis{Cluster: cluster, Partitions: []wor.Config{{Members: f.members[:3]}}}
-}
-
-// genesis is the cluster's, as it was written.
-func (f *fleet) genesis() *wor.Genesis {
-	g := f.genesisOf(0)
-	if file, err := os.Open(f.cluster); err == nil {
-		defer file.Close()
-		if read, err := worm.ReadGenesis(file); err == nil {
-			g = read
-		}
+// open opens a client of the cluster.
+func (f *fleet) open() (*worm.Client, error) {
+	g, err := access.Read(f.cluster)
+	if err != nil {
+		return nil, err
 	}
-	return g
+	return worm.Open(worm.Options{Genesis: g})
 }
 
 func (f *fleet) pid(i int) int { return f.servers[i].PID() }
