@@ -65,7 +65,10 @@ func Namespaces(t testing.TB, n, lossPercent int) (name string) {
 		must("-n", host, "link", "set", "eth0", "up")
 		if err := IP("netns", "exec", host, "iptables", "-A", "INPUT", "-i", "eth0", "-p", "tcp",
 			"-m", "statistic", "--mode", "random", "--probability", probability(lossPercent), "-j", "DROP"); err != nil {
-			t.Skipf("NOT RUN: packets cannot be lost here: %v", err)
+			if why := unavailable(err); why != "" {
+				t.Skipf("NOT RUN: %s: %v", why, err)
+			}
+			t.Fatal(err)
 		}
 	}
 	return name
@@ -79,6 +82,8 @@ func unavailable(err error) string {
 	switch text := err.Error(); {
 	case errors.Is(err, exec.ErrNotFound):
 		return "there is no command ip"
+	case strings.Contains(text, `exec of "iptables" failed: No such file or directory`): // as ip writes it
+		return "there is no command iptables"
 	case strings.Contains(text, "Operation not permitted"), strings.Contains(text, "Permission denied"):
 		return "network namespaces are not permitted here"
 	}

@@ -177,7 +177,11 @@ func TestTheNumberIsAnothers(t *testing.T) {
 	}
 	defer func() { _ = syscall.Kill(outside, syscall.SIGKILL) }()
 	end.Close() // it is outside now
+	late := time.Now().Add(patience)
 	for reaped := false; !reaped; time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatalf("its end is not noticed within %v", patience)
+		}
 		p.mu.Lock()
 		reaped = p.reaped
 		p.mu.Unlock()
@@ -257,6 +261,9 @@ func TestUnavailable(t *testing.T) {
 		"mkdir /run/netns failed: Permission denied":                     "network namespaces are not permitted here",
 		`Cannot create namespace file "/run/netns/a": File exists`:       "",
 		`Object "nets" is unknown, try "ip help".`:                       "",
+		`exec of "iptables" failed: No such file or directory`:           "there is no command iptables",
+		"iptables v1.8.9: bad value for option \"--probability\"":        "",
+		"iptables: Fatal: can't open lock file: Permission denied":       "network namespaces are not permitted here",
 	} {
 		if got := unavailable(fmt.Errorf("ip netns: %s", text)); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
