@@ -77,6 +77,12 @@ func Namespaces(t testing.TB, n, lossPercent int) (name string) {
 // namespacesMax is how many sets of namespaces a process may have at once.
 const namespacesMax = 100
 
+// kernelLacks are what iptables, by way of either of its interfaces to the kernel, says
+// where a module is missing that it needs. A wrong argument is told otherwise.
+var kernelLacks = []string{
+	"No chain/target/match by that name", "missing kernel module", "Table does not exist", "Failed to initialize nft", "Could not fetch rule set generation id",
+}
+
 // unavailable is why there can be no namespaces here, if the error of ip says that.
 func unavailable(err error) string {
 	switch text := err.Error(); {
@@ -86,6 +92,11 @@ func unavailable(err error) string {
 		return "there is no command iptables"
 	case strings.Contains(text, "Operation not permitted"), strings.Contains(text, "Permission denied"):
 		return "network namespaces are not permitted here"
+	}
+	for _, lacks := range kernelLacks {
+		if strings.Contains(err.Error(), lacks) {
+			return "the kernel cannot lose packets here"
+		}
 	}
 	return ""
 }

@@ -257,13 +257,16 @@ func TestNamesOfNamespaces(t *testing.T) {
 // TestUnavailable: only where namespaces cannot be had a test that wants them is skipped.
 func TestUnavailable(t *testing.T) {
 	for text, want := range map[string]string{
-		"mount --make-shared /run/netns failed: Operation not permitted": "network namespaces are not permitted here",
-		"mkdir /run/netns failed: Permission denied":                     "network namespaces are not permitted here",
-		`Cannot create namespace file "/run/netns/a": File exists`:       "",
-		`Object "nets" is unknown, try "ip help".`:                       "",
-		`exec of "iptables" failed: No such file or directory`:           "there is no command iptables",
-		"iptables v1.8.9: bad value for option \"--probability\"":        "",
-		"iptables: Fatal: can't open lock file: Permission denied":       "network namespaces are not permitted here",
+		"mount --make-shared /run/netns failed: Operation not permitted":                                                    "network namespaces are not permitted here",
+		"mkdir /run/netns failed: Permission denied":                                                                        "network namespaces are not permitted here",
+		`Cannot create namespace file "/run/netns/a": File exists`:                                                          "",
+		`Object "nets" is unknown, try "ip help".`:                                                                          "",
+		`exec of "iptables" failed: No such file or directory`:                                                              "there is no command iptables",
+		"iptables v1.8.9: bad value for option \"--probability\"":                                                           "",
+		"iptables: No chain/target/match by that name.":                                                                     "the kernel cannot lose packets here",
+		"iptables v1.8.9 (legacy): can't initialize iptables table `filter': Table does not exist (do you need to insmod?)": "the kernel cannot lose packets here",
+		"Warning: Extension statistic revision 0 not supported, missing kernel module?":                                     "the kernel cannot lose packets here",
+		"iptables: Fatal: can't open lock file: Permission denied":                                                          "network namespaces are not permitted here",
 	} {
 		if got := unavailable(fmt.Errorf("ip netns: %s", text)); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
