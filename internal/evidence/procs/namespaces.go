@@ -78,7 +78,7 @@ func Namespaces(t testing.TB, n, lossPercent int) (name string) {
 const namespacesMax = 100
 
 // kernelLacks are what iptables, by way of either of its interfaces to the kernel, says
-// where a module is missing that it needs. A wrong argument is told otherwise.
+// where a module is missing that it needs. What it says of a wrong argument is not among these.
 var kernelLacks = []string{
 	"No chain/target/match by that name", "missing kernel module", "Table does not exist", "Failed to initialize nft", "Could not fetch rule set generation id",
 }
