@@ -315,6 +315,18 @@ func dedalusStrangerMutants() []Mutant {
 			New:    "maps.Copy(out, m.in)",
 		},
 		{
+			Name: "dedalus/analyze/an-answer-is-not-missed", Kind: Unsound, In: "internal/dedalus/analyze", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
+			Breaks: "A rule may require that a relation is empty which an answer and idle ticks both fill.",
+			Old:    "(g != b || whole || b.Negated)",
+			New:    "(g != b || whole)",
+		},
+		{
+			Name: "dedalus/certificate/an-answer-is-not-missed", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
+			Breaks: "The checker lets a rule require that a relation is empty which an answer and idle ticks both fill.",
+			Old:    "without = without || r.Body[i].Negated",
+			New:    "without = without && r.Body[i].Negated",
+		},
+		{
 			Name: "dedalus/certificate/another-relation-goes-to-the-piece", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/dedalus/certificate"}, Run: "TestEveryChangeIsRefused",
 			Breaks: "A rule that sends to the piece of its key may send another relation than before.",
 			Old:    "back.Body, back.Dest = new.Body[:min(n, len(new.Body))], old.Dest",

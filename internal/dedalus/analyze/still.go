@@ -118,10 +118,10 @@ func Timely(p Part) Verdict {
 }
 
 // meets is a literal of the rule, other than b, whose relation is in a set: or b itself,
-// where the rule makes something of all of b's facts together.
+// where the rule makes something of all of b's facts together, or asks that there is none.
 func (p Part) meets(r *logic.Rule, b *logic.Literal, among set, whole bool) *logic.Literal {
 	for i := range r.Body {
-		if g := &r.Body[i]; g.Atom != nil && among[g.Atom.Relation] && (g != b || whole) {
+		if g := &r.Body[i]; g.Atom != nil && among[g.Atom.Relation] && (g != b || whole || b.Negated) {
 			return g
 		}
 	}

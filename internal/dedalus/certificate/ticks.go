@@ -71,7 +71,8 @@ type moments struct {
 // one within the tick; 2 if it may be older than that, as an idle tick may add to it or take from
 // it, or as a next rule makes it of one that has an age; 0 if idle ticks do not touch it.
 // What has age 1 must not meet what comes in with it; what has age 2 nothing that anything
-// that came in has a part in.
+// that came in has a part in. A relation that is both meets itself where a rule makes
+// something of all its facts together, or requires that there is none.
 func (h *halves) idleTicks(rules []*logic.Rule) error {
 	m := &moments{rules: rules, in: incoming(rules), awake: idle(rules), brought: map[rel]bool{}, asserts: h.assumed}
 	for n := range derives(rules) {
@@ -93,16 +94,17 @@ func (h *halves) idleTicks(rules []*logic.Rule) error {
 		if oldest == 2 {
 			touched = ever
 		}
-		aged := 0
+		aged, without := 0, false
 		for i := range r.Body {
 			if a := r.Body[i].Atom; a != nil && (age[a.Relation.Name] > 0 || touched[a.Relation.Name]) {
 				places++
 				if age[a.Relation.Name] > 0 && touched[a.Relation.Name] {
 					aged++
+					without = without || r.Body[i].Negated
 				}
 			}
 		}
-		together := aged > 0 && (r.Head.Aggregates() || r.Head.Relation.Merges())
+		together := aged > 0 && (without || r.Head.Aggregates() || r.Head.Relation.Merges())
 		if oldest > 0 && m.meets(r, touched, places) || together {
 			return fmt.Errorf("'%v' joins what idle ticks change with what comes in", r)
 		}

@@ -185,7 +185,8 @@ func crashes(p *logic.Program, n int) int {
 
 // tally counts what was done.
 type tally struct {
-	programs, crashed   int
+	programs            map[string]int // by the name of what draws them
+	crashed             int
 	refused, taken, ran map[rewrite.Kind]int
 }
 
@@ -196,7 +197,7 @@ func (c *tally) try(t *testing.T, ctx context.Context, name string, seed uint64,
 	if p == nil {
 		return
 	}
-	c.programs++
+	c.programs[name]++
 	done := map[rewrite.Kind]int{}
 	seen := map[string]bool{}
 	for _, s := range stepsOf(r, p) {
@@ -268,7 +269,7 @@ func TestDrawn(t *testing.T) {
 		defer cancel()
 		ctx, last = c, 1<<63
 	}
-	c := &tally{refused: map[rewrite.Kind]int{}, taken: map[rewrite.Kind]int{}, ran: map[rewrite.Kind]int{}}
+	c := &tally{programs: map[string]int{}, refused: map[rewrite.Kind]int{}, taken: map[rewrite.Kind]int{}, ran: map[rewrite.Kind]int{}}
 	seed := from
 	for ; seed < last && ctx.Err() == nil; seed++ {
 		c.try(t, ctx, "Program", seed, drawn.Program)
@@ -276,9 +277,14 @@ func TestDrawn(t *testing.T) {
 			c.try(t, ctx, "Sending", seed/4, drawn.Sending)
 		}
 	}
-	t.Logf("seeds %d to %d: %d programs, refused %v, taken %v, compared with crashes %d, compared to the end %v", from, seed-1, c.programs, c.refused, c.taken, c.crashed, c.ran)
+	t.Logf("seeds %d to %d: programs %v, refused %v, taken %v, compared with crashes %d, compared to the end %v", from, seed-1, c.programs, c.refused, c.taken, c.crashed, c.ran)
 	if ctx.Err() != nil {
 		return
+	}
+	for _, name := range []string{"Program", "Sending"} {
+		if c.programs[name] == 0 {
+			t.Errorf("no program of %s was read", name)
+		}
 	}
 	for _, k := range rewrite.Kinds() {
 		if k != rewrite.Relay && c.ran[k] == 0 {
@@ -290,7 +296,7 @@ func TestDrawn(t *testing.T) {
 // TestClaims has the checker of certificates accept all steps that the rewriter takes on
 // programs that were drawn: where they differ, one of them is wrong.
 func TestClaims(t *testing.T) {
-	taken := 0
+	taken, sending := 0, 0
 	for n := range uint64(4*programs + programs/4) {
 		seed, program := n, drawn.Program
 		if n >= 4*programs {
@@ -300,6 +306,9 @@ func TestClaims(t *testing.T) {
 		p, _ := given.Read(program(r))
 		if p == nil {
 			continue
+		}
+		if n >= 4*programs {
+			sending++
 		}
 		for _, s := range stepsOf(r, p) {
 			q, cert, err := rewrite.Apply(p, s)
@@ -314,5 +323,8 @@ func TestClaims(t *testing.T) {
 	}
 	if taken < programs {
 		t.Errorf("only %d steps were taken", taken)
+	}
+	if sending == 0 {
+		t.Error("no program of Sending was read")
 	}
 }
