@@ -273,8 +273,8 @@ func (d draw) few(static string) int {
 }
 
 // sent: a table that rules of a derive is also sent to it, by the front or, where a has asked, by
-// the echo; what idle ticks change may meet it, or its want, and what comes in; and a rule may require that
-// it is empty.
+// the echo; what idle ticks change may meet it, or its want, and what comes in; or only its want is told, so
+// that no other rule is a reason to refuse the step.
 func (d draw) sent() (rules []string, front, echo string) {
 	t, u := "p", d.of("q", "r")
 	rules = []string{d.of("sync ", "sync ", "next ") + t + "(k, v) <- " + d.of("keys(k, v)", "keys(k, v)", d.comes()+"(k, v)")}
@@ -282,12 +282,13 @@ func (d draw) sent() (rules []string, front, echo string) {
 		rules = append(rules, "next "+t+"(k, v) <- "+t+"(k, v)")
 	}
 	rules = append(rules, d.table(u, d.of("keys(k, v)", "keys(k, v)", t+"(k, v)", d.comes()+"(k, v)"))...)
-	rules = append(rules, d.tell(t+"(k, v), "+d.of("not "+u+"(k, _)", d.either(u), d.has(d.comes()))))
-	if d.one(3) {
-		rules = append(rules, d.tell(d.comes()+"(k, v), "+d.either(u)))
-	}
 	if d.one(3) {
 		rules = append(rules, d.tell("keys(k, v), not "+t+"(k, _)"))
+	} else {
+		rules = append(rules, d.tell(t+"(k, v), "+d.of("not "+u+"(k, _)", d.either(u), d.has(d.comes()))))
+	}
+	if d.one(3) {
+		rules = append(rules, d.tell(d.comes()+"(k, v), "+d.either(u)))
 	}
 	if d.one(3) {
 		return rules, "  async " + t + "@t(k, v) <- goput(k, v), to(t)\n", ""
