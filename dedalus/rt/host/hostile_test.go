@@ -181,7 +181,7 @@ func TestHellos(t *testing.T) {
 	}{
 		{"another version", func(h *raw.Hello) { h.Version = 2 }, raw.RefusalVersion, "version 1"},
 		{"another program", func(h *raw.Hello) { h.Program = 8 }, raw.RefusalProgram, `want "0000000000000007"`},
-		{"another node", func(h *raw.Hello) { h.To = "far/0" }, raw.RefusalNode, `"near/0" is here`},
+		{"another node", func(h *raw.Hello) { h.To = "far/0" }, raw.RefusalNode, `this is node "near/0"`},
 		{"no name", func(h *raw.Hello) { h.From = "" }, raw.RefusalMessage, "a name"},
 		{"no life", func(h *raw.Hello) { h.Life = 0 }, raw.RefusalMessage, "a life"},
 		{"a client called as an instance", func(h *raw.Hello) { h.From = "far/0" }, raw.RefusalName, "name of an instance"},
