@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"text/template"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
@@ -96,12 +95,8 @@ func runHarness(ctx context.Context, p *logic.Program, task harnessTask) ([]byte
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	harness, err := harnessSource(p)
-	if err != nil {
-		return nil, err
-	}
 	args := []string{"run"}
-	for _, f := range append(files, gen.File{Name: "harness_main.go", Text: harness}) {
+	for _, f := range append(files, gen.File{Name: "harness_main.go", Text: harnessSource(p)}) {
 		name := filepath.Join(dir, f.Name)
 		if err := os.WriteFile(name, f.Text, 0o600); err != nil {
 			return nil, err
@@ -126,10 +121,9 @@ func runHarness(ctx context.Context, p *logic.Program, task harnessTask) ([]byte
 }
 
 // harnessSource is the program that runs components and calls the functions.
-func harnessSource(p *logic.Program) ([]byte, error) {
-	type function struct{ Import, Symbol, Args string }
-	var functions []function
-	for _, f := range p.Functions {
+func harnessSource(p *logic.Program) []byte {
+	var imports, calls strings.Builder
+	for i, f := range p.Functions {
 		if f.Import == "" {
 			continue
 		}
@@ -148,13 +142,8 @@ func harnessSource(p *logic.Program) ([]byte, error) {
 				args = append(args, "7")
 			}
 		}
-		functions = append(functions, function{f.Import, f.Symbol, strings.Join(args, ", ")})
+		fmt.Fprintf(&imports, "f%d %q\n", i, f.Import)
+		fmt.Fprintf(&calls, "answer.Functions[%q] = call(func() { f%d.%s(%s) })\n", f.Import+"."+f.Symbol, i, f.Symbol, strings.Join(args, ", "))
 	}
-	tmpl, err := template.New("harness").Parse(harnessText)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = tmpl.Execute(&b, struct{ Functions []function }{functions})
-	return b.Bytes(), err
+	return []byte(strings.NewReplacer("// IMPORTS", imports.String(), "// CALLS", calls.String()).Replace(harnessText))
 }

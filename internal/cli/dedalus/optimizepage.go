@@ -7,7 +7,6 @@ import (
 	_ "embed" // the page
 	"errors"
 	"fmt"
-	"html/template"
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/internal/cli/page"
@@ -32,19 +31,17 @@ func writeOptimizePage(ctx context.Context, name string, d *optimizeDocument) er
 	if err != nil {
 		return err
 	}
-	return page.Write(name, optimizePageText, struct {
-		Title         string
-		Before, After template.HTML
-		Data          template.JS
-	}{d.Result.Original.Name, before, after, data})
+	return page.Write(name, optimizePageText, map[string]page.HTML{
+		"Title": page.Text(d.Result.Original.Name), "Before": before, "After": after, "Data": data,
+	})
 }
 
 // drawFlows is a picture of components and the messages between them. Without Graphviz
 // it says so.
-func drawFlows(ctx context.Context, e *cost.Estimate) (template.HTML, error) {
+func drawFlows(ctx context.Context, e *cost.Estimate) (page.HTML, error) {
 	svg, err := page.Draw(ctx, flowsDot(e))
 	if errors.Is(err, page.ErrNoGraphviz) {
-		return template.HTML("<p class=\"dim\">" + template.HTMLEscapeString(err.Error()) + "</p>"), nil
+		return "<p class=\"dim\">" + page.Text(err.Error()) + "</p>", nil
 	}
 	if err != nil {
 		return "", err
@@ -53,7 +50,7 @@ func drawFlows(ctx context.Context, e *cost.Estimate) (template.HTML, error) {
 	if !ok {
 		return "", errors.New("draw the graph: Graphviz made no picture")
 	}
-	return template.HTML("<svg" + picture), nil
+	return page.HTML("<svg" + picture), nil
 }
 
 // flowsDot is an estimate in the language of Graphviz: a box for each component, as red

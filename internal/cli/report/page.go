@@ -17,8 +17,7 @@ func (d *Document) Page(name string) error {
 	if err != nil {
 		return err
 	}
-	return page.Write(name, pageText, struct {
-		Title, Headline string
-		Data            any
-	}{d.Spec + ": " + d.Headline, d.Headline, data})
+	return page.Write(name, pageText, map[string]page.HTML{
+		"Title": page.Text(d.Spec + ": " + d.Headline), "Headline": page.Text(d.Headline), "Data": data,
+	})
 }

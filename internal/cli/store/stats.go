@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -288,5 +290,23 @@ func (p *treePage) node(n *trunk.Node, end []byte, at int, unit float64, top []f
 func writeTreePage(name string, s *stats, root *trunk.Node) error {
 	p := treePage{Stats: s}
 	p.draw(root)
-	return page.Write(name, treeText, &p)
+	var rects, levels strings.Builder
+	for _, r := range p.Rects {
+		fmt.Fprintf(&rects, "<rect class=\"%s\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\"><title>%s</title></rect>\n", r.Class, r.X, r.Y, r.W, r.H, page.Text(r.Title))
+	}
+	for _, l := range s.Levels {
+		levels.WriteString("<tr>")
+		for _, n := range []string{strconv.Itoa(l.Level), strconv.Itoa(l.Nodes), strconv.Itoa(l.Pivots), strconv.Itoa(l.Refs), console.Count(l.Bytes)} {
+			fmt.Fprintf(&levels, "<td class=\"n\">%s</td>", n)
+		}
+		levels.WriteString("</tr>\n")
+	}
+	count := func(n int64) page.HTML { return page.HTML(console.Count(n)) }
+	return page.Write(name, treeText, map[string]page.HTML{
+		"Dir": page.Text(s.Dir), "Partitions": count(int64(p.Partitions)),
+		"Width": page.HTML(fmt.Sprint(p.Width)), "Height": page.HTML(fmt.Sprint(p.Height)), "Rects": page.HTML(rects.String()),
+		"FileBytes": count(s.Metrics.FileBytes), "UsedBytes": count(s.UsedBytes), "FreeBytes": count(s.Metrics.FreeBytes),
+		"BaseBytes": count(s.BaseBytes), "NewerBytes": count(s.NewerBytes), "Messages": count(s.Messages),
+		"Runs": count(int64(s.Metrics.Runs)), "Levels": page.HTML(levels.String()),
+	})
 }

@@ -2,12 +2,12 @@
 
 package deploy
 
-// The templates. What they have of a program are labels, node names, which are a
-// component's name and a number, and addresses: nothing that a shell, YAML or systemd
-// would read as more than a word.
+// What the files say, with places to fill in, as <<name>>. What they have of a program
+// are labels, node names, which are a component's name and a number, and addresses:
+// nothing that a shell, YAML or systemd would read as more than a word.
 
 const localScript = `#!/bin/sh
-# Starts all processes of <<.Name>> on this machine, and ends them when it ends itself.
+# Starts all processes of <<name>> on this machine, and ends them when it ends itself.
 #
 #   ./start.sh PROGRAM [DIRECTORY]
 #
@@ -30,25 +30,23 @@ start() {
   "$program" --deployment "$here/deployment.json" --node "$1" --data "$data/$2" &
   pids="$pids $!"
 }
-<<range .Processes>>start <<.Node>> <<$.Label .>>
-<<end>>wait
+<<processes>>wait
 `
 
-const systemdUnit = `# One process of the program <<.Name>>. The program is in /usr/local/bin, the deployment
-# and the key in /etc/<<.Name>>.
+const systemdUnit = `# One process of the program <<name>>. The program is in /usr/local/bin, the deployment
+# and the key in /etc/<<name>>.
 [Unit]
-Description=<<.Name>>, <<.Node>>
+Description=<<name>>, <<node>>
 After=network-online.target
 Wants=network-online.target
-PartOf=<<.Name>>.target
-<<if .Host>>ConditionHost=<<.Host>>
-<<end>>
+PartOf=<<name>>.target
+<<condition>>
 [Service]
 Type=exec
-ExecStart=/usr/local/bin/<<.Name>> --deployment /etc/<<.Name>>/deployment.json --node <<.Node>> --data /var/lib/<<.Name>>/<<.Label .Process>> --key ${CREDENTIALS_DIRECTORY}/key<<if not .Loopback>> --public<<end>>
-LoadCredential=key:/etc/<<.Name>>/key
+ExecStart=/usr/local/bin/<<name>> --deployment /etc/<<name>>/deployment.json --node <<node>> --data /var/lib/<<name>>/<<label>> --key ${CREDENTIALS_DIRECTORY}/key<<public>>
+LoadCredential=key:/etc/<<name>>/key
 DynamicUser=yes
-StateDirectory=<<.Name>>/<<.Label .Process>>
+StateDirectory=<<name>>/<<label>>
 StateDirectoryMode=0700
 Restart=on-failure
 RestartSec=1
@@ -64,100 +62,98 @@ RestrictAddressFamilies=AF_INET AF_INET6
 MemoryDenyWriteExecute=yes
 
 [Install]
-WantedBy=<<.Name>>.target
+WantedBy=<<name>>.target
 `
 
-const systemdTarget = `# All processes of the program <<.Name>> on this machine.
+const systemdTarget = `# All processes of the program <<name>> on this machine.
 [Unit]
-Description=<<.Name>>
-<<range .Processes>>Wants=<<$.Name>>-<<$.Label .>>.service
-<<end>>
+Description=<<name>>
+<<processes>>
 [Install]
 WantedBy=multi-user.target
 `
 
-const dockerFile = `# The program <<.Name>>. Build it first, for the machine that the image is for:
+const dockerFile = `# The program <<name>>. Build it first, for the machine that the image is for:
 #
-#   CGO_ENABLED=0 go build -trimpath -o <<.Name>> ./PACKAGE
+#   CGO_ENABLED=0 go build -trimpath -o <<name>> ./PACKAGE
 FROM scratch
-COPY <<.Name>> /<<.Name>>
+COPY <<name>> /<<name>>
 USER 65532:65532
-ENTRYPOINT ["/<<.Name>>"]
+ENTRYPOINT ["/<<name>>"]
 `
 
-const composeFile = `# The program <<.Name>>: a service for each process. The file key holds what the
+const composeFile = `# The program <<name>>: a service for each process. The file key holds what the
 # processes know each other by; whoever can reach their network and has it is one of
 # them. 'ashlar dedalus deploy' makes one where there is none.
-name: <<.Name>>
+name: <<name>>
 services:
-<<range .Processes>>  <<$.Label .>>:
-    image: "<<$.Image>>"
-    build: .
-    command:
-      - --deployment=/deployment.json
-      - --node=<<.Node>>
-      - --listen=0.0.0.0:7400
-      - --http=0.0.0.0:7401
-      - --key=/run/secrets/key
-      - --public
-<<if $.Keeps .>>      - --data=/data
-<<else>>      - --volatile
-<<end>>    configs:
-      - source: deployment
-        target: /deployment.json
-    secrets:
-      - key
-    networks:
-      - <<$.Name>>
-<<if $.Keeps .>>    volumes:
-      - <<$.Label .>>:/data
-<<end>>    read_only: true
-    cap_drop:
-      - ALL
-    security_opt:
-      - no-new-privileges:true
-    restart: on-failure
-    stop_grace_period: 15s
-<<end>>configs:
+<<services>>configs:
   deployment:
     file: ./deployment.json
 secrets:
   key:
     file: ./key
 networks:
-  <<.Name>>: {}
-<<if .Any>>volumes:
-<<range .Processes>><<if $.Keeps .>>  <<$.Label .>>: {}
-<<end>><<end>><<end>>`
+  <<name>>: {}
+<<volumes>>`
 
-const kubernetesFile = `# The program <<.Name>>. Before it is applied there has to be what the processes know
+const composeService = `  <<label>>:
+    image: "<<image>>"
+    build: .
+    command:
+      - --deployment=/deployment.json
+      - --node=<<node>>
+      - --listen=0.0.0.0:7400
+      - --http=0.0.0.0:7401
+      - --key=/run/secrets/key
+      - --public
+      - <<data>>
+    configs:
+      - source: deployment
+        target: /deployment.json
+    secrets:
+      - key
+    networks:
+      - <<name>>
+<<volume>>    read_only: true
+    cap_drop:
+      - ALL
+    security_opt:
+      - no-new-privileges:true
+    restart: on-failure
+    stop_grace_period: 15s
+`
+
+const kubernetesFile = `# The program <<name>>. Before it is applied there has to be what the processes know
 # each other by:
 #
-#   kubectl create secret generic <<.Name>>-key --from-file=key
+#   kubectl create secret generic <<name>>-key --from-file=key
 apiVersion: v1
 kind: ConfigMap
 metadata:
-  name: <<.Name>>-deployment
+  name: <<name>>-deployment
   labels:
-    app.kubernetes.io/name: <<.Name>>
+    app.kubernetes.io/name: <<name>>
 data:
   deployment.json: |
-<<.Indented 4>>
-<<range .Components>>---
+<<deployment>>
+`
+
+const kubernetesComponent = `---
 apiVersion: v1
 kind: Service
 metadata:
-  name: <<$.Set .Name>>
+  name: <<set>>
   labels:
-    app.kubernetes.io/name: <<$.Name>>
-    app.kubernetes.io/component: <<$.Set .Name>>
+    app.kubernetes.io/name: <<name>>
+    app.kubernetes.io/component: <<set>>
 spec:
   clusterIP: None
   # Processes look for each other before they are ready.
   publishNotReadyAddresses: true
   selector:
-    app.kubernetes.io/name: <<$.Name>>
-    app.kubernetes.io/component: <<$.Set .Name>>
+    app.kubernetes.io/name: <<name>>
+    app.kubernetes.io/component: <<set>>
   ports:
     - name: messages
       port: 7400
@@ -167,23 +163,23 @@ spec:
 apiVersion: apps/v1
 kind: StatefulSet
 metadata:
-  name: <<$.Set .Name>>
+  name: <<set>>
   labels:
-    app.kubernetes.io/name: <<$.Name>>
-    app.kubernetes.io/component: <<$.Set .Name>>
+    app.kubernetes.io/name: <<name>>
+    app.kubernetes.io/component: <<set>>
 spec:
-  serviceName: <<$.Set .Name>>
-  replicas: <<$.Count .>>
+  serviceName: <<set>>
+  replicas: <<count>>
   podManagementPolicy: Parallel
   selector:
     matchLabels:
-      app.kubernetes.io/name: <<$.Name>>
-      app.kubernetes.io/component: <<$.Set .Name>>
+      app.kubernetes.io/name: <<name>>
+      app.kubernetes.io/component: <<set>>
   template:
     metadata:
       labels:
-        app.kubernetes.io/name: <<$.Name>>
-        app.kubernetes.io/component: <<$.Set .Name>>
+        app.kubernetes.io/name: <<name>>
+        app.kubernetes.io/component: <<set>>
     spec:
       automountServiceAccountToken: false
       terminationGracePeriodSeconds: 15
@@ -200,21 +196,20 @@ spec:
           whenUnsatisfiable: ScheduleAnyway
           labelSelector:
             matchLabels:
-              app.kubernetes.io/name: <<$.Name>>
-              app.kubernetes.io/component: <<$.Set .Name>>
+              app.kubernetes.io/name: <<name>>
+              app.kubernetes.io/component: <<set>>
       containers:
-        - name: <<$.Name>>
-          image: "<<$.Image>>"
+        - name: <<name>>
+          image: "<<image>>"
           args:
-            - --deployment=/etc/<<$.Name>>/deployment.json
-            - --node=<<.Name>>/$(ORDINAL)
+            - --deployment=/etc/<<name>>/deployment.json
+            - --node=<<component>>/$(ORDINAL)
             - --listen=0.0.0.0:7400
             - --http=0.0.0.0:7401
-            - --key=/etc/<<$.Name>>-key/key
+            - --key=/etc/<<name>>-key/key
             - --public
-<<if $.Keeps .>>            - --data=/data
-<<else>>            - --volatile
-<<end>>          env:
+            - <<data>>
+          env:
             - name: ORDINAL
               valueFrom:
                 fieldRef:
@@ -253,22 +248,22 @@ spec:
                 - ALL
           volumeMounts:
             - name: deployment
-              mountPath: /etc/<<$.Name>>
+              mountPath: /etc/<<name>>
               readOnly: true
             - name: key
-              mountPath: /etc/<<$.Name>>-key
+              mountPath: /etc/<<name>>-key
               readOnly: true
-<<if $.Keeps .>>            - name: data
-              mountPath: /data
-<<end>>      volumes:
+<<mount>>      volumes:
         - name: deployment
           configMap:
-            name: <<$.Name>>-deployment
+            name: <<name>>-deployment
         - name: key
           secret:
-            secretName: <<$.Name>>-key
+            secretName: <<name>>-key
             defaultMode: 0440
-<<if $.Keeps .>>  volumeClaimTemplates:
+<<claim>>`
+
+const kubernetesClaim = `  volumeClaimTemplates:
     - metadata:
         name: data
       spec:
@@ -276,5 +271,5 @@ spec:
           - ReadWriteOnce
         resources:
           requests:
-            storage: "<<$.Storage>>"
-<<end>><<end>>`
+            storage: "<<storage>>"
+`

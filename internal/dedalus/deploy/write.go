@@ -3,11 +3,10 @@
 package deploy
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"text/template"
 
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
@@ -111,26 +110,20 @@ func Write(p *logic.Program, f Format, o Options) ([]File, error) {
 	w.files = []File{{Name: "deployment.json", Text: text}}
 	switch f {
 	case Local:
-		err = w.add("start.sh", localScript, w, true)
+		w.local()
 	case Systemd:
-		err = w.systemd()
+		w.systemd()
 	case Compose:
-		err = w.add("compose.yaml", composeFile, w, false)
-		if err == nil {
-			err = w.add("Dockerfile", dockerFile, w, false)
-		}
+		w.compose()
 	case Kubernetes:
-		err = w.add(name+".yaml", kubernetesFile, w, false)
-		if err == nil {
-			err = w.add("Dockerfile", dockerFile, w, false)
-		}
+		w.kubernetes()
 	default:
-		err = fmt.Errorf("format %q; want one of %v", f, Formats())
+		return nil, fmt.Errorf("format %q; want one of %v", f, Formats())
 	}
-	return w.files, err
+	return w.files, nil
 }
 
-// writer is what the templates see.
+// writer collects the files of a deployment.
 type writer struct {
 	Options
 	d          *Description
@@ -160,9 +153,9 @@ func (w *writer) place(f Format) error {
 	}
 	for i := range w.d.Processes {
 		p := &w.d.Processes[i]
-		host := w.Label(p)
+		host := w.label(p)
 		if f == Kubernetes { // the name of a pod, and of the service that it is found by
-			host = fmt.Sprintf("%s-%d.%s", w.Set(p.Component), p.ID, w.Set(p.Component))
+			host = fmt.Sprintf("%s-%d.%s", w.set(p.Component), p.ID, w.set(p.Component))
 		}
 		p.Addr, p.Status = fmt.Sprintf("%s:%d", host, containerPort), fmt.Sprintf("%s:%d", host, statusPort)
 	}
@@ -193,91 +186,111 @@ func label(name string) (string, error) {
 // must is label where it was looked at before.
 func must(name string) string { l, _ := label(name); return l }
 
-// Label is the name of a process where only labels are allowed.
-func (w *writer) Label(p *Process) string { return fmt.Sprintf("%s-%d", must(p.Component), p.ID) }
+// label is the name of a process where only labels are allowed.
+func (w *writer) label(p *Process) string { return fmt.Sprintf("%s-%d", must(p.Component), p.ID) }
 
-// Set is the name of a component beside other programs.
-func (w *writer) Set(component string) string {
+// set is the name of a component beside other programs.
+func (w *writer) set(component string) string {
 	return strings.TrimRight(w.Name[:min(len(w.Name), 62-labelMax/2)], "-") + "-" + must(component)
 }
 
-// Processes are the processes.
-func (w *writer) Processes() []*Process {
-	var out []*Process
-	for i := range w.d.Processes {
-		out = append(out, &w.d.Processes[i])
+// keeps reports whether a component needs a place on a disk: whether its processes do.
+func (w *writer) keeps(c *Component) bool {
+	i := slices.IndexFunc(w.d.Processes, func(p Process) bool { return p.Component == c.Name })
+	return w.d.Keeps(&w.d.Processes[i])
+}
+
+// data is the argument that says where a process keeps what is durable.
+func data(keeps bool) string {
+	if keeps {
+		return "--data=/data"
 	}
-	return out
+	return "--volatile"
 }
 
-// Components are the components.
-func (w *writer) Components() []*Component {
-	var out []*Component
-	for i := range w.d.Components {
-		out = append(out, &w.d.Components[i])
-	}
-	return out
-}
-
-// Keeps reports whether a process or a component needs a place on a disk.
-func (w *writer) Keeps(x any) bool {
-	if c, ok := x.(*Component); ok {
-		i := slices.IndexFunc(w.d.Processes, func(p Process) bool { return p.Component == c.Name })
-		return w.d.Keeps(&w.d.Processes[i])
-	}
-	return w.d.Keeps(x.(*Process))
-}
-
-// Count is how many processes a component has.
-func (w *writer) Count(c *Component) int { return c.Instances * c.Partitions }
-
-// Any reports whether any process needs a place on a disk.
-func (w *writer) Any() bool {
-	return slices.ContainsFunc(w.d.Processes, func(p Process) bool { return w.d.Keeps(&p) })
-}
-
-// Indented is the deployment with each line shifted.
-func (w *writer) Indented(spaces int) string {
-	pad := strings.Repeat(" ", spaces)
-	return pad + strings.ReplaceAll(strings.TrimSuffix(w.Deployment, "\n"), "\n", "\n"+pad)
-}
-
-// Loopback reports whether all processes are on this machine only.
-func (w *writer) Loopback() bool {
+// loopback reports whether all processes are on this machine only.
+func (w *writer) loopback() bool {
 	return !slices.ContainsFunc(w.d.Processes, func(p Process) bool { return !strings.HasPrefix(p.Addr, "127.") })
 }
 
-func (w *writer) add(name, text string, data any, executable bool) error {
-	t, err := template.New(name).Delims("<<", ">>").Parse(text)
-	if err != nil {
-		return err
+// fill fills in the places of a text: the program's name, and what pairs name.
+func (w *writer) fill(text string, pairs ...string) string {
+	old := []string{"<<name>>", w.Name}
+	for i := 0; i < len(pairs); i += 2 {
+		old = append(old, "<<"+pairs[i]+">>", pairs[i+1])
 	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, data); err != nil {
-		return err
-	}
-	w.files = append(w.files, File{Name: name, Text: b.Bytes(), Executable: executable})
-	return nil
+	return strings.NewReplacer(old...).Replace(text)
 }
 
-// unit is what the template of a unit sees.
-type unit struct {
-	*writer
-	*Process
-	Keep bool
-	Host string
+// add adds a file: a text with its places filled in.
+func (w *writer) add(name, text string, pairs ...string) {
+	w.files = append(w.files, File{Name: name, Text: []byte(w.fill(text, pairs...)), Executable: strings.HasSuffix(name, ".sh")})
+}
+
+// local writes a script that starts all processes.
+func (w *writer) local() {
+	var starts strings.Builder
+	for i := range w.d.Processes {
+		p := &w.d.Processes[i]
+		fmt.Fprintf(&starts, "start %s %s\n", p.Node, w.label(p))
+	}
+	w.add("start.sh", localScript, "processes", starts.String())
 }
 
 // systemd writes a unit for each process, and a target for all.
-func (w *writer) systemd() error {
-	for i, p := range w.Processes() {
-		u := unit{writer: w, Process: p, Keep: w.d.Keeps(p)}
-		if len(w.Hosts) > 1 {
-			u.Host = w.Hosts[i%len(w.Hosts)]
-		}
-		if err := w.add(w.Name+"-"+w.Label(p)+".service", systemdUnit, u, false); err != nil {
-			return err
-		}
+func (w *writer) systemd() {
+	public := " --public"
+	if w.loopback() {
+		public = ""
 	}
-	return w.add(w.Name+".target", systemdTarget, w, false)
+	var wants strings.Builder
+	for i := range w.d.Processes {
+		p := &w.d.Processes[i]
+		condition := ""
+		if len(w.Hosts) > 1 {
+			condition = "ConditionHost=" + w.Hosts[i%len(w.Hosts)] + "\n"
+		}
+		unit := w.Name + "-" + w.label(p) + ".service"
+		w.add(unit, systemdUnit, "node", p.Node, "label", w.label(p), "condition", condition, "public", public)
+		fmt.Fprintf(&wants, "Wants=%s\n", unit)
+	}
+	w.add(w.Name+".target", systemdTarget, "processes", wants.String())
+}
+
+// compose writes a service for each process, and how its image is built.
+func (w *writer) compose() {
+	var services, volumes strings.Builder
+	for i := range w.d.Processes {
+		p := &w.d.Processes[i]
+		volume := ""
+		if w.d.Keeps(p) {
+			if volumes.Len() == 0 {
+				volumes.WriteString("volumes:\n")
+			}
+			volume = "    volumes:\n      - " + w.label(p) + ":/data\n"
+			fmt.Fprintf(&volumes, "  %s: {}\n", w.label(p))
+		}
+		services.WriteString(w.fill(composeService, "label", w.label(p), "image", w.Image, "node", p.Node, "data", data(w.d.Keeps(p)), "volume", volume))
+	}
+	w.add("compose.yaml", composeFile, "services", services.String(), "volumes", volumes.String())
+	w.add("Dockerfile", dockerFile)
+}
+
+// kubernetes writes a service and a set of pods for each component, and how their image
+// is built.
+func (w *writer) kubernetes() {
+	const pad = "    "
+	text := w.fill(kubernetesFile, "deployment", pad+strings.ReplaceAll(strings.TrimSuffix(w.Deployment, "\n"), "\n", "\n"+pad))
+	for i := range w.d.Components {
+		c := &w.d.Components[i]
+		mount, claim := "", ""
+		if w.keeps(c) {
+			mount = "            - name: data\n              mountPath: /data\n"
+			claim = w.fill(kubernetesClaim, "storage", w.Storage)
+		}
+		text += w.fill(kubernetesComponent, "component", c.Name, "set", w.set(c.Name), "count", strconv.Itoa(c.Instances*c.Partitions),
+			"image", w.Image, "data", data(w.keeps(c)), "mount", mount, "claim", claim)
+	}
+	w.files = append(w.files, File{Name: w.Name + ".yaml", Text: []byte(text)})
+	w.add("Dockerfile", dockerFile)
 }
