@@ -4,16 +4,13 @@ package dedalusd
 
 import (
 	"bytes"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
-	"net"
 	"os"
 
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/cli/secure"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 )
 
@@ -92,15 +89,14 @@ func (x *process) where() error {
 	if x.http == "" {
 		x.http = x.self.Status
 	}
-	some, all := x.tlsCert != "" || x.tlsKey != "" || x.tlsCA != "", x.tlsCert != "" && x.tlsKey != "" && x.tlsCA != ""
-	if some && !all {
-		return usage("--tls-cert, --tls-key and --tls-ca belong together: each side must know whom it talks to")
+	if err := x.certificates.Check(); err != nil {
+		return err
 	}
-	if err := checkAddr(x.listen, x.public || all); err != nil {
+	if err := secure.Addr(x.listen, x.public || x.certificates.Cert != "", tlsFlags); err != nil {
 		return usage("--listen %q: %w", x.listen, err)
 	}
 	if x.http != "" {
-		if err := checkAddr(x.http, x.public); err != nil {
+		if err := secure.Addr(x.http, x.public, tlsFlags); err != nil {
 			return usage("--http %q: %w", x.http, err)
 		}
 	}
@@ -119,36 +115,5 @@ func (x *process) where() error {
 	return nil
 }
 
-// checkAddr says what is wrong with an address to listen at: without public, that it
-// can be reached from elsewhere.
-func checkAddr(addr string, public bool) error {
-	h, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return errors.New("want HOST:PORT")
-	}
-	if ip := net.ParseIP(h); !public && h != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return errors.New("can be reached from elsewhere: that needs TLS (--tls-cert, --tls-key, --tls-ca), or --public")
-	}
-	return nil
-}
-
-// security reads the certificates, for both sides of a connection; nil without any.
-func (x *process) security() (*tls.Config, error) {
-	if x.tlsCert == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(x.tlsCert, x.tlsKey)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", x.tlsCert, x.tlsKey, err)
-	}
-	text, err := os.ReadFile(x.tlsCA)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-ca: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("--tls-ca %s: there is no certificate in it", x.tlsCA)
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair},
-		ClientCAs: pool, RootCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert}, nil
-}
+// tlsFlags are what makes an address safe that others can reach.
+const tlsFlags = "--tls-cert, --tls-key, --tls-ca"

@@ -29,6 +29,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 	"github.com/ashlar-dev/ashlar/dedalus/rt/host"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/cli/secure"
 	"github.com/ashlar-dev/ashlar/internal/cli/size"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 	"github.com/ashlar-dev/ashlar/store/wal"
@@ -76,7 +77,7 @@ type config struct {
 	memory, existing       bool
 	listen, http           string
 	key                    string
-	tlsCert, tlsKey, tlsCA string
+	certificates           secure.Certificates
 	public, verbose        bool
 	grace                  time.Duration
 }
@@ -128,9 +129,9 @@ deployment is wrong.`, p.Name),
 	f.StringVar(&c.listen, "listen", "", "where to listen, `HOST:PORT` (default: where the deployment says)")
 	f.StringVar(&c.http, "http", "", "where to show /metrics, /status.json, /healthz and /readyz, `HOST:PORT` (default: where the deployment says, if it does)")
 	f.StringVar(&c.key, "key", "", "what instances know each other by, `FILE`")
-	f.StringVar(&c.tlsCert, "tls-cert", "", "this process's certificate, `FILE` in PEM")
-	f.StringVar(&c.tlsKey, "tls-key", "", "the key of the certificate, `FILE` in PEM")
-	f.StringVar(&c.tlsCA, "tls-ca", "", "who may have signed the other side's certificate, `FILE` in PEM")
+	f.StringVar(&c.certificates.Cert, "tls-cert", "", "this process's certificate, `FILE` in PEM")
+	f.StringVar(&c.certificates.Key, "tls-key", "", "the key of the certificate, `FILE` in PEM")
+	f.StringVar(&c.certificates.CA, "tls-ca", "", "who may have signed the other side's certificate, `FILE` in PEM")
 	f.BoolVar(&c.public, "public", false, "listen where others can reach it without TLS, so that anybody there may send inputs")
 	f.DurationVar(&c.grace, "grace", host.DrainWithinDefault, "how long a stop waits for what is under way")
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "log more")
@@ -175,7 +176,7 @@ func serve(ctx context.Context, p *rt.Program, c config, out, errs io.Writer) (e
 	}
 	world, tasks := osenv.New(), osenv.NewTasks()
 	defer tasks.Close()
-	security, err := x.security()
+	security, err := x.certificates.Load()
 	if err != nil {
 		return err
 	}

@@ -172,7 +172,7 @@ func strangersFrontMutants() []Mutant {
 		{
 			Name: "cmd/memory/too-much-is-taken-in-silence", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestTooMuchMemory",
 			Breaks: "Nobody learns that a server may be killed before it refuses writes.",
-			Old:    "if available < 0 || wanted <= available {",
+			Old:    "if available < 0 || c.kept() <= available {",
 			New:    "if available <= 0 || wanted >= available {",
 		},
 		{

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -14,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ashlar-dev/ashlar/internal/cli/memory"
+	"github.com/ashlar-dev/ashlar/internal/cli/secure"
 	"github.com/ashlar-dev/ashlar/internal/cli/size"
-	"github.com/ashlar-dev/ashlar/internal/cli/worm/access"
 )
 
 // config is what the command line and the configuration file say; a flag counts
@@ -101,14 +100,22 @@ func (c *config) read(cmd *cobra.Command, path string) error {
 	return nil
 }
 
+// kept is how much the server may keep in memory, in bytes.
+func (c *config) kept() int64 {
+	if c.Bare {
+		return c.Memory.Bytes
+	}
+	return c.Memory.Bytes + c.KVMemory.Bytes
+}
+
 // tooMuch says that the server may need more memory than is available; nothing where it
 // may not, or where that is not known, which is negative.
 func (c *config) tooMuch(available int64) string {
-	wanted, flags := c.Memory.Bytes, fmt.Sprintf("--memory %s", &c.Memory)
+	flags := fmt.Sprintf("--memory %s", &c.Memory)
 	if !c.Bare {
-		wanted, flags = wanted+c.KVMemory.Bytes, fmt.Sprintf("%s and --kv-memory %s", flags, &c.KVMemory)
+		flags = fmt.Sprintf("%s and --kv-memory %s", flags, &c.KVMemory)
 	}
-	if available < 0 || wanted <= available {
+	if available < 0 || c.kept() <= available {
 		return ""
 	}
 	return fmt.Sprintf("%s: more than the %d MiB of memory that are available; the system may kill the server before it refuses writes", flags, available>>20)
@@ -149,8 +156,8 @@ func (c *config) readFile(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-func (c *config) certificates() access.Certificates {
-	return access.Certificates{Cert: c.TLSCert, Key: c.TLSKey, CA: c.TLSCA}
+func (c *config) certificates() secure.Certificates {
+	return secure.Certificates{Cert: c.TLSCert, Key: c.TLSKey, CA: c.TLSCA}
 }
 
 // check says what is wrong with the settings.
@@ -175,7 +182,7 @@ func (c *config) check() error {
 		if l.addr == "" && l.flag != "--listen" {
 			continue
 		}
-		if err := checkAddr(l.addr, c.Public || l.secured); err != nil {
+		if err := secure.Addr(l.addr, c.Public || l.secured, "--tls-cert and, for --kv, --kv-tls"); err != nil {
 			return fmt.Errorf("%s %q: %w", l.flag, l.addr, err)
 		}
 	}
@@ -188,16 +195,3 @@ const (
 	memoryDefault = 4 << 30
 	memoryMin     = 1 << 20
 )
-
-// checkAddr says what is wrong with an address to listen at: without public, that
-// it can be reached from elsewhere.
-func checkAddr(addr string, public bool) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return errors.New("want HOST:PORT")
-	}
-	if ip := net.ParseIP(host); !public && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return errors.New("can be reached from elsewhere: that needs TLS (--tls-cert and, for --kv, --kv-tls), or --public")
-	}
-	return nil
-}

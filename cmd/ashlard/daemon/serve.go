@@ -174,8 +174,7 @@ func limitMemory(c *config) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	keep := c.Memory.Bytes + c.KVMemory.Bytes
-	debug.SetMemoryLimit(keep + keep/4 + node.ServerInflightMaxDefault + frontBytesMax + besides)
+	debug.SetMemoryLimit(c.kept() + c.kept()/4 + node.ServerInflightMaxDefault + frontBytesMax + besides)
 }
 
 // besides is the memory of a server that keeps nothing.

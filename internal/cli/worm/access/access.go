@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package access is how a client or a server gets to a cluster: the cluster's
-// description, and the certificates that the two sides of a connection show each other.
+// description.
 //
-// In: files, as the flags --cluster and --tls-... name them, and servers as people write
-// them, NAME=ID@ADDR. Out: a description with the newest configurations that are known,
-// and the settings of TLS. Promised: a file that Write replaces is always whole.
-// Refused: descriptions and certificates that cannot be used, with the reason.
+// In: files, as the flag --cluster names them, and servers as people write them,
+// NAME=ID@ADDR. Out: a description with the newest configurations that are known.
+// Promised: a file that Write replaces is always whole. Refused: descriptions that
+// cannot be used, with the reason.
 package access
 
 import (
 	"bytes"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -81,40 +79,4 @@ func ParseMember(s string) (wor.Member, error) {
 		return wor.Member{}, fmt.Errorf("server %q: want NAME=ID@ADDR, as 'ashlard format' prints it", s)
 	}
 	return wor.Member{ID: wor.ServerID(id), Name: name, Addr: addr}, nil
-}
-
-// Certificates are files in PEM: the certificate of this side with its key, and the
-// authority that signs those of the other side. The zero value is no TLS.
-type Certificates struct{ Cert, Key, CA string }
-
-// Check refuses a command line that names only some of the files.
-func (c Certificates) Check() error {
-	if some, all := c.Cert != "" || c.Key != "" || c.CA != "", c.Cert != "" && c.Key != "" && c.CA != ""; some && !all {
-		return exit.With(exit.Usage, errors.New("--tls-cert, --tls-key and --tls-ca belong together: each side must know whom it talks to"))
-	}
-	return nil
-}
-
-// Load reads the files, for both sides of a connection. Without certificates it returns
-// nil.
-func (c Certificates) Load() (*tls.Config, error) {
-	if err := c.Check(); err != nil || c == (Certificates{}) {
-		return nil, err
-	}
-	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", c.Cert, c.Key, err)
-	}
-	text, err := os.ReadFile(c.CA)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-ca: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("--tls-ca %s: there is no certificate in it", c.CA)
-	}
-	return &tls.Config{
-		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair},
-		ClientCAs: pool, RootCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert,
-	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/secure"
 	"github.com/ashlar-dev/ashlar/internal/cli/worm/access"
 	"github.com/ashlar-dev/ashlar/internal/worm/wire"
 	"github.com/ashlar-dev/ashlar/worm"
@@ -25,7 +26,7 @@ type clientFlags struct {
 	cluster      string
 	timeout      time.Duration
 	json         bool
-	certificates access.Certificates
+	certificates secure.Certificates
 }
 
 func (o *clientFlags) add(cmd *cobra.Command, timeout time.Duration) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/secure"
 	"github.com/ashlar-dev/ashlar/internal/cli/worm/access"
 	"github.com/ashlar-dev/ashlar/worm"
 	"github.com/ashlar-dev/ashlar/worm/wor"
@@ -28,7 +29,7 @@ func TestCodes(t *testing.T) {
 		{wor.ErrDeadline, 1, 130},
 		{usage(errors.New("no such server")), 2, 2},
 		{noDescription, 2, 2},
-		{access.Certificates{Cert: "c"}.Check(), 2, 2},
+		{secure.Certificates{Cert: "c"}.Check(), 2, 2},
 		{worm.ErrRefused, 3, 3},
 		{&wor.WrittenError{Value: []byte("other")}, 3, 3},
 		{errNotHeld, 3, 3},
