@@ -25,9 +25,14 @@ import (
 // Main runs a command line and returns the exit code. When the context ends, a
 // server drains, and other commands end.
 func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	if len(args) > 0 && moved(args[0]) {
-		fmt.Fprintf(errs, "ashlard: %s is a command of ashlar now: ashlar worm %[1]s\n", args[0])
-		return exit.Usage
+	for _, name := range args {
+		if moved(name) {
+			fmt.Fprintf(errs, "ashlard: %s is a command of ashlar now: ashlar worm %[1]s\n", name)
+			return exit.Usage
+		}
+		if name != "help" && name != "--help" && name != "-h" {
+			break
+		}
 	}
 	begun := false
 	root := newRootCommand()

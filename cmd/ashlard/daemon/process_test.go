@@ -309,11 +309,13 @@ func TestMovedCommands(t *testing.T) {
 			continue
 		}
 		tried++
-		var out, errs strings.Builder
-		code := daemon.Main(t.Context(), []string{c.Name(), "--cluster", "x"}, strings.NewReader(""), &out, &errs)
-		want := fmt.Sprintf("ashlard: %s is a command of ashlar now: ashlar worm %[1]s\n", c.Name())
-		if code != 2 || errs.String() != want || out.String() != "" {
-			t.Errorf("ashlard %s: exit code %d, %q, %q; want 2 and %q", c.Name(), code, errs.String(), out.String(), want)
+		for _, args := range [][]string{{c.Name(), "--cluster", "x"}, {"help", c.Name()}, {"--help", c.Name()}} {
+			var out, errs strings.Builder
+			code := daemon.Main(t.Context(), args, strings.NewReader(""), &out, &errs)
+			want := fmt.Sprintf("ashlard: %s is a command of ashlar now: ashlar worm %[1]s\n", c.Name())
+			if code != 2 || errs.String() != want || out.String() != "" {
+				t.Errorf("ashlard %v: exit code %d, %q, %q; want 2 and %q", args, code, errs.String(), out.String(), want)
+			}
 		}
 	}
 	if tried != 11 {

@@ -96,7 +96,7 @@ const within = 3 * time.Minute
 func run(ctx context.Context, t *console.Terminal, o options) (err error) {
 	defer t.End.Over()
 	s := &show{t: t, o: o, p: console.NewPalette(t.OutTTY), written: map[uint32]string{}, appended: map[log.Position]string{}}
-	s.report.Schema = "ashlar-worm/1"
+	s.report.Schema = "ashlar-worm-demo/1"
 	dir, err := os.MkdirTemp("", "ashlar-worm-")
 	if err != nil {
 		return exit.Failed(err)
