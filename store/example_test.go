@@ -121,3 +121,49 @@ func ExampleIterator() {
 	// user/cid is here
 	// <nil>
 }
+
+// IterOptions choose the keys, and what is read of them.
+func ExampleDB_Iterate() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := openExample(dir, store.Options{Memory: store.MemoryMin})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	for _, key := range []string{"log/1", "log/2", "log/3", "user/ann"} {
+		if err := db.Put([]byte(key), []byte("...")); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	newest, err := db.Iterate(store.IterOptions{Prefix: []byte("log/"), Reverse: true, KeysOnly: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer newest.Close()
+	for ok := newest.First(); ok; ok = newest.Next() {
+		fmt.Printf("%s\n", newest.Key())
+	}
+	if err := newest.SetBounds([]byte("user/"), nil); err != nil { // at the same moment
+		fmt.Println(err)
+		return
+	}
+	for ok := newest.First(); ok; ok = newest.Next() {
+		fmt.Printf("%s\n", newest.Key())
+	}
+	fmt.Println(newest.Err())
+	// Output:
+	// log/3
+	// log/2
+	// log/1
+	// user/ann
+	// <nil>
+}

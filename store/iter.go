@@ -4,7 +4,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -51,11 +50,7 @@ func (s *Snapshot) Get(key, dst []byte) ([]byte, error) {
 // Iter is DB.Iter in the snapshot. The iterator remains valid after the
 // snapshot is closed.
 func (s *Snapshot) Iter(lo, hi []byte) (*Iterator, error) {
-	it, err := s.db.iter(lo, hi, s.seq)
-	if err == nil && s.closed.Load() {
-		return nil, cmp.Or(it.Close(), ErrClosed)
-	}
-	return it, err
+	return s.Iterate(IterOptions{Lo: lo, Hi: hi})
 }
 
 // Close releases the snapshot. Closing again does nothing.
@@ -65,7 +60,7 @@ func (s *Snapshot) Close() {
 	}
 }
 
-// Iterator iterates over the keys with a value in [lo, hi), as of the moment
+// Iterator iterates over the keys with a value in its bounds, as of the moment
 // when it was made, in both directions. A new Iterator is at no key. The moves
 // report whether the iterator is at a key; when one returns false, Err
 // distinguishes the end from a failure. An Iterator is for one goroutine. The
@@ -78,9 +73,11 @@ func (s *Snapshot) Close() {
 // again in the newest tree, by the number of the change at which the Iterator
 // was made. Compactions keep what that number sees, as they do for a Snapshot.
 type Iterator struct {
-	db     *DB
-	at     message.Seq
-	lo, hi []byte
+	db       *DB
+	at       message.Seq
+	lo, hi   []byte
+	keysOnly bool
+	reverse  bool
 
 	// mu is held by a move, and while the iterator is being parked.
 	mu      invariant.Mutex
@@ -111,13 +108,16 @@ const (
 
 // Iter returns an iterator over the keys in [lo, hi); nil bounds are open. It
 // copies the bounds.
-func (db *DB) Iter(lo, hi []byte) (*Iterator, error) { return db.iter(lo, hi, message.MaxSeq) }
+func (db *DB) Iter(lo, hi []byte) (*Iterator, error) {
+	return db.Iterate(IterOptions{Lo: lo, Hi: hi})
+}
 
-func (db *DB) iter(lo, hi []byte, at message.Seq) (*Iterator, error) {
-	if lo != nil && hi != nil && bytes.Compare(lo, hi) > 0 {
-		return nil, fmt.Errorf("%w: from %q to %q", ErrBounds, lo, hi)
+func (db *DB) iter(o IterOptions, at message.Seq) (*Iterator, error) {
+	lo, hi, err := o.bounds()
+	if err != nil {
+		return nil, err
 	}
-	it := &Iterator{db: db, lo: bytes.Clone(lo), hi: bytes.Clone(hi)}
+	it := &Iterator{db: db, lo: lo, hi: hi, keysOnly: o.KeysOnly, reverse: o.Reverse}
 	it.mu.SetRank(rankIterator, "iterator")
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -150,6 +150,13 @@ func (it *Iterator) unpark() error {
 		it.mems = append(it.mems, v)
 	}
 	db.mu.Unlock()
+	it.merge()
+	return nil
+}
+
+// merge makes the moves' view of the state, within the bounds.
+func (it *Iterator) merge() {
+	db := it.db
 	var sources []merge.Source
 	for i, v := range it.mems {
 		if v.Len() == 0 {
@@ -159,8 +166,7 @@ func (it *Iterator) unpark() error {
 	}
 	tree := &treeIter{db: db, root: it.state.root, lo: it.lo, hi: it.hi}
 	sources = append(sources, merge.Source{Iter: tree, MaxSeq: it.state.newest(), Tombstones: treeTombstones(it.state, it.lo, it.hi)})
-	it.visible.Reset(sources, merge.View{At: it.at, Lo: it.lo, Hi: it.hi, Merger: db.opt.Merger})
-	return nil
+	it.visible.Reset(sources, merge.View{At: it.at, Lo: it.lo, Hi: it.hi, KeysOnly: it.keysOnly, Merger: db.opt.Merger})
 }
 
 // park releases what the moves need. The caller holds it.mu.
@@ -196,26 +202,43 @@ func treeTombstones(s *state, lo, hi []byte) []message.RangeTombstone {
 }
 
 // First moves to the first key.
-func (it *Iterator) First() bool { return it.move((*merge.Visible).First, afterLast) }
+func (it *Iterator) First() bool { return it.toEnd(it.reverse) }
 
 // Last moves to the last key.
-func (it *Iterator) Last() bool { return it.move((*merge.Visible).Last, beforeFirst) }
+func (it *Iterator) Last() bool { return it.toEnd(!it.reverse) }
 
-// SeekGE moves to the first key at or above key.
+// SeekGE moves to the least key at or above key, also with IterOptions.Reverse.
 func (it *Iterator) SeekGE(key []byte) bool {
 	return it.move(func(v *merge.Visible) bool { return v.SeekGE(key) }, afterLast)
 }
 
-// SeekLT moves to the last key below key.
+// SeekLT moves to the greatest key below key, also with IterOptions.Reverse.
 func (it *Iterator) SeekLT(key []byte) bool {
 	return it.move(func(v *merge.Visible) bool { return v.SeekLT(key) }, beforeFirst)
 }
 
-// Next moves to the next larger key.
-func (it *Iterator) Next() bool { return it.move(it.next, afterLast) }
+// Next moves to the next key: a larger one, or with IterOptions.Reverse a smaller
+// one.
+func (it *Iterator) Next() bool { return it.step(it.reverse) }
 
-// Prev moves to the next smaller key.
-func (it *Iterator) Prev() bool { return it.move(it.prev, beforeFirst) }
+// Prev moves to the key before, as Next would in the other direction.
+func (it *Iterator) Prev() bool { return it.step(!it.reverse) }
+
+// toEnd moves to the least key, or to the greatest.
+func (it *Iterator) toEnd(greatest bool) bool {
+	if greatest {
+		return it.move((*merge.Visible).Last, beforeFirst)
+	}
+	return it.move((*merge.Visible).First, afterLast)
+}
+
+// step moves to the next larger key, or to the next smaller one.
+func (it *Iterator) step(smaller bool) bool {
+	if smaller {
+		return it.move(it.prev, beforeFirst)
+	}
+	return it.move(it.next, afterLast)
+}
 
 // next is Visible.Next, also when v was made since the last move.
 func (it *Iterator) next(v *merge.Visible) bool {
@@ -257,6 +280,9 @@ func (it *Iterator) move(how func(*merge.Visible) bool, end position) bool {
 		return false
 	}
 	it.place, it.key = standing, it.visible.Key()
+	if it.keysOnly {
+		return true
+	}
 	if it.ref, it.apart = it.visible.Blob(); !it.apart {
 		it.value = append(it.value[:0], it.visible.Value()...)
 	}
@@ -270,7 +296,8 @@ func (it *Iterator) Key() []byte {
 }
 
 // Value returns the key's value. It is valid until the next move. An unreadable
-// value is nil, and Err returns the reason.
+// value is nil, and Err returns the reason; with IterOptions.KeysOnly all values are
+// nil.
 func (it *Iterator) Value() []byte {
 	invariant.Check(it.place == standing, "the value of an iterator that stands nowhere")
 	if it.apart && !it.fetched {

@@ -28,6 +28,8 @@ type View struct {
 	At     message.Seq
 	Lo, Hi []byte
 	Merger message.Merger
+	// KeysOnly asks for no values: operands are not applied.
+	KeysOnly bool
 }
 
 // Visible walks over the keys that have a value in a View, in both directions.
@@ -242,6 +244,9 @@ func (v *Visible) forward(passing bool) bool {
 			passing, steps = true, 0
 			v.raw.step()
 		case message.Merge:
+			if v.view.KeysOnly {
+				return v.stand()
+			}
 			return v.foldForward(cover)
 		default:
 			if v.takeBlob(m) {
@@ -367,6 +372,10 @@ func (v *Visible) gather() bool {
 		case message.Delete:
 			v.clear()
 		case message.Merge:
+			if v.view.KeysOnly {
+				v.exists = true
+				break
+			}
 			if v.view.Merger == nil {
 				return v.fail(noMerger(v.key))
 			}
