@@ -23,8 +23,8 @@ func TestCountsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAStrangerSendsNoLongFrame: who announces a frame that is longer than a
-// hello, before it has said who it is, is sent away at once.
+// TestAStrangerSendsNoLongFrame: a stranger that announces a frame longer than a
+// hello, before it has said who it is, is disconnected at once.
 func TestAStrangerSendsNoLongFrame(t *testing.T) {
 	_, _, server := pair(t, func(so, _ *Options) { so.PingAfter, so.HelloWithin = 30*time.Second, 60*time.Second })
 	nc, err := net.Dial("tcp", string(server.Addr()))

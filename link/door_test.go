@@ -195,7 +195,7 @@ func TestUnfinishedFramesOfOneHost(t *testing.T) {
 	if other.closing || short.closing {
 		t.Error("a host with less has lost its connection")
 	}
-	// Whoever finishes a frame holds nothing.
+	// A stranger that finishes a frame holds nothing.
 	for _, c := range append(many, other) {
 		c.hangUp(nil)
 	}

@@ -41,7 +41,7 @@ type Type uint8
 
 // Types below Service belong to this package, the others to the services.
 const (
-	TypeHello   Type = iota + 1 // who connects: the first frame, once
+	TypeHello   Type = iota + 1 // of the side that connects: the first frame, once
 	TypeWelcome                 // the answer to it
 	TypeProof                   // that the side which has dialled knows the key
 	TypeRefusal                 // why the connection ends

@@ -132,7 +132,7 @@ func TestScannerRefuses(t *testing.T) {
 }
 
 // FuzzScanner: whatever comes, in whatever pieces, a Scanner finds the frames
-// that a reader finds who knows the format's page alone.
+// that a reader finds that knows the format's page alone.
 func FuzzScanner(f *testing.F) {
 	stream, _ := sample(5)
 	f.Add(stream, 3, false)

@@ -66,7 +66,7 @@ func (s *stand) open() *standConn {
 }
 
 // TestGoldenHandshake: the bytes of a whole handshake with a key, a ping and a
-// refusal are those that are kept, and a reader who knows the format's page
+// refusal are those that are kept, and a reader that knows the format's page
 // alone reads them and finds the same proofs.
 func TestGoldenHandshake(t *testing.T) {
 	s := newStand(t)

@@ -195,7 +195,7 @@ func TestHandshakeRefuses(t *testing.T) {
 	}
 }
 
-// TestHostileBytes: garbage, and a stranger who says nothing, end the
+// TestHostileBytes: garbage, and a stranger that says nothing, end the
 // connection and nothing else.
 func TestHostileBytes(t *testing.T) {
 	s, c, server := pair(t, func(so, _ *Options) {

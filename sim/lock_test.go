@@ -39,7 +39,7 @@ type server struct {
 	self    value.Value
 	msg     value.Value
 	q       []value.Value
-	lenient bool // grants the lock to all who ask: the mutant
+	lenient bool // grants the lock to all that ask: the mutant
 }
 
 func unset() value.Value { return value.Model("defaultInitValue") }
@@ -178,7 +178,7 @@ func newLock(w *sim.World, traced, lenient bool) *lock {
 	w.Invariant("mutual exclusion", k.mutualExclusion)
 	for _, name := range conf.NodeNames() {
 		k.nodes = append(k.nodes, w.Node(name, func(l *sim.Life) error {
-			if l.Number() > 1 { // who has forgotten everything takes no part any more
+			if l.Number() > 1 { // a node that has forgotten everything takes no part any more
 				return nil
 			}
 			o := resource.Options{Env: l.Env}
@@ -341,7 +341,7 @@ func TestLockService(t *testing.T) {
 	})
 }
 
-// TestLockServiceWithDeaths: nodes end and do not come back. Nobody who lives
+// TestLockServiceWithDeaths: nodes end and do not come back. No node that lives
 // gets the lock wrongly, and traces that end anywhere are accepted.
 func TestLockServiceWithDeaths(t *testing.T) {
 	spec := specification(t)

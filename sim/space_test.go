@@ -29,7 +29,7 @@ func spaceFile(t testing.TB, d env.Disk, name string) env.SpaceFile {
 	return s
 }
 
-// TestOthersAreKeptOut: who holds a lock is alone until it is closed, or there is a
+// TestOthersAreKeptOut: the holder of a lock is alone until it is closed, or there is a
 // crash; a clone is another machine.
 func TestOthersAreKeptOut(t *testing.T) {
 	d := sim.NewDisk()
@@ -225,8 +225,8 @@ func page(n, odd int) []byte {
 	return b[skip:][:n]
 }
 
-// TestDirectFilesAreExact: a direct file is an ordinary one for who keeps to the
-// unit; who does not is wrong, and is told so by an assertion.
+// TestDirectFilesAreExact: a direct file is an ordinary one for a caller that keeps to the
+// unit; for any other an assertion fails.
 func TestDirectFilesAreExact(t *testing.T) {
 	const unit = env.DirectUnit
 	disks := map[string]func() env.DirectDisk{
@@ -296,7 +296,7 @@ func TestDirectFilesAreExact(t *testing.T) {
 	}
 }
 
-// TestNoSpace: a disk that is full says so to who asks env and to who asks the
+// TestNoSpace: a disk that is full says so to callers of env and to callers of the
 // system, and takes what fits.
 func TestNoSpace(t *testing.T) {
 	w, err := sim.New(sim.Options{DiskCapacity: 10_000})

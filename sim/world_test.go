@@ -87,7 +87,7 @@ func (s *sink) Data(c env.Conn, b []byte) {
 	s.pieces++
 	s.got = append(s.got, b...)
 	for i := range b {
-		b[i] = 0xee // it is the network's, and nobody looks at it any more
+		b[i] = 0xee // it is the network's, and nothing reads it any more
 	}
 }
 

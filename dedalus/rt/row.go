@@ -148,7 +148,7 @@ const (
 	KindSet
 )
 
-// Value is a column of a row for those who do not know its type when they are
+// Value is a column of a row for code that does not know its type when it is
 // compiled: Num is a U64, the bits of an Int, 0 or 1 of a Bool; Str is a Text,
 // Bytes or Node; Set is sorted and without doubles.
 type Value struct {

@@ -9,7 +9,7 @@
 // Promised: a Component has no goroutine, no clock and no input or output of its
 // own; given the same calls it does the same. Package host gives it the world.
 //
-// Refused: when messages arrive, and whether; that is for who calls it.
+// Refused: when messages arrive, and whether; that is for its caller.
 package rt
 
 import (

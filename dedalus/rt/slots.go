@@ -8,7 +8,7 @@ import (
 )
 
 // Slots is a hash table from hashes to rows, open addressing with linear probing.
-// Who has it knows the rows and compares them: it goes from At(hash) on until
+// Its owner knows the rows and compares them: it goes from At(hash) on until
 // there is no row, and asks each row of the same hash whether it is the one.
 type Slots struct {
 	// entries have the hash in the upper half and the row and 1 in the lower; 0

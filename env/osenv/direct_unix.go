@@ -35,7 +35,7 @@ func newDirect(nc net.Conn) *direct {
 	return d
 }
 
-// write says how much the socket took. Errors it leaves to the writer, who meets
+// write says how much the socket took. Errors it leaves to the writer, which meets
 // them again; so it does when the deadline that the writer has set last is over.
 func (d *direct) write(b []byte) int {
 	d.b, d.took = b, 0

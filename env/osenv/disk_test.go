@@ -127,7 +127,7 @@ func TestDirectFallsBack(t *testing.T) {
 
 const lockVariable = "ASHLAR_TEST_LOCK"
 
-// TestLocks: nobody else gets what is locked, neither in this process nor in
+// TestLocks: what is locked cannot be locked again, neither in this process nor in
 // another, until it is closed; or its process ends.
 func TestLocks(t *testing.T) {
 	if dir := os.Getenv(lockVariable); dir != "" {

@@ -219,7 +219,7 @@ func TestConnectionsEcho(t *testing.T) {
 	}
 }
 
-// TestStrangersWithoutCertificate: with TLS both ways, who has no certificate
+// TestStrangersWithoutCertificate: with TLS both ways, a stranger that has no certificate
 // gets nowhere.
 func TestStrangersWithoutCertificate(t *testing.T) {
 	cert, pool := certificate(t)
@@ -267,7 +267,7 @@ func TestDialFails(t *testing.T) {
 	}
 }
 
-// TestBackpressure: who writes to a peer that does not read meets ErrFull, and
+// TestBackpressure: a writer to a peer that does not read gets ErrFull, and
 // is told when there is room again.
 func TestBackpressure(t *testing.T) {
 	n := network(t, osenv.NetworkOptions{WriteBuffer: 64 << 10})

@@ -382,7 +382,7 @@ func (c *cluster) again(a *appended) bool {
 }
 
 // checkReads checks the reads of each position against a write-once register:
-// from the first moment on at which somebody knew a value, all that begin later
+// from the first moment on at which a client knew a value, all that begin later
 // answer that value.
 func (c *cluster) checkReads() error {
 	type known struct {

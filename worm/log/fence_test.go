@@ -29,7 +29,7 @@ func (b *bench) hold(server int) *wor.Token {
 	return held
 }
 
-// takeOver has a server depose whoever is the sequencer.
+// takeOver makes a server depose the present sequencer.
 func (b *bench) takeOver(server int) {
 	b.t.Helper()
 	p, s := b.servers[server], b.thrones[server]
@@ -106,7 +106,7 @@ func (b *bench) owner() (owner, other int) {
 	return 0, 0
 }
 
-// TestDeposedTail: who asks a sequencer that was deposed for the tail is not
+// TestDeposedTail: a client that asks a sequencer that was deposed for the tail is not
 // misled about what was appended since.
 func TestDeposedTail(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 2, 64, nil)

@@ -113,7 +113,7 @@ func (b *bench) read(at log.Position) (e log.Entry, err error) {
 	return e, err
 }
 
-// TestEmpty: a log that nobody has used has a tail and a head, and no sequencer
+// TestEmpty: a log that was never used has a tail and a head, and no sequencer
 // is elected for that.
 func TestEmpty(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 1, 8, nil)

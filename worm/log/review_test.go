@@ -68,7 +68,7 @@ func TestHalfRefused(t *testing.T) {
 }
 
 // TestNewEpoch: the tokens of a sequencer end with the epoch of their partition.
-// Who appends then does not use up its segment before there is a new one.
+// An appender does not use up its segment then before there is a new one.
 func TestNewEpoch(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 2, 8192, nil)
 	last := b.append("first")

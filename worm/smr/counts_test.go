@@ -50,8 +50,8 @@ func read(t *testing.T, c *cluster, n *node, level smr.Consistency, after smr.Sl
 }
 
 // TestRoundTrips counts what a command costs where nothing is wrong: at a leader,
-// and at who has the turn, one write of one round trip; without a leader a
-// capture and a write; for who follows a leader, the way to it and the note back
+// and at the replica that has the turn, one write of one round trip; without a leader a
+// capture and a write; for a replica that follows a leader, the way to it and the note back
 // besides. A linearizable read is one round trip, other reads none.
 func TestRoundTrips(t *testing.T) {
 	for _, x := range []struct {
@@ -118,7 +118,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestCausal: who reads after a result that another replica told it, sees it.
+// TestCausal: a client that reads after it has heard of a result from another replica sees it.
 func TestCausal(t *testing.T) {
 	for seed := range uint64(50) {
 		c := newCluster(t, ideal.Options{Seed: seed, Late: .2, Double: .2}, 2, nil)

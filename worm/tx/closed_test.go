@@ -11,7 +11,7 @@ import (
 
 // TestCommitsOverSegments runs many transactions one way and another while nothing
 // fails and everybody votes YES: then nothing but a commit is promised, and the RMs
-// change their segments under them many times. Who begins in an idle process has
+// change their segments under them many times. A client that begins in an idle process has
 // registers that were granted long ago.
 func TestCommitsOverSegments(t *testing.T) {
 	const rms, each, hands = 3, 400, 4
@@ -62,7 +62,7 @@ func TestCommitsOverSegments(t *testing.T) {
 	}
 }
 
-// TestClosedIsSaidAtOnce: who joins with a register that is closed votes NO there
+// TestClosedIsSaidAtOnce: a client that joins with a register that is closed votes NO there
 // and says why, and does not leave the others to wait.
 func TestClosedIsSaidAtOnce(t *testing.T) {
 	g := newGroup(t, ideal.Options{Seed: 9, Fixed: time.Millisecond}, F2, 2)

@@ -252,7 +252,7 @@ func atomicCommit(t *testing.T, v Variant, seed uint64) (commits, aborts int, er
 	g.w.Run(300 * time.Millisecond)
 	g.w.Heal()
 	g.w.Run(20 * time.Second)
-	// AC4: who lives has no transaction left.
+	// AC4: a client that lives has no transaction left.
 	for i, n := range g.nodes {
 		if i != dead && len(n.e.txns) > 0 {
 			return 0, 0, fmt.Errorf("AC4: %d transactions have no outcome at node %d", len(n.e.txns), i)

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
-// TestCountHasWhatWasAcknowledged: who counts after an answer has come counts what
+// TestCountHasWhatWasAcknowledged: a count that begins after an answer has come counts what
 // was answered, whichever server coordinated it and whichever has the keys.
 func TestCountHasWhatWasAcknowledged(t *testing.T) {
 	for seed := range uint64(20) {

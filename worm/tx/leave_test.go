@@ -50,7 +50,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestLeaveOfNobody: who is not asked to leave, or is not there, is not missed.
+// TestLeaveOfNobody: a partition that is not asked to leave, or is not there, is not missed.
 func TestLeaveOfNobody(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 16}, 2, 2, small())
 	_, cl := c.client("client")

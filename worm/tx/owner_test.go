@@ -74,7 +74,7 @@ func TestSpaceIsBounded(t *testing.T) {
 			t.Errorf("only %d segments: the test is blind", ever)
 		}
 	}
-	// Whoever takes over finds everything.
+	// The next owner finds everything.
 	for i := range c.servers {
 		c.kill(i)
 	}
@@ -139,7 +139,7 @@ func TestDeposedOwnerIsSilent(t *testing.T) {
 		c.w.RunUntil(10*time.Second, func() bool { return answer != nil })
 		return answer
 	}
-	// Nobody has told the old one: what it believes it must ask the registers.
+	// The old one has not heard of it: what it believes it must ask the registers.
 	if !old.engine.Owns(0) {
 		t.Fatal("the old owner has noticed already: this seed shows nothing, take another")
 	}
@@ -256,7 +256,7 @@ func TestOnceOnly(t *testing.T) {
 }
 
 // TestRoom writes more than an owner has room for at first: it gives itself more, and
-// who takes over finds all that was written, wherever in the room.
+// the next owner finds all that was written, wherever in the room.
 func TestRoom(t *testing.T) {
 	for _, writes := range []int64{900, 1500, 5000} {
 		opt := small()

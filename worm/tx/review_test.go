@@ -48,7 +48,7 @@ func TestOneNameTwoTransactions(t *testing.T) {
 	})
 }
 
-// TestVoteForNothing: a YES that names no transaction is nobody's YES; who takes an
+// TestVoteForNothing: a YES that names no transaction belongs to none; a client that takes an
 // RM over would never learn its outcome.
 func TestVoteForNothing(t *testing.T) {
 	a, b := Slot{1, wor.Addr{Segment: 1}}, Slot{2, wor.Addr{Segment: 2}}

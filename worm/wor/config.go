@@ -14,7 +14,7 @@ type Member struct {
 // Config states which servers store a partition in an epoch. It is the value of
 // the register Addr{ConfigSegment(Partition), Epoch}, which partition 0 stores.
 // The configuration of partition 0 for epoch e+1 is stored by its own members
-// of epoch e, who serve that one register even after they are sealed.
+// of epoch e, which serve that one register even after they are sealed.
 type Config struct {
 	Partition Partition
 	Epoch     Epoch

@@ -109,9 +109,9 @@ func (f *fleet) epoch() (n int) {
 	return v.Partitions[0].Epoch
 }
 
-// TestForgedDecisions: whoever says to servers that a configuration or a trim was
+// TestForgedDecisions: a stranger that tells servers that a configuration or a trim was
 // decided is not believed, whatever was said and to how many; nothing of it is there
-// after a restart; and who seals all servers keeps them for less than a minute.
+// after a restart; and one that seals all servers keeps them for less than a minute.
 func TestForgedDecisions(t *testing.T) {
 	f := newFleet(t, 3)
 	d := f.described()
@@ -192,7 +192,7 @@ func TestForgedDecisions(t *testing.T) {
 		t.Fatalf("partition 0 is in epoch %d", got)
 	}
 
-	// Sealed by a stranger: nobody but the servers ends that.
+	// Sealed by a stranger: only the servers end that.
 	for i := range 3 {
 		d.guest(t, i).status(forged{kind: kindSeal, epoch: 1})
 	}
@@ -207,7 +207,7 @@ func TestForgedDecisions(t *testing.T) {
 }
 
 // TestRecoverConsent loses two of three servers with their disks. The client that
-// recovers partition 0 is believed by nobody until the servers are started with the
+// recovers partition 0 is not believed until the servers are started with the
 // description that it wrote.
 func TestRecoverConsent(t *testing.T) {
 	f := newFleet(t, 5)

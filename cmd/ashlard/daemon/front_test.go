@@ -255,7 +255,7 @@ func (a *authority) make(name string, ca bool) (*x509.Certificate, *ecdsa.Privat
 	return cert, key, write(".crt", "CERTIFICATE", der), write(".key", "PRIVATE KEY", private)
 }
 
-// flags are those of who has a certificate of this authority.
+// flags are those of a client that has a certificate of this authority.
 func (a *authority) flags(name string) []string {
 	_, _, cert, key := a.make(name, false)
 	return []string{"--tls-cert", cert, "--tls-key", key, "--tls-ca", a.file}
@@ -269,7 +269,7 @@ func TestTLS(t *testing.T) {
 	if got := f.good(append([]string{"read", "5.0"}, alice...)...); got != "secret" {
 		t.Errorf("read %q", got)
 	}
-	// Without a certificate, with one of somebody else, and with the right one but
+	// Without a certificate, with one of another authority, and with the right one but
 	// other ideas about whom to trust.
 	mixed := append(append([]string{}, alice[:4]...), "--tls-ca", theirs.file)
 	for name, flags := range map[string][]string{"plain": nil, "foreign": mallory, "mistrustful": mixed} {

@@ -156,7 +156,7 @@ func (f *fleet) genesis() *wor.Genesis {
 	return g
 }
 
-// freePort is an address at which nobody listens now.
+// freePort is an address at which no process listens now.
 func freePort(t testing.TB) string {
 	free, err := ports.Free(1)
 	if err != nil {

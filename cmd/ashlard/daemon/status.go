@@ -42,7 +42,7 @@ func listenHTTP(addr string, s *served) (*page, error) {
 		w.Header().Set("Content-Type", "application/json")
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		_ = e.Encode(s.view()) // who asked is gone
+		_ = e.Encode(s.view()) // the client may be gone
 	})
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		if err := s.node.Status().Failed; err != nil {

@@ -88,7 +88,7 @@ func words(n ...uint64) (b []byte) {
 	return b
 }
 
-// strangeHello claims to be somebody who has seen a server somewhere.
+// strangeHello claims to come from a peer that has seen a server somewhere.
 func strangeHello(peer bool, cluster, from, to, generation, position uint64) []byte {
 	flags := byte(0)
 	if peer {
@@ -276,7 +276,7 @@ func eventually(t testing.TB, what string, holds func() bool) {
 }
 
 // TestRestore puts back a backup of all servers with a follower connected. With the
-// description of before, nobody is muted by the follower; with the one that restore
+// description of before, no server is muted by the follower; with the one that restore
 // writes, the follower is told and ends, and the cluster goes on from the backup.
 func TestRestore(t *testing.T) {
 	f := newFleet(t, 4)
@@ -349,7 +349,7 @@ func TestRestore(t *testing.T) {
 	f.lives("replaced")
 }
 
-// TestWrongProtocols: whoever writes a segment by another protocol than its metadata
+// TestWrongProtocols: a client that writes a segment by another protocol than its metadata
 // name is refused where the metadata are known; where they came later, the next change
 // of members goes through, by what the metadata say.
 func TestWrongProtocols(t *testing.T) {
@@ -383,7 +383,7 @@ func TestWrongProtocols(t *testing.T) {
 	if refused < 2 {
 		t.Errorf("%d servers refuse writes by other protocols than the metadata name, of which a majority has them", refused)
 	}
-	// Before there are metadata, nobody can know.
+	// Before there are metadata, no server can know.
 	for segment := uint64(18); segment < 24; segment++ {
 		for offset := range uint64(3) {
 			if status := write(int(segment%3), byte(1+segment%2), segment, offset); status != 0 {
@@ -495,7 +495,7 @@ func TestFullMemory(t *testing.T) {
 }
 
 // TestEverybodyReplaced replaces as many servers as the description names, with a log
-// that is open all the while. Who is given the description of now finds the cluster, and
+// that is open all the while. A client that is given the description of now finds the cluster, and
 // so do the servers themselves when they start again with that of before.
 func TestEverybodyReplaced(t *testing.T) {
 	f := newFleet(t, 6)

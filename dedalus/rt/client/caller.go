@@ -29,7 +29,7 @@ type CallerOptions struct {
 	To []string
 	// Retry is after how long an input without an answer is sent again, to the next
 	// instance of To. Each further time takes twice as long, up to RetryFactorMax
-	// times: those who cannot keep up are asked for less, not for more.
+	// times: instances that cannot keep up are asked for less, not for more.
 	Retry time.Duration
 	// Key says of an output which call it answers; false where it answers none.
 	Key func(relation int, row []byte) (key string, ok bool)

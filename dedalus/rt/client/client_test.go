@@ -81,7 +81,7 @@ func key(_ int, row []byte) (string, bool) {
 	return k, ok
 }
 
-// TestCaller: an input that nobody answers goes to another instance; the one that is
+// TestCaller: an input that is not answered goes to another instance; the one that is
 // preferred is asked first; what answers no call is told.
 func TestCaller(t *testing.T) {
 	w, nodes := open(t)
@@ -129,7 +129,7 @@ func TestCaller(t *testing.T) {
 			t.Fatalf("%q", got)
 		}
 	}
-	// Who is not answered in time gives up, and may call so again.
+	// A caller that is not answered in time gives up, and may call so again.
 	c.Prefer("e/0")
 	short, over := context.WithTimeout(context.Background(), time.Millisecond)
 	defer over()
@@ -212,7 +212,7 @@ func TestCalledLess(t *testing.T) {
 	}
 }
 
-// byHand is a world in which time passes when the test says so, and nobody is there.
+// byHand is a world in which time passes when the test says so, and no server is there.
 type byHand struct {
 	now    env.Instant
 	timers []func() bool

@@ -131,7 +131,7 @@ func TestLongFramesInPart(t *testing.T) {
 	}
 }
 
-// TestSlowFrames: who sends a byte now and then is heard, and has yet to end a frame in
+// TestSlowFrames: a stranger that sends a byte now and then is heard, and must still end a frame in
 // a time.
 func TestSlowFrames(t *testing.T) {
 	s := newStand(t, nil, nil)
@@ -165,7 +165,7 @@ func TestSlowFrames(t *testing.T) {
 	}
 }
 
-// TestSilentConnections: thousands that connect and say nothing do not keep out who
+// TestSilentConnections: thousands that connect and say nothing do not keep out a client that
 // says at once who it is, and are gone when their time is over.
 func TestSilentConnections(t *testing.T) {
 	s := newStand(t, nil, func(o *host.Options) { o.ConnsMax = 100 })
@@ -207,7 +207,7 @@ func TestNamesMadeUp(t *testing.T) {
 	if st.Counts.Unclaimed != 995 || st.Counts.Sent != 6 {
 		t.Errorf("%d outputs are unclaimed and %d sent, want 995 and 6", st.Counts.Unclaimed, st.Counts.Sent)
 	}
-	for i := range 9 { // there is room for nine more, who come
+	for i := range 9 { // there is room for nine more, which come
 		s.client(fmt.Sprint("d", i), 1)
 	}
 	if n := s.h.Status().Clients; n != 10 {
@@ -318,8 +318,8 @@ func TestWrongMessages(t *testing.T) {
 	}
 }
 
-// TestReplayedInstance: what an instance has said with the key is of no use to somebody
-// else, on another connection or towards the instance that said it.
+// TestReplayedInstance: what an instance has said with the key is of no use to
+// another sender, on another connection or towards the instance that said it.
 func TestReplayedInstance(t *testing.T) {
 	key := []byte("what instances know")
 	s := newStand(t, nil, func(o *host.Options) { o.Key = key })
@@ -388,7 +388,7 @@ func TestWelcomeAndHangUp(t *testing.T) {
 	}
 }
 
-// TestIncarnationsMadeUp: a number that nobody gets to by starting anew ends nobody.
+// TestIncarnationsMadeUp: a number that no process gets to by starting anew ends no process.
 func TestIncarnationsMadeUp(t *testing.T) {
 	s := newStand(t, nil, func(o *host.Options) { o.Pieces, o.Incarnation = []string{"far/0"}, 4 })
 	for i, n := range []uint64{host.IncarnationMax + 1, 1<<64 - 1} {
@@ -448,7 +448,7 @@ func sayings() *rapid.Generator[[]byte] {
 }
 
 // TestAnythingSaid: whatever is said by many, in pieces, with time passing, ticks or
-// none, and connections that come and go: who keeps to the rules is served afterwards,
+// none, and connections that come and go: a client that keeps to the rules is served afterwards,
 // and nothing is kept of the others beyond its limits.
 func TestAnythingSaid(t *testing.T) {
 	what := sayings()
@@ -497,7 +497,7 @@ func TestAnythingSaid(t *testing.T) {
 	})
 }
 
-// FuzzSaid is the same for bytes: on a connection of nobody, of a client, of an
+// FuzzSaid is the same for bytes: on a connection of a stranger, of a client, of an
 // instance, and on one that the instance has dialled.
 func FuzzSaid(f *testing.F) {
 	hello := asClient("c")

@@ -328,7 +328,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestDrain: nothing is taken any more, what is under way is finished, and who comes
+// TestDrain: nothing is taken any more, what is under way is finished, and a client that comes
 // is turned away.
 func TestDrain(t *testing.T) {
 	x := newLive(t, nil)

@@ -96,7 +96,7 @@ func lineProgram(l *line) *rt.Program {
 const lineMessages = 400
 
 // playLine sends messages through two instances and back, over connections that break
-// at any byte. Nobody crashes, nobody sends anything again but for the connections:
+// at any byte. No process crashes, and only the connections send anything again:
 // all must arrive, each once.
 func playLine(w *sim.World) error {
 	l := &line{came: map[string]int{}}

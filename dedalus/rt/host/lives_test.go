@@ -151,7 +151,7 @@ func passAs(t *testing.T, key []byte, welcome func(h raw.Hello) raw.Welcome) (*l
 	return x, p
 }
 
-// TestPeerWithoutKey: who has not the key is sent nothing but the hello.
+// TestPeerWithoutKey: a peer without the key is sent nothing but the hello.
 func TestPeerWithoutKey(t *testing.T) {
 	key := []byte("a key of some length")
 	for name, proof := range map[string]func(h raw.Hello, w raw.Welcome) raw.Proof{

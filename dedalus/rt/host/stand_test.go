@@ -212,7 +212,7 @@ func (c *standConn) say(b []byte, piece int) {
 		if piece > 0 {
 			n = min(n, piece)
 		}
-		// The network's buffer is used again: nobody may keep it.
+		// The network's buffer is used again: it may not be kept.
 		buf := append([]byte(nil), b[:n]...)
 		c.h.Data(c, buf)
 		clear(buf)
@@ -286,7 +286,7 @@ func frameOf(typ raw.Type, payload []byte) []byte {
 	return raw.AppendFrame(nil, typ, payload)
 }
 
-// answers is whether somebody who keeps to the rules is served: a row that comes from
+// answers is whether a client that keeps to the rules is served: a row that comes from
 // far/0 for the client c is an output.
 func (s *stand) answers(c, far *standConn, seq uint64) error {
 	before := len(c.said)

@@ -13,8 +13,8 @@ type Counts struct {
 	Ticks uint64
 	// Delivered are messages that a tick took, Rejected those of them that were none.
 	Delivered, DeliveredBytes, Rejected uint64
-	// Sent are messages on their way to somebody; Dropped there was no room for;
-	// Unclaimed are for nobody that there is, or too many for a client that has never
+	// Sent are messages on their way to a process; Dropped there was no room for;
+	// Unclaimed are for a process that there is not, or too many for a client that has never
 	// come; TooLong are longer than wire.RowMax.
 	Sent, Dropped, Unclaimed, TooLong uint64
 	// Batches and BytesSent were given to connections, BytesReceived came as batches,

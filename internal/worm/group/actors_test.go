@@ -112,7 +112,7 @@ func (a *actor) with(f func(*wor.Outbox)) {
 	}
 }
 
-// expire asks again, and who cannot go on in its configuration asks everybody for
+// expire asks again; a client that cannot go on in its configuration asks every server for
 // the next.
 func (a *actor) expire() {
 	switch {
@@ -324,7 +324,7 @@ func (c *chief) begin() {
 	}
 }
 
-// expire: who finds that somebody else was first helps no more, in this
+// expire: a client that finds that another was first helps no more, in this
 // incarnation.
 func (c *chief) expire() {
 	if c.busy && c.known.Epoch > c.old.Epoch && !c.wrote {

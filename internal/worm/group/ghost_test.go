@@ -11,13 +11,13 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// ghost sees what nobody in the world can see at once. What it checks:
+// ghost sees what no node in the world can see at once. What it checks:
 //
 //	Agreement  of each register at most one value is ever chosen, in all epochs;
 //	           what a client was told to be decided is chosen
 //	R1         what is chosen in an epoch is what the decided successor adopted
 //	R2         when a successor is decided, a majority of the epoch is sealed
-//	R3         who answers in an epoch has what its configuration's tag adopted
+//	R3         a server that answers in an epoch has what its configuration's tag adopted
 //	C0         in a chain, what a server has the ones before it have
 //	C1         what a chain has decided every member has
 //	C2         what is sealed does not change
@@ -137,8 +137,8 @@ func (g *ghost) accept(s wor.ServerID, p wor.Protocol, v vote) {
 			for other, by := range g.votes {
 				have = have || other.addr == v.addr && other.epoch == v.epoch && other.value == v.value && by[m.ID]
 			}
-			// At the beginning of an epoch all have what was adopted, also who
-			// does not answer yet.
+			// At the beginning of an epoch all have what was adopted, also those that
+			// do not answer yet.
 			if _, adopted := g.adoptions[c.Tag][v.addr]; !have && !adopted {
 				g.w.fail("C1: %v is at the tail, and not at server %d", v, m.ID)
 			}

@@ -288,7 +288,7 @@ func (w *hostile) crash(s *machineRoom) {
 	w.ghost.same(s)
 }
 
-// heal ends all faults and waits until everybody has finished. Who finds no way
+// heal ends all faults and waits until every client has finished. A client that finds no way
 // on gets another configuration.
 func (w *hostile) heal() {
 	w.healed = true

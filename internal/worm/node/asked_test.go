@@ -26,7 +26,7 @@ func TestPeersAreDialledAgain(t *testing.T) {
 	}
 	t.Run("in WitnessWait", func(t *testing.T) {
 		d, keys := asker(t)
-		d.clock.advance(patienceMax) // as long as nobody answers, dials get more time
+		d.clock.advance(patienceMax) // while no peer answers, dials get more time
 		r, answer := d.reportTo(t, "p0")
 		before := dials(d, "p1")
 		answer(keys[0], verdict{about: d.s.ID(), to: r.digest()})

@@ -11,7 +11,7 @@ import (
 
 // ask is a peer to which this server reports its position. Until it has written
 // this life down it is asked again and again, even while an earlier report may
-// still be answered: that one may wait for a dial that nobody answers.
+// still be answered: that one may wait for a dial that no peer answers.
 type ask struct {
 	member   wor.Member
 	waiting  int           // reports that are not answered

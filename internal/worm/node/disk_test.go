@@ -11,14 +11,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestRolledBack: a server whose disk was put back is mute for good, whoever
+// TestRolledBack: a server whose disk was put back is mute for good, whichever peer
 // notices, and the others go on.
 func TestRolledBack(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		running  bool // the copy is made while it runs
 		restarts int  // between the copy and putting it back
-		alone    int  // then, while nobody else is there
+		alone    int  // then, while no peer is there
 	}{{"a generation", false, 1, 0}, {"two generations", false, 2, 0}, {"within a generation", true, 0, 0},
 		{"a generation, then as many alone", false, 1, 1}, {"a generation, then more alone", false, 1, 3}} {
 		t.Run(test.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestRolledBack(t *testing.T) {
 			if err := os.CopyFS(disk, os.DirFS(save)); err != nil {
 				t.Fatal(err)
 			}
-			// Nobody but its peers has seen it.
+			// Only its peers have seen it.
 			c.nodes[0].world.Random = env.Seeded(77)
 			for i := range test.alone {
 				for peer := 1; i == 0 && peer < 3; peer++ {

@@ -140,7 +140,7 @@ func TestNotesOverflow(t *testing.T) {
 	}
 }
 
-// TestBackpressure: who does not take answers is not listened to, in bounded
+// TestBackpressure: a client that does not take answers is not read from, in bounded
 // memory, and goes on where it stopped.
 func TestBackpressure(t *testing.T) {
 	d := newDesk(t, func(o *Options) { o.Memory, o.ConnInflightMax = true, 4000 })

@@ -65,7 +65,7 @@ func FuzzServer(f *testing.F) {
 		r := owner.one(wire.TypeReply).reply
 		sealed := r.Status == wor.StatusSealed || r.Status == wor.StatusStale || r.Status == wor.StatusMute || r.Status == wor.StatusForeign
 		if sealed || len(r.Runs) == 1 && r.Runs[0].Status == wor.StatusTrimmed {
-			return // who may speak may end an epoch, and trim
+			return // a peer that may connect may end an epoch, and trim
 		}
 		if len(r.Runs) != 1 || string(r.Runs[0].Value) != "mine" && r.Runs[0].Accepted == (wor.Ballot{Round: 1, Nonce: 9}) {
 			t.Fatalf("what was stored is now %+v", r)
@@ -73,7 +73,7 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// TestNoise sends damaged and random bytes to live servers while somebody works.
+// TestNoise sends damaged and random bytes to live servers while clients work.
 func TestNoise(t *testing.T) {
 	c := newCluster(t, 3, "", nil)
 	k := c.client(7)
@@ -183,7 +183,7 @@ func TestBadServer(t *testing.T) {
 		"a request":       also(frame(byte(wire.TypeRequest), []byte("12345678"))),
 		"a broken reply":  also(frame(byte(wire.TypeReply), []byte("1"))),
 		"silence":         always(nil),
-		// Somebody else who has the server's address.
+		// Another process that has the server's address.
 		"no proof": lying(func(w *wire.Welcome, _ *wire.Challenge) { w.Proof = nil }),
 		"another's proof": lying(func(w *wire.Welcome, c *wire.Challenge) {
 			w.Proof = testKey(2).prove(welcomePurpose, testCluster, welcomeText(c, w))

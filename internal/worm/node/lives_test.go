@@ -106,7 +106,7 @@ type truePeer struct {
 
 const subject = 7 // the identity of the server
 
-// step plays one step: a start that nobody hears of (s), a record (r), a copy of
+// step plays one step: a start that no peer hears of (s), a record (r), a copy of
 // the disk (c), the copy put back (p), a meeting with a peer (0 and 1), a restart
 // of that peer (x and y). It reports whether the step was possible.
 func (h *history) step(b byte) bool {

@@ -77,7 +77,7 @@ func TestBecomesMember(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// That it was decided is not believed to anybody who says so.
+	// A claim that it was decided is not believed, whatever peer makes it.
 	if r := ask(h, in1(wor.Request{Kind: wor.KindActivate, Value: value}, 1)); r.Status != wor.StatusBusy || r.Epoch != 0 {
 		t.Fatalf("activate: %+v %s", r, r.Value)
 	}

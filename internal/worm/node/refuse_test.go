@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestRefusals: whoever wants another server than this one is told so and not
+// TestRefusals: a peer that wants another server than this one is told so and not
 // listened to.
 func TestRefusals(t *testing.T) {
 	for _, test := range []struct {
@@ -361,7 +361,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestDrainGivesUp: a drain does not wait for ever for who does not answer.
+// TestDrainGivesUp: a drain does not wait for ever for a peer that does not answer.
 func TestDrainGivesUp(t *testing.T) {
 	d := newDesk(t, func(o *Options) { o.Memory = true })
 	d.guest()

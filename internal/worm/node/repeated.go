@@ -9,12 +9,12 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Anybody who has received a member's report can send it again, on many
+// Any peer that has received a member's report can send it again, on many
 // connections, and would have a signature verified and one made for each. So a
 // server keeps the last report of each member with the verdict on it, and
 // answers the same report with that. Other reports that bring nothing new, as
 // old ones that are sent again, are limited for each life of each member. Only
-// reports that the member has really signed count, so that nobody can keep a
+// reports that the member has really signed count, so that no stranger can keep a
 // life of it from being heard: one whose disk was put back is to learn that.
 
 // repeated is the last report of a member.

@@ -102,7 +102,7 @@ func TestReportsOfOneConnection(t *testing.T) {
 	}
 }
 
-// TestReportsAreReplayed: whoever sends members' reports again, on any number of
+// TestReportsAreReplayed: a stranger that sends members' reports again, on any number of
 // connections, costs a bounded number of signatures, and does not keep the
 // member that has restarted waiting.
 func TestReportsAreReplayed(t *testing.T) {
@@ -152,8 +152,8 @@ func TestReportsAreReplayed(t *testing.T) {
 	}
 }
 
-// TestForgedReportsKeepNobodyWaiting: whoever forges reports of a member, with a life of its
-// own or that of a disk that was put back, and whoever sends those of that disk
+// TestForgedReportsKeepNobodyWaiting: a stranger that forges reports of a member, with a life of its
+// own or that of a disk that was put back, and one that sends those of that disk
 // again, does not keep it from the verdict that denies it.
 func TestForgedReportsKeepNobodyWaiting(t *testing.T) {
 	d, keys := asker(t)

@@ -117,7 +117,7 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// TestUnsignedReports: nobody reports for another server, whatever the hello said,
+// TestUnsignedReports: no peer can report for another server, whatever the hello said,
 // nor for another cluster.
 func TestUnsignedReports(t *testing.T) {
 	d := newDesk(t, nil)
@@ -145,7 +145,7 @@ func TestUnsignedReports(t *testing.T) {
 	}
 }
 
-// TestManyStrangers: whoever makes many keys and reports with them does not have
+// TestManyStrangers: a stranger that makes many keys and reports with them does not have
 // members forgotten.
 func TestManyStrangers(t *testing.T) {
 	member := NewKey(env.Seeded(5))
@@ -162,7 +162,7 @@ func TestManyStrangers(t *testing.T) {
 	}
 }
 
-// TestToldWhenWritten: a server tells nobody of a life that its disk does not
+// TestToldWhenWritten: a server reports no life that its disk does not
 // know of yet.
 func TestToldWhenWritten(t *testing.T) {
 	d := newDesk(t, nil)
@@ -306,7 +306,7 @@ func (s *server) report(t *testing.T) (r report, answer func(k Key, v verdict)) 
 	}
 }
 
-// TestUnsignedVerdicts: who listens at a member's address neither mutes a server nor
+// TestUnsignedVerdicts: a stranger at a member's address neither mutes a server nor
 // makes it sure.
 func TestUnsignedVerdicts(t *testing.T) {
 	far := sighting{place{99, 99}, 99}
@@ -516,7 +516,7 @@ func TestDecidedWhileFull(t *testing.T) {
 	}
 }
 
-// TestRestored: a cluster that was restored has another number; those who know the
+// TestRestored: a cluster that was restored has another number; clients that know the
 // one before are told, and what was seen of servers before counts no more.
 func TestRestored(t *testing.T) {
 	var o Options

@@ -109,7 +109,7 @@ func TestRangeIsItsRegisters(t *testing.T) {
 			case run.Written:
 				values[i] = string(run.Value)
 			}
-			// Whoever reads later sees no less.
+			// A later reader sees no less.
 			alone := c.run(Client{}.Read(n, wor.Range{Segment: 7, Lo: i, Hi: i + 1}))[0]
 			if run.Written && (!alone.Written || !bytes.Equal(alone.Value, run.Value)) {
 				t.Fatalf("register %d was %q, then %+v", i, run.Value, alone)

@@ -23,7 +23,7 @@ func newCluster(n int) *cluster {
 	return c
 }
 
-// run runs a machine until it is done or nobody has anything to say.
+// run runs a machine until it is done or no message is left.
 func (c *cluster) run(t testing.TB, m wor.Machine) []wor.Run {
 	t.Helper()
 	var out, next wor.Outbox

@@ -18,7 +18,7 @@ import "github.com/ashlar-dev/ashlar/worm/wor"
 //	         A majority showed nothing: whatever was chosen before the question
 //	         would have shown on one of them, so it was unwritten then.
 //	         A majority answered and neither is so: the value of the highest
-//	         ballot that was seen is written again at that ballot to those who
+//	         ballot that was seen is written again at that ballot to those that
 //	         lack it. It is what its writer asks for too, so it is as safe. So
 //	         many refuse that it cannot be done: outbid.
 //

@@ -20,7 +20,7 @@ func (still) Wall() time.Time                          { return time.Time{} }
 func (still) After(time.Duration, env.Waker) env.Timer { return still{} }
 func (still) Stop() bool                               { return true }
 
-// direct is servers that answer at once, as soon as nobody is calling.
+// direct is servers that answer at once, as soon as no call is under way.
 type direct struct {
 	genesis *wor.Genesis
 	groups  []*group.Group

@@ -56,7 +56,7 @@ func TestBuried(t *testing.T) {
 		expect("moved", p, wor.Fast, p == data, false)
 		expect("moved", p, wor.Chain, false, false)
 	}
-	// One server has accepted that it is trimmed: nobody has decided that.
+	// One server has accepted that it is trimmed: that is not decided.
 	homes := l.genesis.Partitions[home].Members
 	trim := wor.Addr{Segment: s, Offset: wor.TrimOffset}
 	l.host(homes[0].ID).handle(&wor.Request{Kind: wor.KindWrite, Partition: home, Range: wor.One(trim), Ballot: wor.Ballot{Round: 1, Nonce: 3}, Value: []byte("x")})
@@ -68,7 +68,7 @@ func TestBuried(t *testing.T) {
 	l.host(homes[2].ID).down = false
 	is(t, a.trim(s), nil)
 	everywhere("trimmed", true)
-	// A tombstone at home says so, whoever else is there.
+	// A tombstone at home says so, whatever else is there.
 	l.host(homes[0].ID).down = true
 	l.host(homes[2].ID).down = true
 	expect("one tombstone", 3, wor.Chain, true, false)

@@ -134,8 +134,8 @@ func TestCapturesEndWithTheirEpoch(t *testing.T) {
 	}
 }
 
-// TestOneWinner: of several who change the members at once, one wins each epoch,
-// and all are told who.
+// TestOneWinner: of several clients that change the members at once, one wins each epoch,
+// and all learn which.
 func TestOneWinner(t *testing.T) {
 	lost := 0
 	for seed := range seeds(t, 40) {
@@ -170,7 +170,7 @@ func TestOneWinner(t *testing.T) {
 	}
 }
 
-// TestRelocationDies: whoever moves a segment and dies leaves it whole, and a trim
+// TestRelocationDies: a client that moves a segment and dies leaves it whole, and a trim
 // finds all places that it had.
 func TestRelocationDies(t *testing.T) {
 	moved := 0

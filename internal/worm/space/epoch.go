@@ -14,7 +14,7 @@ import (
 // was read. When servers refuse because their epoch is over, the calls
 // concerned wait, and the learner reads the register of the next configuration:
 // in partition 0, or for partition 0 itself at the members of the finished
-// epoch, who are its witnesses. A server's report of a later epoch only
+// epoch, which are its witnesses. A server's report of a later epoch only
 // determines which register to read. If the witnesses no longer answer, because
 // they were replaced long ago, a configuration of partition 0 named by a server
 // is believed once a majority of its own members have begun it: members begin

@@ -199,7 +199,7 @@ func (e *errand) find(found func()) {
 		switch {
 		case e.ended:
 		case errors.Is(err, wor.ErrDeadline):
-			e.find(found) // of others, who had less time
+			e.find(found) // of other operations, which had less time
 		case errors.Is(err, wor.ErrTrimmed):
 			e.over(nil)
 		case err != nil:

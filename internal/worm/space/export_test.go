@@ -53,7 +53,7 @@ func (s *Space) Dump() string {
 	return b.String()
 }
 
-// Rescue is what who waits at a sealed partition for too long does.
+// Rescue is what a client does that waits at a sealed partition for too long.
 func (s *Space) Rescue(p wor.Partition) { s.rescue(s.views[p]) }
 
 // Rescuing says that a Rescue has not ended.

@@ -33,7 +33,7 @@ func (h *host) boot() {
 	}
 }
 
-// handle answers a request; nobody keeps anything of the other's.
+// handle answers a request; neither side keeps anything of the other's.
 func (h *host) handle(q *wor.Request) *wor.Reply {
 	r := &wor.Reply{}
 	if int(q.Partition) >= len(h.groups) {

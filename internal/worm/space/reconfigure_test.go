@@ -101,7 +101,7 @@ func TestTokensOfALaterEpoch(t *testing.T) {
 	is(t, b.write(a.capture(wor.One(at(1, 2))), 2, "y"), nil)
 }
 
-// TestHalfReconfigured: one who begins to change the members and dies leaves
+// TestHalfReconfigured: a client that begins to change the members and dies leaves
 // nothing that others cannot end, wherever that is.
 func TestHalfReconfigured(t *testing.T) {
 	phases := map[space.Phase]int{}
@@ -254,14 +254,14 @@ func TestUnsafeRecover(t *testing.T) {
 			t.Fatal(cfg, err)
 		}
 		if p == 0 {
-			// No register has decided it: nobody has begun it, and operators consent.
+			// No register has decided it: no client has begun it, and operators consent.
 			for _, m := range cfg.Members {
 				if g := l.host(m.ID).groups[0]; g.Epoch() != 0 {
 					t.Errorf("server %v has begun epoch %d by itself", m.ID, g.Epoch())
 				}
 				l.consent(m.ID, cfg)
 			}
-			l.consent(l.genesis.Partitions[0].Members[1].ID, cfg) // who knows the genesis alone asks it
+			l.consent(l.genesis.Partitions[0].Members[1].ID, cfg) // a client that knows the genesis alone asks it
 		}
 		for _, c := range []*client{a, l.client()} {
 			if v, err := c.read(at(s, 1)); err != nil || v != "x" {
@@ -389,7 +389,7 @@ func TestMixedProtocols(t *testing.T) {
 		}
 		hosts := l.hosts[3*m.Partition : 3*m.Partition+3]
 		wrong := []wor.Protocol{wor.Chain, wor.Fast, wor.Chain}
-		for i, h := range hosts { // a segment each: s, s+2, s+4; and s+6 which nobody allocates
+		for i, h := range hosts { // a segment each: s, s+2, s+4; and s+6, which is never allocated
 			for _, seg := range []wor.Segment{s + wor.Segment(2*i), s + 6} {
 				for offset := range uint32(3) {
 					q := wor.Request{Kind: wor.KindWrite, Partition: m.Partition, Protocol: wrong[i], Range: wor.One(at(seg, offset)), Value: []byte("strange")}

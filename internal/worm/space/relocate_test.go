@@ -20,7 +20,7 @@ func (c *client) relocate(s wor.Segment, to wor.Partition) (err error) {
 	return err
 }
 
-// TestRelocate moves closed segments: whoever knew an old place finds them, and a
+// TestRelocate moves closed segments: a client that knew an old place finds them, and a
 // trim finds all places.
 func TestRelocate(t *testing.T) {
 	for i := range 6 {
@@ -79,7 +79,7 @@ func TestRelocate(t *testing.T) {
 	}
 }
 
-// TestRelocateAgainst: two who move a segment, to different places, and one who
+// TestRelocateAgainst: two clients that move a segment, to different places, and one that
 // trims it.
 func TestRelocateAgainst(t *testing.T) {
 	seen := map[string]int{}

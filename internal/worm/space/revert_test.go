@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestRescueDoesNotRevert: who takes a reconfiguration over and finds that it was
+// TestRescueDoesNotRevert: a client that takes a reconfiguration over and finds that it was
 // decided meanwhile does not bring the members back that it has removed.
 func TestRescueDoesNotRevert(t *testing.T) {
 	l := newLab(t, 8, 2, 3)
@@ -36,7 +36,7 @@ func TestRescueDoesNotRevert(t *testing.T) {
 	}
 }
 
-// TestReplaceDoesNotRevert: while a server is replaced in one partition, somebody
+// TestReplaceDoesNotRevert: while a server is replaced in one partition, another client
 // changes the members of the next one.
 func TestReplaceDoesNotRevert(t *testing.T) {
 	l := newLab(t, 9, 2, 3)

@@ -11,7 +11,7 @@ import (
 
 // TestSlowServersAreNotFlooded has servers that were fast become slow, by a factor
 // of hundreds: answers come later than any request waited before. After a few
-// operations a client has learned that, and sends each request about once: who sent
+// operations a client has learned that, and sends each request about once: a client that sent
 // it again and again would make slow servers slower.
 func TestSlowServersAreNotFlooded(t *testing.T) {
 	for _, delay := range []time.Duration{50 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond} {

@@ -179,7 +179,7 @@ func TestOneAfterTheOther(t *testing.T) {
 			t.Error("known")
 		}
 
-		// A token that was stolen is of no use; that of who stole it tells what
+		// A token that was stolen is of no use; the thief's own says what
 		// is there.
 		stolen := b.capture(wor.Range{Segment: s, Lo: 2, Hi: 6})
 		if v, free := stolen.Find(3); free || string(v) != "three" {
@@ -245,7 +245,7 @@ func TestOneAfterTheOther(t *testing.T) {
 	})
 }
 
-// TestTombstonesAreMet: who did not trim finds out, whichever operation meets the
+// TestTombstonesAreMet: a client that did not trim finds out, whichever operation meets the
 // tombstone first.
 func TestTombstonesAreMet(t *testing.T) {
 	each(t, 3, func(t *testing.T, l *lab, m wor.Meta, s wor.Segment) {

@@ -36,7 +36,7 @@ type Type uint8
 
 // The types.
 const (
-	TypeHello   Type = iota + 1 // who connects: first, once
+	TypeHello   Type = iota + 1 // of the side that connects: first, once
 	TypeWelcome                 // the answer to it
 	TypeRequest
 	TypeReply

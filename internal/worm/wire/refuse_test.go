@@ -300,7 +300,7 @@ func TestRunsAreShort(t *testing.T) {
 	}
 }
 
-// TestOursAreFound: a reply that nobody would accept is our mistake.
+// TestOursAreFound: a reply that no client would accept is our mistake.
 func TestOursAreFound(t *testing.T) {
 	for name, r := range map[string]*wor.Reply{
 		"a run of none":      {Runs: []wor.Run{{}}},

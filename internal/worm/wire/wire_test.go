@@ -291,7 +291,7 @@ func TestGolden(t *testing.T) {
 }
 
 // TestReuse: what is decoded into has nothing of what it had before, and a value
-// has no room behind it that is somebody else's.
+// has no room behind it that belongs to something else.
 func TestReuse(t *testing.T) {
 	full, bare := examples(), []word{
 		{typ: TypeHello}, {typ: TypeWelcome}, {typ: TypeRequest}, {typ: TypeReply}, {typ: TypeNote},

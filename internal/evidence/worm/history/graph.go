@@ -55,7 +55,7 @@ func (c *checker) dependencies() {
 			observed[element{k, v}] = true
 		}
 	}
-	// unseen has, by key, who committed an append that no read has: it came after
+	// unseen has, by key, the transactions whose appends no read has: they came after
 	// all that was read.
 	unseen := map[string][]int{}
 	for i := range c.txns {

@@ -69,7 +69,7 @@ type Kind string
 const (
 	// Internal: a read contradicts the transaction's own appends.
 	Internal Kind = "internal"
-	// Garbage: an element that nobody appended, or twice the same.
+	// Garbage: an element that was never appended, or twice the same.
 	Garbage Kind = "garbage"
 	// Incompatible: two reads of a list of which neither begins with the other.
 	Incompatible Kind = "incompatible order"
@@ -144,7 +144,7 @@ func (c *checker) report(k Kind, txns []int, format string, args ...any) {
 	c.found = append(c.found, Anomaly{k, txns, fmt.Sprintf(format, args...)})
 }
 
-// appends notes who appended what.
+// appends notes which transaction appended what.
 func (c *checker) appends() {
 	for i := range c.txns {
 		for _, o := range c.txns[i].Ops {

@@ -136,7 +136,7 @@ func (c *client) end(o *op, outcome outcome, value []byte) {
 
 func (c *client) trim() {
 	w := c.w
-	w.trimmed = true // somebody decides it now
+	w.trimmed = true // another client decides it now
 	c.note(opTrim, wor.Range{Segment: segment, Lo: base, Hi: base + registers}, nil)
 	ops := c.ops
 	c.run(w.o.Client.Trim(w.o.Servers, segment), func([]wor.Run) {

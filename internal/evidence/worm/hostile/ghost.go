@@ -16,7 +16,7 @@ import (
 //	    its highest it accepts nothing
 //	I5  when (b, v) is proposed, no value but v can be chosen below b any more
 //	Agreement: at most one value is ever chosen; what a client was told to be
-//	decided is chosen; who is told "trimmed" can rely on a majority of tombstones
+//	decided is chosen; a client that is told "trimmed" can rely on a majority of tombstones
 //
 // "Accepted" and "promised" mean on the disk: what a crash takes away never was.
 type ghost struct {

@@ -114,7 +114,7 @@ func serve(text string) error {
 		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 			lines <- struct{}{}
 		}
-		os.Exit(2) // whoever wanted this server is not there any more
+		os.Exit(2) // the process that wanted this server is gone
 	}()
 	fmt.Println(string(server.Addr()))
 	for {

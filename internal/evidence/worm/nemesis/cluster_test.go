@@ -106,8 +106,8 @@ func (c *cluster) describe() string {
 	return b.String()
 }
 
-// renew has those who come from now on know the members of now: who knows only
-// servers that have all been replaced finds nobody.
+// renew makes new clients know the present members: a client that knows only
+// servers that have all been replaced finds none.
 func (c *cluster) renew(w *worm.Client) {
 	c.t.Helper()
 	g := *c.genesis
@@ -230,7 +230,7 @@ func (h *host) drain() {
 	h.wait()
 }
 
-// wait waits for the process to end. An end that nobody wanted fails the test.
+// wait waits for the process to end. An end that the test did not want fails it.
 func (h *host) wait() {
 	h.process.Wait()
 	if state := h.process.State(); !state.Success() && state.String() != "signal: killed" || h.process.Errs() != "" {

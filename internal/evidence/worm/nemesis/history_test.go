@@ -213,8 +213,8 @@ func inRow(t judgeT, what string, acts []act, place func(act) int64) {
 }
 
 // judgeMachine judges a state machine that answers each command its number: a row
-// of commands in which numbers that nobody was told are those of commands of which
-// nobody knows what became.
+// of commands in which numbers that no client was told are those of commands of which
+// the outcome is not known.
 func judgeMachine(t judgeT, acts []act) {
 	t.Helper()
 	place := func(a act) int64 {

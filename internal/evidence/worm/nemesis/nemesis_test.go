@@ -261,7 +261,7 @@ func (n *nemesis) trouble(moment time.Duration) {
 			n.links(func(from int, to *host) bool { return few(from) != few(to.number) }, faultproxy.Faults{Blackhole: true})
 			n.pause(2 * moment)
 		}},
-		{"one way", func() { // whoever asks it hangs, though it can ask others
+		{"one way", func() { // a client that asks it hangs, though it can ask others
 			h := n.any()
 			n.links(func(from int, to *host) bool { return to == h }, faultproxy.Faults{Blackhole: true})
 			n.pause(2 * moment)
@@ -369,7 +369,7 @@ func (n *nemesis) dead() {
 	h.start()
 }
 
-// empty puts an empty disk in the place of a server's. Nobody takes it for the
+// empty puts an empty disk in the place of a server's. No peer takes it for the
 // server that was lost; it becomes a member under its own identity.
 func (n *nemesis) empty() {
 	n.done["empty disk"]++

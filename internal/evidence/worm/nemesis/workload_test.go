@@ -78,7 +78,7 @@ func (w *workload) run(c *worm.Client, number int, work func(*worker)) {
 	})
 }
 
-// name is a value that nobody else writes.
+// name is a value that no other client writes.
 func (k *worker) name() string { return fmt.Sprintf("%d.%d", k.number, k.n) }
 
 // while is how long an operation may take: sometimes less than it needs.
@@ -106,7 +106,7 @@ func (k *worker) register() {
 	ctx, cancel := k.while()
 	defer cancel()
 	if k.n%20 == 1 {
-		// Whoever is first allocates; all ask for the same.
+		// The first one allocates; all ask for the same.
 		k.c.Alloc(ctx, s, m)
 	}
 	a := wor.Addr{Segment: s, Offset: uint32(k.r.IntN(registersEach))}

@@ -264,7 +264,7 @@ func (cl *client) writeRange(token *wor.Token, within time.Duration, done func()
 }
 
 // unsafe writes without a capture: of Paxos and Chain the one register that
-// nobody else writes so, always with the same value.
+// no other client writes so, always with the same value.
 func (cl *client) unsafe(plan segmentPlan, a wor.Addr, within time.Duration, done func()) {
 	value := cl.value()
 	if plan.meta.Protocol != wor.Fast {
@@ -280,7 +280,7 @@ func (cl *client) unsafe(plan segmentPlan, a wor.Addr, within time.Duration, don
 	})
 }
 
-// give hands a token to whoever wants one, or takes one and writes with it.
+// give hands a token to a client that wants one, or takes one and writes with it.
 func (cl *client) give(token *wor.Token, within time.Duration, next func(*wor.Token)) {
 	load := cl.load
 	if len(load.gifts) > 0 {

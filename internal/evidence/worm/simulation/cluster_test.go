@@ -54,7 +54,7 @@ type cluster struct {
 	offer   func(h *host, l *sim.Life)
 	menders int // operators that replaced servers
 	// over: a server has begun to serve that may have forgotten something, and
-	// the rules say that nobody who is there can know.
+	// the rules say that no process that is there can know.
 	over bool
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package simulation runs whole clusters of WormSpace in the simulated world:
-// servers on disks, clients over connections, operators who change the members,
+// servers on disks, clients over connections, operators that change the members,
 // and all faults that package sim has.
 //
 // In: nothing; it is tests alone. Out: a seed that fails, or marks for all that

@@ -30,7 +30,7 @@ type ghost struct {
 	epochs  map[standing]stand
 	graves  map[grave]uint64
 	stages  map[tag]*stage
-	rivals  map[place]uint64        // the tag of who staged first
+	rivals  map[place]uint64        // the tag that was staged first
 	absent  map[wor.ServerID]uint64 // since when its disk is not there any more
 	served  map[wor.ServerID]uint64 // when the last question about registers was asked that it has answered
 	logs    bool                    // segments are those of a log
@@ -44,7 +44,7 @@ type question struct {
 	server wor.ServerID
 	at     uint64
 	q      wor.Request
-	nonce  uint64 // of who asks
+	nonce  uint64 // of the client that asks
 	again  bool
 }
 
@@ -226,7 +226,7 @@ func (s *stage) take(number uint64, piece []byte) {
 	}
 }
 
-// configured: somebody takes a configuration for decided (rule i, R1, R2).
+// configured: a process takes a configuration for decided (rule i, R1, R2).
 func (g *ghost) configured(cfg wor.Config) {
 	at := place{cfg.Partition, cfg.Epoch}
 	text, _ := cfg.MarshalBinary()
@@ -391,7 +391,7 @@ func (g *ghost) shown(x *question, run *wor.Run, a wor.Addr, asked, now uint64) 
 	}
 }
 
-// began: who answers in an epoch has what it began with (R3).
+// began: a server that answers in an epoch has what it began with (R3).
 func (g *ghost) began(x *question, run *wor.Run, a wor.Addr, written bool, value string) {
 	at := place{x.q.Partition, x.q.Epoch}
 	if at.e == 0 || run.Status != wor.StatusOK || x.q.Kind != wor.KindRead || a.Segment == wor.ConfigSegment(0) {

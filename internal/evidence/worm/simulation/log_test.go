@@ -304,7 +304,7 @@ func (x *logs) caught() bool {
 	return true
 }
 
-// early says that an entry was passed on, to somebody, before what is trimmed.
+// early says that an entry was passed on, to some client, before what is trimmed.
 func (x *logs) early(p *appended) bool {
 	for at, id := range x.seen {
 		if id == p.id && at < x.trimmed {

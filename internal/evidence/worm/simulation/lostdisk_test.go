@@ -31,7 +31,7 @@ func TestLostDisk(t *testing.T) {
 		for before := range uint(1) << (n - 1) {
 			for after := range uint(1) << (n - 1) {
 				if bits.OnesCount(before) < n/2 || bits.OnesCount(after) < n/2 {
-					continue // a minority, which serves nobody
+					continue // a minority, which serves no request
 				}
 				for alone := range 4 {
 					for _, stays := range []bool{false, true} {

@@ -327,7 +327,7 @@ func (c *cluster) mishapsEnded() error {
 		switch h.mishap {
 		case "rolled back":
 			switch {
-			case !h.lost.served: // a life in which it answered nobody is none
+			case !h.lost.served: // a life in which it answered no request is none
 				continue
 			case s.RolledBack == "":
 				return errors.New("a disk was put back, and its server does not know")

@@ -36,7 +36,7 @@ func newLostLives(h *host, old *sim.Disk) *lostLives {
 	return l
 }
 
-// end looks who has written down what is lost from now on.
+// end looks which servers have written down what is lost from now on.
 func (l *lostLives) end() {
 	l.served = l.h.c.ghost.served[l.h.member.ID] > l.since
 	if l.served {
@@ -96,7 +96,7 @@ func (c *cluster) written(d *sim.Disk, id wor.ServerID) (lives []uint64) {
 // returned looks at the server whose disk was put back. It must not serve when one of
 // its present witnesses has written down a life that the disk has lost; and it must
 // have witnesses. If it serves otherwise, and clients were answered from what is
-// lost, then nobody who is there can know, and the run is over.
+// lost, then no process that is there can know, and the run is over.
 func (c *cluster) returned(h *host) error {
 	l := h.lost
 	if l == nil || !h.gone || h.server == nil || h.node.Life() == nil {

@@ -37,7 +37,7 @@ type stores struct {
 	pending  int
 	txns     []serial.Txn
 	outcomes map[tx.ID]bool
-	owners   map[tx.RM]string // who opened a partition last
+	owners   map[tx.RM]string // the server that opened a partition last
 }
 
 // teller is a node that asks for one transaction after the other.

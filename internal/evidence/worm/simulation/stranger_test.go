@@ -20,7 +20,7 @@ import (
 // ghost's rules are the same with it as without: a claim that a server believes shows
 // as a broken rule, or as what does not end.
 //
-// It does not do what the trust model leaves to whoever is admitted
+// It does not do what the trust model leaves to an admitted peer
 // (docs/worm.md): write registers by the rules or against them, and capture them at
 // ballots that leave no higher one.
 type stranger struct {
@@ -111,7 +111,7 @@ func (s *stranger) ask(h *host, what env.Mark, q wor.Request) {
 	})
 }
 
-// configuration is one that nobody has decided: of strangers, of some of the servers, or
+// configuration is one that was not decided: of strangers, of some of the servers, or
 // with the tag and digest of a stage that is there.
 func (s *stranger) configuration(p wor.Partition, now wor.Epoch) wor.Config {
 	cfg := wor.Config{Partition: p, Epoch: now + 1, Tag: s.random.Uint64(), Digest: s.random.Uint64()}
