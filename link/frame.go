@@ -217,7 +217,7 @@ func (s *Scanner) join() []byte {
 	}
 }
 
-// need is how long the frame that begins b is, as far as can be told: its head,
+// need is how long the frame that begins b is, as far as is known: its head,
 // at least.
 func (s *Scanner) need(b []byte) int {
 	if len(b) < lengthLen {

@@ -22,7 +22,7 @@ const (
 	KeyMin = 16
 )
 
-// magic begins every hello, so that the bytes of other protocols are told from
+// magic begins every hello, so that the bytes of other protocols are distinguished from
 // those of a newer peer.
 const magic = "ASHLINK\n"
 
@@ -42,7 +42,7 @@ type Hello struct {
 	Node string
 	// To is the node that a hello is meant for; empty means any.
 	To string
-	// Life tells two lives of a node apart. It is never 0.
+	// Life distinguishes two lives of a node. It is never 0.
 	Life uint64
 	// Keyed reports that the side has the key, which it has proved when the
 	// Session is up.

@@ -382,7 +382,7 @@ func (s *Session) End(err error) {
 	s.opt.Env.Clock.After(s.opt.refusalWithin(), env.WakeFunc(s.conn.Close))
 }
 
-// Drop ends the connection at once, and tells the other side nothing. It closes
+// Drop ends the connection at once, without notice to the other side. It closes
 // a connection that End keeps open for a while, too.
 func (s *Session) Drop(err error) {
 	s.why.CompareAndSwap(nil, &err)

@@ -294,7 +294,7 @@ type lottery struct {
 	up                  uint64 // the last operation that may be kept
 	lost, early, torn   bool   // which faults have struck
 	coins               map[uint64]bool
-	before              map[uint64]int // by file, to tell torn operations
+	before              map[uint64]int // by file, to find torn operations
 }
 
 func (f *lottery) Keep(p Piece, ops []uint64) int {

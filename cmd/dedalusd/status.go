@@ -65,7 +65,7 @@ func (c *fewConn) Close() error {
 }
 
 // listenHTTP shows an instance's status: /status.json and /metrics; /healthz for those
-// who ask whether it lives, /readyz whether it takes inputs.
+// that ask whether it lives, /readyz whether it takes inputs.
 func listenHTTP(addr string) (*page, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -80,7 +80,7 @@ func listenHTTP(addr string) (*page, error) {
 		w.Header().Set("Content-Type", "application/json")
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		_ = e.Encode(p.view()) // who asked is gone
+		_ = e.Encode(p.view()) // the client may be gone
 	})
 	answer := func(path, otherwise string, ok func(v view) bool) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
@@ -161,7 +161,7 @@ func (p *page) view() view {
 	return v
 }
 
-// collector tells the same to Prometheus.
+// collector reports the same to Prometheus.
 type collector struct{ p *page }
 
 // Describe is prometheus.Collector's: what there is, is known when it is collected.

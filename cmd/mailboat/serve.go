@@ -287,5 +287,5 @@ func run(parent context.Context, c config, log *slog.Logger, u users, store *gua
 	if parent.Err() == nil {
 		return context.Cause(ctx)
 	}
-	return nil // as it was told to
+	return nil // as it was asked to
 }

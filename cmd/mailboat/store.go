@@ -36,7 +36,7 @@ type guard struct {
 	sessionsMax int64                 // bytes of the mailboxes that sessions have open
 	runningMax  int                   // deliveries at once
 	patience    time.Duration         // how long a client waits for a delivery
-	ended       chan struct{}         // closed when nobody waits any more
+	ended       chan struct{}         // closed when no session waits any more
 
 	mu      sync.Mutex
 	running int                         // deliveries

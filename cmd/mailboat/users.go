@@ -23,7 +23,7 @@ import (
 type users struct {
 	count  uint64
 	domain string
-	hashes map[uint64]string // nil: nobody needs a password
+	hashes map[uint64]string // nil: no user needs a password
 }
 
 // lookup finds the user of a name, or of an address in our domain.

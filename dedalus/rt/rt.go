@@ -95,7 +95,7 @@ type Identity struct{ Node, Self string }
 const TurnsMax = 1 << 23
 
 // EndlessError is what Tick panics with when TurnsMax is reached: what is half of a tick
-// can be neither undone nor told. The Component is of no use any more.
+// can be neither undone nor reported. The Component is of no use any more.
 type EndlessError struct {
 	Component string
 	// Relations are those that the rules derive of each other.

@@ -265,7 +265,7 @@ func (c *conn) writeAll(nc net.Conn, b []byte) error {
 	return nil
 }
 
-// drained tells the handler that there is room, if it has asked for some.
+// drained notifies the handler that there is room, if it waits for some.
 func (c *conn) drained() {
 	c.mu.Lock()
 	c.flight = 0

@@ -13,7 +13,7 @@ import (
 const directFlag = unix.O_DIRECT
 
 // directFits reports whether direct access to the file needs no coarser units than
-// env.DirectUnit. A kernel or file system that does not tell has none.
+// env.DirectUnit. A kernel or file system that does not report one has none.
 func directFits(f *os.File) bool {
 	fits := true
 	err := control(f, "stat", func(fd int) error {

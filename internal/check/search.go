@@ -28,7 +28,7 @@ import (
 // memory is then taken for new until the end of the segment, when what the
 // disk knows is left out.
 //
-// Who may use what, and when:
+// What may be used by which goroutine, and when:
 //
 //	level, report, marks, store, periodic   the goroutine of run, while the segment is closed
 //	lineage                                 the same; its paths also a worker, one at a time

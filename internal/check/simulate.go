@@ -377,7 +377,7 @@ func (w *walker) end(r *Simulation, err error) error {
 	return nil
 }
 
-// tell writes a violation and its trace to the result.
+// tell adds a violation and its trace to the result.
 func (w *walker) tell(r *Simulation, end *walkEnd) error {
 	v := end.v
 	r.Verdict, r.Err, r.Property = v.verdict, v.err, v.property(w.s.info)

@@ -144,7 +144,7 @@ func fail(code int, format string, args ...any) *failure {
 	return &failure{code, fmt.Sprintf(format, args...)}
 }
 
-// nobody is the ID of an answer to a message whose ID is not known.
+// nobody is the ID in an answer to a message whose ID is not known.
 func nobody() json.RawMessage { return json.RawMessage("null") }
 
 // parseMessage reads a body. With a failure, the ID is the one to answer.

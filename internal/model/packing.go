@@ -39,7 +39,7 @@ func (p *packing) meetOdd() {
 	}
 }
 
-// packedVar is where a variable lies in a packed state: the words from low on,
+// packedVar is where a variable is in a packed state: the words from low on,
 // and which bits of each.
 type packedVar struct {
 	low   int

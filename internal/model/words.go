@@ -41,7 +41,7 @@ type packedWorker struct {
 
 // varValues remembers values of a variable by their bits, and bits by numbers.
 type varValues struct {
-	one     map[uint64]numbered // where the variable lies in one word
+	one     map[uint64]numbered // where the variable is in one word
 	several map[string]numbered
 	bits    [][]uint64
 }

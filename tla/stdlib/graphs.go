@@ -17,7 +17,7 @@ type graph struct {
 }
 
 // readGraph reads a graph. The edges are pairs, or sets of one or two nodes;
-// ends tells them apart. Edges between other nodes are passed over.
+// ends identifies them. Edges between other nodes are passed over.
 func readGraph(g Value, op string, directed bool) *graph {
 	wantFn(g, op)
 	nodes := value.Enumerate(wantSet(g.Field("node"), op))

@@ -22,7 +22,7 @@ type Places struct {
 }
 
 // Trace returns the places in the specification that the calling goroutine is
-// executing, innermost first. Called by a deferred function it tells where a
+// executing, innermost first. Called by a deferred function it returns where a
 // panic came from.
 func (p *Places) Trace() []string {
 	pcs := make([]uintptr, 64)

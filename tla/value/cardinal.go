@@ -8,7 +8,7 @@ import (
 	"math/bits"
 )
 
-// finiteness is what the form of a set tells.
+// finiteness is what the form of a set shows.
 type finiteness uint8
 
 const (
@@ -27,7 +27,7 @@ func IsFinite(v Value) bool {
 }
 
 // DecideFinite reports whether the set v is finite, and is an *Error where its form
-// does not tell.
+// does not show it.
 func DecideFinite(v Value) bool {
 	mustSet(v, "IsFiniteSet")
 	e := extent(v)

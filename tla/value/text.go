@@ -16,7 +16,7 @@ const listedMax = 16
 const symbolicListedMax = 4096
 
 // textDepthMax bounds how deep text is written, so that no value overflows the
-// stack; what lies deeper is written "...".
+// stack; what is deeper is written "...".
 const textDepthMax = 10_000
 
 // String is the text of v in TLA+, on one line, which Parse reads back. Equal

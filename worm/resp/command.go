@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// plan is what a command comes to: operations, and how their results are told.
+// plan is what a command becomes: operations, and how their results are reported.
 type plan struct {
 	ops  []Op
 	tell func(w *writer, r []Result)
@@ -162,7 +162,7 @@ func one(b bool) int64 {
 
 func first(w *writer, r []Result) { w.value(&r[0]) }
 
-// sum tells what an Incr or Append has come to.
+// sum reports the result of an Incr or Append.
 func sum(w *writer, r []Result) {
 	switch r[0].Failure {
 	case None:

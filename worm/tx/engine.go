@@ -95,7 +95,7 @@ type txn struct {
 	claim *chain
 	// waiting are called with the outcome.
 	waiting []func(*Outcome)
-	// manager: this process is the TM; tell are the other processes to notify.
+	// manager: this process is the TM; tell has the other processes to notify.
 	manager bool
 	tell    []wor.Member
 	// report is the TM, to which votes are reported.

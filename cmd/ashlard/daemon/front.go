@@ -292,7 +292,7 @@ func (k *frontConn) patience(unfinished bool) {
 	k.f.mu.Lock()
 	defer k.f.mu.Unlock()
 	switch {
-	case k.f.closing: // it has been told to read no more
+	case k.f.closing: // it reads no more
 	case unfinished:
 		_ = k.net.SetReadDeadline(time.Now().Add(sendWithin)) // a failure shows at the read
 	default:

@@ -135,7 +135,7 @@ func (c *Caller) Do(ctx context.Context, key string, relation int, row []byte) (
 	}
 }
 
-// Prefer has calls from now on begin at an instance of To, as one that was told who
+// Prefer makes calls from now on begin at an instance of To, as one that has learned which
 // leads; others are ignored.
 func (c *Caller) Prefer(node string) {
 	c.mu.Lock()

@@ -33,7 +33,7 @@ var (
 	ErrFull = errors.New("too much waits for the instance")
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("client is closed")
-	// ErrNode: the client was not told of such an instance.
+	// ErrNode: the client knows no such instance.
 	ErrNode = errors.New("no such instance")
 )
 

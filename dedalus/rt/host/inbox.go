@@ -84,7 +84,7 @@ func (b *inbox) last(node string, life uint64) uint64 {
 }
 
 // meet makes the connection of an instance, which has proved its name, the
-// connection of its source. The instance was told after which batch to
+// connection of its source. The instance was notified after which batch to
 // continue; that must still be the last.
 func (b *inbox) meet(c *inconn) error {
 	b.mu.Lock()

@@ -58,7 +58,7 @@ func (p *peer) Up(from *link.Hello) error {
 		return err
 	}
 	if older, err := p.h.incarnation.meet(p.node, w.Incarnation); older || err != nil {
-		// An older one believes what it is told when it has the proof, and ends.
+		// An older one believes the report when it has the proof, and ends.
 		p.h.incarnation.yield(err)
 		return err
 	}

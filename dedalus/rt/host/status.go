@@ -21,7 +21,7 @@ type Counts struct {
 	// Doubled are batches that had come before.
 	Batches, BytesSent, BytesReceived, Doubled uint64
 	// Connected counts welcomes of other instances; TurnedAway connections for which
-	// there was no room, Refused those that were told why.
+	// there was no room, Refused those that got an error with the reason.
 	Connected, TurnedAway, Refused uint64
 	// Resends counts how often all that holds was looked through.
 	Resends uint64

@@ -51,7 +51,7 @@ type pace struct {
 	goes  bool // the step before said that there is more to do
 }
 
-// next is told that a step begins, how many messages the one before took, and how many
+// next learns that a step begins, how many messages the one before took, and how many
 // one may take at most. The time of a step is until the next one begins, where that is
 // at once.
 func (p *pace) next(now env.Instant, took, most int) {

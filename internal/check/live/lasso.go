@@ -96,7 +96,7 @@ func (t *tarjan) lasso() (*Lasso, error) {
 	return best, nil
 }
 
-// accepts says whether a node lies in a component that accepts, and which steps
+// accepts says whether a node is in a component that accepts, and which steps
 // may be used in it.
 func (t *tarjan) accepts(n uint32) (only []*Formula, ok bool) {
 	if t.group[t.s.aut(n)] < 0 {

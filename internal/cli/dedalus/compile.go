@@ -200,7 +200,7 @@ func main() { dedalusd.Main(program.Program()) }
 	}
 	if err != nil {
 		for _, at := range slices.Backward(made) {
-			_ = os.Remove(at) // a directory into which somebody has put something stays
+			_ = os.Remove(at) // a directory in which there is something else stays
 		}
 		return nil, failed(err)
 	}

@@ -162,14 +162,14 @@ type optimizeDocument struct {
 	*cost.Result
 }
 
-// tell writes the result in all ways that were asked for.
+// tell prints the result in each form that the flags ask for.
 func (o *optimizeOptions) tell(ctx context.Context, t *console.Terminal, d *optimizeDocument) error {
 	code := 0
 	if d.Compared != nil {
 		code = d.Compared.code()
 	}
 	if code != 0 {
-		// Steps that change what the program does are for nobody's use.
+		// Steps that change what the program does are of no use.
 		if !o.json {
 			d.Compared.write(t.Err)
 			return exit.With(code, nil)

@@ -200,7 +200,7 @@ func (f *fleet) start(ctx context.Context, p *deploy.Process) error {
 	return err
 }
 
-// tell prints what runs.
+// tell prints which processes run.
 func (f *fleet) tell() error {
 	if f.o.json {
 		type process struct {

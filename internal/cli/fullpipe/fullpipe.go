@@ -2,10 +2,10 @@
 
 //go:build unix
 
-// Package fullpipe makes pipes that nobody reads, for tests of commands that block on
+// Package fullpipe makes pipes that no process reads, for tests of commands that block on
 // their output.
 //
-// In: a test. Out: the end of a pipe into which nothing goes any more; whoever writes
+// In: a test. Out: the end of a pipe into which nothing goes any more; a process that writes
 // to it waits until the test is over.
 package fullpipe
 

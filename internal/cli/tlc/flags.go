@@ -9,7 +9,7 @@ import (
 
 // flags are the flags of TLC, which have one dash, and what is written here
 // instead. The flags of ashlar have two dashes, and what pflag makes of one dash and
-// a word helps nobody.
+// a word is of no use.
 var flags = map[string]string{
 	"-config":           "--config FILE",
 	"-workers":          "--workers N; without it there is one for each processor, as with auto",

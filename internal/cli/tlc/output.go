@@ -301,7 +301,7 @@ func moduleOf(file string) string {
 	return strings.TrimSuffix(filepath.Base(file), ".tla")
 }
 
-// rangeOf is a span in the words of the readers, who count the last column as
+// rangeOf is a span in the words of the readers, which count the last column as
 // part of it.
 func rangeOf(s source.Span) string {
 	from, to := s.From(), s.To()

@@ -8,7 +8,7 @@
 // and the literal that stand in the way, and what would help.
 //
 // Meant: a "yes" holds in every run; a "no" may be too careful. This is tested, not proved. Assumptions of
-// the program's author that a "yes" rests on are told with it.
+// the program's author that a "yes" rests on are reported with it.
 //
 // Sources: Optimizing Distributed Protocols with Query Rewrites (SIGMOD 2024),
 // sections 3 and 4; the state-machine test is wider than the paper's

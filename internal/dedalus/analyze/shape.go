@@ -25,7 +25,7 @@ func idb(r *logic.Rule) (n int, second *logic.Literal) {
 // Functional says whether each fact that the part derives is a function of one
 // fact: no state, no negation, no aggregation, no join but with static relations, and
 // nothing that merges: what two ticks had apart, facts of both, may come in one tick to
-// a part that is told of them, and is one fact there.
+// a part that receives them, and is one fact there.
 func Functional(p Part) Verdict {
 	v := yes()
 	for _, r := range p.Rules {
@@ -86,7 +86,7 @@ func Persisted(p Part, persists func(*logic.Relation) bool) (map[*logic.Relation
 }
 
 // followsPersisted reports whether all rules of the relation are of this tick, without
-// negation and aggregation, over what persists; and nobody sends it: the fact of a message
+// negation and aggregation, over what persists; and no component sends it: the fact of a message
 // holds for one tick.
 func followsPersisted(p Part, rel *logic.Relation, persisted map[*logic.Relation]bool) bool {
 	if p.sent(rel) {

@@ -42,7 +42,7 @@ func Still(p Part) Verdict {
 }
 
 // Reaches reports whether something that part a sends can make something come in to part b:
-// by way of other components, or of clients, who may ask because they were answered.
+// by way of other components, or of clients, which may ask because they were answered.
 func Reaches(a, b Part) bool {
 	seen := map[*logic.Relation]bool{}
 	var follow func(rel *logic.Relation) bool
@@ -84,7 +84,7 @@ func Reaches(a, b Part) bool {
 	return send(a.Rules)
 }
 
-// Timely says whether the part tells no ticks apart in which nothing came in. What idle
+// Timely says whether the part treats all ticks in which nothing came in alike. What idle
 // ticks change may meet nothing that depends on what comes in: not in the tick in which
 // that comes; and, if it may be older than a tick, not later either.
 func Timely(p Part) Verdict {
@@ -129,7 +129,7 @@ func (p Part) meets(r *logic.Rule, b *logic.Literal, among set, whole bool) *log
 }
 
 // given are the relations that hold because of what comes in, among other reasons: by
-// rules of these kinds. What the part derives comes in as well where somebody sends it.
+// rules of these kinds. What the part derives comes in as well where another component sends it.
 func (p Part) given(kinds ...logic.RuleKind) set {
 	out := p.inputs()
 	for rel := range p.refs() {
@@ -249,7 +249,7 @@ func (x *restless) following(sets ...set) set {
 	return out
 }
 
-// timely reports whether the author asserts that nobody can tell when a relation changed, and
+// timely reports whether the author asserts that it cannot be observed when a relation changed, and
 // notes it.
 func (x *restless) timely(rel *logic.Relation) bool {
 	a, ok := x.part.assumed(logic.Timely, rel)

@@ -173,7 +173,7 @@ func decide(p *logic.Program, cert *rewrite.Certificate) Decision {
 	return d
 }
 
-// PointsMax is how many points a result tells.
+// PointsMax is how many points a result lists.
 const PointsMax = 100
 
 // pareto keeps the points that no other is at least as good as in everything, by

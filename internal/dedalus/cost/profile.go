@@ -53,7 +53,7 @@ type arrivals struct {
 	columns []map[string]int64
 }
 
-// ArrivalValuesMax is how many different values of a column are told apart.
+// ArrivalValuesMax is how many different values of a column are counted apart.
 const ArrivalValuesMax = 1 << 16
 
 func (n *Node) arrive(r *logic.Relation, row []logic.Value) {

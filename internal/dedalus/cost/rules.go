@@ -100,7 +100,7 @@ func (c *Calibration) sample(r Compiled) []ruleSample {
 
 // FitRules finds what the kinds of work of rules cost, for which the relative errors are
 // least, not far from what the calibration says where they leave a choice. Functions must
-// be in the calibration already. It tells what is left of the errors.
+// be in the calibration already. It reports what is left of the errors.
 func (c *Calibration) FitRules(runs []Compiled) (*Calibration, []RuleError) {
 	var all []ruleSample
 	for _, r := range runs {

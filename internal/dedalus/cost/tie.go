@@ -26,7 +26,7 @@ type Tie struct {
 // read by several phases.
 const tieHeads = 3
 
-// TiesMax is how many ties a result tells.
+// TiesMax is how many ties a result lists.
 const TiesMax = 5
 
 const (

@@ -52,7 +52,7 @@ func (t *table) all() []int {
 	return out
 }
 
-// key are the columns that tell rows apart.
+// key are the columns that identify a row.
 func (t *table) key() []int {
 	if t.Merges && !t.tracked() {
 		return t.Key()

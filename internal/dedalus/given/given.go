@@ -26,7 +26,7 @@ func Program(t testing.TB, text string) *logic.Program {
 	return p
 }
 
-// Read reads a program. It is nil if it is none; errs is what a person is told.
+// Read reads a program. It is nil if it is none; errs is what to show the user.
 func Read(text string) (p *logic.Program, errs string) {
 	var diags source.List
 	f := syntax.Parse(source.NewFile("p.ded", []byte(text)), &diags)

@@ -7,5 +7,5 @@
 // arrive. Out: what holds in the tick, what is sent, and what is carried on.
 //
 // Promised: the same input gives the same output in the same order. Refused: when
-// messages arrive, and whether; that is for who calls it.
+// messages arrive, and whether; that is for the caller.
 package interp

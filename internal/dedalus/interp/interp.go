@@ -78,7 +78,7 @@ func New(p *logic.Program, c *logic.Component, who Identity, static map[*logic.R
 
 // Watch calls see with each row that a rule derives from now on, and where it
 // is sent, in the order of derivation; a row may come again in the same tick. The
-// row must not be changed. It is for who counts the work that a program does.
+// row must not be changed. It is for counting the work that a program does.
 func (n *Instance) Watch(see func(r *logic.Rule, to string, row []logic.Value)) { n.watch = see }
 
 // Clone returns an instance that goes on from here by itself.

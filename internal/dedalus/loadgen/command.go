@@ -26,7 +26,7 @@ type Send struct {
 	All bool
 }
 
-// Wait is an output that belongs to the answer. A column of its Args has to tell the
+// Wait is an output that belongs to the answer. A column of its Args must contain the
 // command's number.
 type Wait struct {
 	Relation string
@@ -81,7 +81,7 @@ func Commands(p *logic.Program, l *cost.Load) (sends []Send, waits []Wait) {
 	return sends, waits
 }
 
-// waiting is a Wait, with its place, and the column that tells the number of the
+// waiting is a Wait, with its place, and the column that has the number of the
 // command.
 type waiting struct {
 	place  int

@@ -113,7 +113,7 @@ func Open(o Options) (*Generator, error) {
 	return x, nil
 }
 
-// microsMax is the longest time that is told apart from longer ones.
+// microsMax is the longest time that is counted by itself; longer ones count together.
 const microsMax = 60_000_000
 
 // Begin has each client ask for its first command.
@@ -178,7 +178,7 @@ func (x *Generator) Close() {
 	x.c.Close()
 }
 
-// idle tells who waits. The caller holds x.mu.
+// idle wakes the callers that wait. The caller holds x.mu.
 func (x *Generator) idle() {
 	if x.opt.Idle != nil && x.stopping && (len(x.open) == 0 || x.failed != nil) {
 		x.opt.Idle()
@@ -238,7 +238,7 @@ func (x *Generator) ask(k *command) error {
 	return nil
 }
 
-// output is told of an answer.
+// output is called for each answer.
 func (x *Generator) output(_ string, relation int, row []byte) {
 	values, err := rt.ReadRow(row, x.opt.Program.Relations[relation].Columns)
 	x.mu.Lock()

@@ -155,7 +155,7 @@ type Grouping struct {
 	Numbered []int
 	// Kept reports that the rows of the body must be kept, without doubles, as the
 	// aggregate cannot be computed by adding and taking away; Rows are the terms
-	// that tell rows apart.
+	// that identify a row.
 	Kept bool
 	Rows []*logic.Term
 	// Simple reports that there is one aggregate, a count, sum, min or max, which

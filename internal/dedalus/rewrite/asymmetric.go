@@ -14,12 +14,12 @@ import (
 // which nothing comes in; each other tick of it is a batch for the rest, though there
 // be nothing in it. The rest acknowledges what it seals, and until then the moved part
 // holds back what it has sent in that tick: in the program before, that tick is the one
-// in which the rest seals the batch, and nobody could have heard of it earlier.
+// in which the rest seals the batch, and no component could have heard of it earlier.
 //
 // The published rules send a batch only where there are facts for the rest, and hold
 // what is sent in other ticks until the last batch before it is acknowledged. That
 // makes a tick of the moved part one in which the rest went through none, which
-// others can tell; it needs a moved part that is monotonic or functional, of which these
+// others can observe; it needs a moved part that is monotonic or functional, of which these
 // rules need neither; and as published it blocks for ever what is derived later than
 // its batch.
 

@@ -209,7 +209,7 @@ func copying(w *site, of analyze.Verdict) analyze.Verdict {
 	return v
 }
 
-// timerless says whether no moved rule waits for a timer: nobody sends one on.
+// timerless says whether no moved rule waits for a timer: timers are not forwarded.
 func timerless(w *site) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	for _, rel := range w.moved.Inputs() {

@@ -35,7 +35,7 @@ import (
 // Facts that a piece is frozen for wait in a relation, and none is lost. Messages that
 // come twice find the greatest number that was voted or done, and change nothing; an
 // input that comes again when it has been dealt with has a number of its own. Before the
-// first input nothing has been voted, and nobody is frozen. What the order
+// first input nothing has been voted, and no instance is frozen. What the order
 // sends is sent once in each of its lives, and again when an input comes: that a crash
 // has lost a message is not the end.
 //
@@ -79,7 +79,7 @@ func partiallyDivisible(w *site) analyze.Verdict {
 	return v
 }
 
-// claimPartial tells the keys, and what is replicated.
+// claimPartial states the keys, and what is replicated.
 func claimPartial(c *Certificate, before *logic.Program, out *certificate.Claim) {
 	claimKeys(c, before, out)
 	out.Partial = c.Partial

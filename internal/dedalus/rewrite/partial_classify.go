@@ -361,7 +361,7 @@ func literalRelation(l logic.Literal) *logic.Relation {
 }
 
 // echo is a literal of a relation that has facts some ticks after a divided input: of
-// which nobody may know how it lies to what comes in then.
+// of which it is not known how it compares with what comes in then.
 func (w *replication) echo(l logic.Literal) bool {
 	rel := literalRelation(l)
 	_, global := w.globalLag[rel]

@@ -81,7 +81,7 @@ func divideByKeys(w *site) {
 	}
 }
 
-// claimKeys tells the keys, and the dependencies that they rest on.
+// claimKeys states the keys, and the dependencies that they rest on.
 func claimKeys(c *Certificate, before *logic.Program, out *certificate.Claim) {
 	out.Keys, out.Dependencies = map[string]certificate.Key{}, map[string][]certificate.Dependency{}
 	for r, k := range c.Keys {

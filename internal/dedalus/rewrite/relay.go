@@ -71,7 +71,7 @@ func passes(r *logic.Rule) bool {
 	return r.Kind == logic.Async && n == 1
 }
 
-// claimRelay tells that all rules have moved.
+// claimRelay states that all rules have moved.
 func claimRelay(c *Certificate, before *logic.Program, out *certificate.Claim) {
 	for i := range before.Component(c.Step.Component).Rules {
 		out.Moved = append(out.Moved, i)

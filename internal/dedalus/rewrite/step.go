@@ -214,7 +214,7 @@ type rewriting struct {
 	precondition func(*site) analyze.Verdict
 	// transform does it, in place.
 	transform func(*site)
-	// claim adds to a claim what package certificate must be told; it may be nil.
+	// claim adds to a claim what package certificate must know; it may be nil.
 	claim func(c *Certificate, before *logic.Program, out *certificate.Claim)
 }
 

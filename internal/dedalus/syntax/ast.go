@@ -88,7 +88,7 @@ type Relation struct {
 	// Delete is a table's or log's "delete when".
 	Delete []Literal
 	// A static's facts: Nodes and Size name a component, Facts are rows; HasFacts
-	// tells an empty set from none.
+	// distinguishes an empty set from none.
 	Nodes, Size Name
 	Facts       [][]*Term
 	HasFacts    bool

@@ -15,7 +15,7 @@ import (
 )
 
 // What an author asserts of relations is asked of runs. That what they forget is not missed
-// (collected), and that nobody can tell in which tick they changed (timely), are assertions about
+// (collected), and that it cannot be observed in which tick they changed (timely), are assertions about
 // idle ticks, of which pieces of a node have fewer than the node: something comes to a piece before
 // it has gone through one. So there is a program in which all that is asserted of a component goes
 // on as it was in some ticks, and it must do nothing that the program itself does not do. These

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package trial compares a program with what steps have made of it before somebody uses
+// Package trial compares a program with what steps have made of it before a user runs
 // that: on a few sets of messages that it makes up, in every order, within named bounds.
 //
 // In: both programs, and a context that bounds the time. Out: a Report, which says what

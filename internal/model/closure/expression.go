@@ -17,7 +17,7 @@ type compiled struct {
 	run   expr
 	known bool // run always gives val
 	val   value.Value
-	// slot is where the value lies in the running activation, or -1.
+	// slot is where the value is in the running activation, or -1.
 	slot int
 	// variable is the index of the unprimed variable that the expression is,
 	// or -1.

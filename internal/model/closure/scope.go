@@ -11,7 +11,7 @@ import (
 )
 
 // mode is the state in which an expression is compiled to be evaluated.
-// primed: variables mean the next state. epoch tells apart the states that
+// primed: variables mean the next state. epoch distinguishes the states that
 // ENABLED moves to: what was kept in one must not be used in another.
 type mode struct {
 	primed bool

@@ -12,7 +12,7 @@ import (
 
 // The evaluator evaluates the operands of most operators whole, and fails where a
 // part of one has no value, whether the result depends on it or not. Code that can
-// tell the result from some of the parts must ask for the others all the same:
+// know the result from some of the parts must ask for the others all the same:
 // those that may stop. The values of [x \in S |-> e] alone are asked for one by
 // one.
 

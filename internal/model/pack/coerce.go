@@ -23,7 +23,7 @@ func (l *lowerer) index(v *val, u *universe) *node {
 	switch v.t.kind {
 	case kInt:
 		if v.s.hi-v.s.lo >= tabulateMax {
-			// What lies outside the universe has no number there.
+			// What is outside the universe has no number there.
 			return l.wideIndex(v.s, u)
 		}
 		fallthrough

@@ -184,7 +184,7 @@ func (g *guesser) sets0(vals []value.Value, depth int) *typ {
 	return &typ{kind: kSet, u: u}
 }
 
-// form tells apart elements that are made whole apart: their kind, the names of
+// form distinguishes elements that are built apart: their kind, the names of
 // fields, and what the fields are that hold a string.
 func form(v value.Value) string {
 	key := string(rune('0' + v.Kind()))

@@ -109,7 +109,7 @@ func (b *imager) numbers(u, v *universe) (out []int, same bool) {
 	return out, same
 }
 
-// place moves what lies at one place to another.
+// place moves what is at one place to another.
 func (b *imager) place(from, to *loc) {
 	s, t := from.t, to.t
 	if s.kind != t.kind || s.kind == kInt && (s.lo != t.lo || s.hi != t.hi) || s.kind == kSeq && s.most != t.most {

@@ -11,14 +11,14 @@ import (
 // wordsMax bounds the size of a packed state.
 const wordsMax = 128
 
-// field is a place for bits in a state; no field lies in two words.
+// field is a place for bits in a state; no field is in two words.
 type field struct {
 	word, shift, bits int
 }
 
 func (f field) mask() uint64 { return 1<<f.bits - 1 } // also for 64
 
-// loc is where a value of a type lies in a state. The value 0 stands for the
+// loc is where a value of a type is in a state. The value 0 stands for the
 // least of the type in every field.
 type loc struct {
 	t     *typ
@@ -284,7 +284,7 @@ func (l *loc) fields(visit func(field)) {
 	}
 }
 
-// Masks says where variable i lies: in the words from low on, in the bits of
+// Masks says where variable i is: in the words from low on, in the bits of
 // the masks.
 func (l *Layout) Masks(i int) (low int, masks []uint64) {
 	words := make([]uint64, l.words)

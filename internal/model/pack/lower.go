@@ -398,7 +398,7 @@ func (l *lowerer) variable(v *core.Variable, x ctx) *val {
 	return l.loadVal(l.lay.vars[v.Index], x.primed)
 }
 
-// key tells paths apart.
+// key identifies a path.
 func (p *path) key() string {
 	b := make([]byte, len(p.assigned))
 	for i, ok := range p.assigned {

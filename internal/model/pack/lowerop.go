@@ -140,7 +140,7 @@ func (l *lowerer) union(s *val) *val {
 	return out
 }
 
-// unionOf lowers UNION {e : x \in S}: the sets need not be told apart.
+// unionOf lowers UNION {e : x \in S}: the sets need not be distinguished.
 func (l *lowerer) unionOf(e *core.SetMap, x ctx, hint *typ) *val {
 	out := knownVal(value.EmptySet())
 	sets, parts := l.bounds(e.Binds, x)

@@ -58,7 +58,7 @@ type node struct {
 	body    *stmt
 	k       int64
 	tab     []int64
-	// The value lies from lo to hi, as a number with a sign.
+	// The value is from lo to hi, as a number with a sign.
 	lo, hi int64
 	size   int
 	// pure reports that the code never stops here.

@@ -11,7 +11,7 @@ import (
 // layout of its own, that of one variable, whose type is guessed from the values
 // in the sample. A value that does not fit makes the code stop, and has another
 // form; so two states have equal names exactly where their values are equal,
-// whoever computed them.
+// whichever worker computed them.
 
 // view is what a view puts into the fields of its layout.
 type view struct {
@@ -98,7 +98,7 @@ func (c *compiler) view(v *view) *viewCode {
 	return out
 }
 
-// ViewLayout is where the value of the view lies in the words of a name, as if
+// ViewLayout is where the value of the view is in the words of a name, as if
 // it were the only variable; nil where the model has no view, or one without
 // code.
 func (c *Code) ViewLayout() *Layout {

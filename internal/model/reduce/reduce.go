@@ -31,7 +31,7 @@
 //
 // The last one takes the place of looking at the states that were visited
 // before, so that the reduced search too is the same for any number of
-// workers. Where something of the model could tell the difference in another
+// workers. Where something of the model could observe the difference in another
 // way, nothing is reduced.
 package reduce
 
@@ -122,7 +122,7 @@ type reducer struct {
 	own map[*core.Variable]*pcal.Process
 }
 
-// see collects what invariants see, or says why that cannot be told.
+// see collects what invariants see, or says why that is not known.
 func (a *reducer) see(invariants []Invariant) string {
 	a.labels = map[string]bool{}
 	pc := program.VarBit(a.d.Alg.PC.Index)

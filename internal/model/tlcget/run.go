@@ -49,7 +49,7 @@ func (r *Run) AskStop() {
 	}
 }
 
-// New returns the run of a worker; its number tells its random numbers apart from
+// New returns the run of a worker; its number makes its random numbers differ from
 // those of others.
 func New(shared *Shared, worker uint64) *Run {
 	r := &Run{shared: shared, registers: make(map[string]value.Value), random: newRandom(shared.settings.Seed, worker)}

@@ -8,7 +8,7 @@
 // diagnostics of everything that is wrong with the file. It promises to accept
 // what TLC accepts; beyond TLC it reads negative numbers, tuples and records
 // as values. It resolves no names: whether "Spec" exists is for the caller,
-// who knows the specification. Expressions are refused, with the repair.
+// that knows the specification. Expressions are refused, with the repair.
 //
 //	SPECIFICATION Spec
 //	CONSTANTS  N = 3   Proc = {p1, p2, p3}   Seq <- BoundedSeq

@@ -147,7 +147,7 @@ type Meaning struct {
 	Other    bool
 }
 
-// Lookup tells what a name stands for.
+// Lookup returns what a name stands for.
 func (s *Scope) Lookup(name string) Meaning {
 	sym := s.names.Lookup(name)
 	if sym == nil {

@@ -10,7 +10,7 @@
 // native knows the operator. Theorems of the proof libraries are stated, as far
 // as proofs refer to them; their own proofs are not here.
 //
-// A module that lies beside the root file is not looked for here.
+// A module that is beside the root file is not looked for here.
 package module
 
 import (

@@ -197,7 +197,7 @@ type frame struct {
 	// local states which variables, new ones, belong to the process or to the
 	// procedure itself.
 	local map[*core.Variable]bool
-	// set reports that what is local is one of several, told apart by self.
+	// set reports that what is local is one of several, distinguished by self.
 	set      bool
 	from, to *core.Local // self
 }
@@ -320,7 +320,7 @@ func (f *frame) cell(b binding, index []core.Expr, at core.At) (core.Expr, []cor
 }
 
 // foreign reports whether a variable that belongs to a process is used outside it,
-// where it must be told which.
+// where it must be said which.
 func (f *frame) foreign(v *core.Variable) bool { return !f.local[v] && f.set }
 
 // inPlace is a read that hoisting had to leave where it is.
@@ -521,7 +521,7 @@ func (f *frame) procedure(from *Procedure, bound map[*core.Variable]binding) *Pr
 		return p
 	}
 	for b, bind := range bound {
-		// A variable of a process that is no set is told apart by its name.
+		// A variable of a process that is no set is identified by its name.
 		if bind.own && !f.set {
 			bind.own = false
 			bound[b] = bind

@@ -266,7 +266,7 @@ func Made(name string, params int, level Level, at source.Span) *Symbol {
 	return s
 }
 
-// errors tells whether errors came up to now, as a number to compare.
+// errors counts the errors up to now, as a number to compare.
 func (g *graph) errors() int {
 	if !g.diags.HasErrors() {
 		return 0

@@ -280,7 +280,7 @@ func (in *inference) compare(a, b *node, at source.Span) {
 // settle applies what compares and what uses, then breaks cycles.
 func (in *inference) settle() {
 	// A comparison may be decided by a later one: go round until none is left
-	// that would tell something.
+	// that would add something.
 	for again := true; again; {
 		again = false
 		for i := 0; i < len(in.wants); i++ {

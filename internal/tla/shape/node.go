@@ -20,7 +20,7 @@ type node struct {
 	counting bool
 	// endless marks an infinite set, which no Go value of the shape can hold.
 	endless bool
-	// outside marks a constant: what it is compared with does not tell what a
+	// outside marks a constant: what it is compared with does not determine what a
 	// configuration will give it.
 	outside bool
 

@@ -194,7 +194,7 @@ func (in *inference) limited(s Shape) *Shape {
 	return in.anyShape()
 }
 
-// sumShape is the shape of a sum. Where a value does not tell which of the
+// sumShape is the shape of a sum. Where a value does not show which of the
 // alternatives it is, there is none: a function on strings is a record, and
 // one on 1..n a sequence.
 func (in *inference) sumShape(n *node) *Shape {

@@ -6,7 +6,7 @@
 //
 // In: a resolved specification and its algorithm. Out: a Shape for everything
 // that has a value, and for what has none the reason and the places, so that
-// a person can be told ("holds a number at L12 and a string at L20").
+// the user can be told ("holds a number at L12 and a string at L20").
 //
 // The method is unification in one pass over the program, as in ML, with what
 // TLA+ needs beside it: a tuple may turn out to be a sequence, a function on
@@ -18,7 +18,7 @@
 //
 // Promises: a Shape covers every value that the specification lets flow to the
 // place. Whatever is not certain is Any. A Shape says nothing of values that
-// come from outside (constants, resources): who reads them checks them.
+// come from outside (constants, resources): the code that reads them checks them.
 //
 // Method: Damas-Milner unification; record shapes with optional fields in
 // place of rows, since a closed program needs no open ones.

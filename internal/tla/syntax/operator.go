@@ -4,7 +4,7 @@ package syntax
 
 // An operator of TLA+ binds its operands with a range of precedences rather
 // than with one. Of two operators that compete for an operand the one whose
-// whole range lies higher wins; where the ranges overlap the expression is
+// whole range is higher wins; where the ranges overlap the expression is
 // ill-formed, unless both are the same operator and it associates to the
 // left. The table below is Table 6 of "Specifying Systems".
 
@@ -205,7 +205,7 @@ const symbolBytesMax = 4
 
 // Canonical returns the one spelling that the tree uses for an operator
 // symbol: Canonical(`\leq`) is "<=", Canonical("∧") is `/\`. A text that is no
-// operator symbol is returned as it is. Minus is "-"; only its place tells
+// operator symbol is returned as it is. Minus is "-"; only its place shows
 // whether it is the prefix operator "-.".
 func Canonical(text string) string {
 	if s, ok := symbols[text]; ok {

@@ -186,7 +186,7 @@ type StmtLabel struct {
 type Stmt interface {
 	Node
 	// Label is the label right before the statement, nil when it has none.
-	// It lies before the statement's span.
+	// It is before the statement's span.
 	Label() *StmtLabel
 	setLabel(*StmtLabel)
 }

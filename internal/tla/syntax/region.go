@@ -219,7 +219,7 @@ func wordAt(text []byte, at int) (string, int) {
 var sectionWords = []string{"variable", "variables", "define", "macro", "procedure", "process", "fair", "begin",
 	"archetype", "mapping"}
 
-// isAlgorithmStart tells an algorithm from prose that mentions one: after the
+// isAlgorithmStart distinguishes an algorithm from prose that mentions one: after the
 // name there must be a brace or a word that starts a section.
 func isAlgorithmStart(text []byte, h algorithmHead) bool {
 	at := afterName(text, h)

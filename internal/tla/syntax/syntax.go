@@ -16,7 +16,7 @@ const NestingMax = 1000
 // Mode changes what ParseModuleMode reads.
 type Mode uint8
 
-// SkipTranslation makes the parser treat what lies between translation
+// SkipTranslation makes the parser treat what is between translation
 // markers (TLA+ and PlusCal) as a comment, so that a stale or broken
 // translation cannot matter.
 const SkipTranslation Mode = 1

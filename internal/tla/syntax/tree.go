@@ -77,12 +77,12 @@ type Region struct {
 	// Begin and End are the marker comments themselves, from their `\*` to
 	// the end of the line, the line end excluded.
 	Begin, End source.Span
-	// Inner is all that lies between: from the start of the line after Begin
+	// Inner is all that is between: from the start of the line after Begin
 	// to the start of the line of End.
 	Inner source.Span
 }
 
-// Contains reports whether span lies between the markers.
+// Contains reports whether span is between the markers.
 func (r *Region) Contains(span source.Span) bool {
 	return r != nil && span.File == r.Inner.File && r.Inner.Start <= span.Start && span.End <= r.Inner.End
 }

@@ -408,7 +408,7 @@ func comments(text []byte, from int) spans {
 	return out
 }
 
-// inside reports whether an offset lies in a comment.
+// inside reports whether an offset is in a comment.
 func (s spans) inside(at int) bool {
 	for _, c := range s.list {
 		if c[0] <= at && at < c[1] {
@@ -418,7 +418,7 @@ func (s spans) inside(at int) bool {
 	return false
 }
 
-// lineAfter is the start of the line after the comment that at lies in.
+// lineAfter is the start of the line after the comment that at is in.
 func (s spans) lineAfter(at int) (int, bool) {
 	for _, c := range s.list {
 		if c[0] <= at && at <= c[1] {

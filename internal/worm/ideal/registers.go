@@ -176,7 +176,7 @@ func (s *registers) halve(a wor.Addr, b wor.Ballot, value []byte) {
 	}
 }
 
-// listen tells a new listener what is decided already.
+// listen notifies a new listener of what is decided already.
 func (s *registers) listen(l *listener) {
 	if l.over {
 		return

@@ -27,7 +27,7 @@ type ask struct {
 // itself.
 const patienceMax = 5 * time.Second
 
-// hurry has the peers that have not written this life down, or one of them,
+// hurry makes the peers that have not written this life down, or one of them,
 // asked at once, on a new connection if there is none yet.
 func (w *witness) hurry(such func(a *ask) bool) {
 	s := w.s

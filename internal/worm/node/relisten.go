@@ -19,7 +19,7 @@ type listening struct {
 	gap     func()
 	id      uint64 // of the request on this connection; 0: none
 	next    uint64 // number of the next note
-	live    bool   // an answer counts: a loss must be told
+	live    bool   // an answer counts: a loss must be reported
 	stopped bool
 	retry   entry // in the wheel: to begin again then
 	backoff env.Backoff

@@ -145,7 +145,7 @@ func (e *Encoder) Hello(h *Hello) {
 
 // DecodeHello reads the payload of a TypeHello. What a later version adds behind
 // it is ignored; a challenge means the same in all versions, since a client of a
-// later version must be able to tell the server from an impostor, too.
+// later version must be able to distinguish the server from an impostor, too.
 func DecodeHello(payload []byte, h *Hello) error {
 	r := reader{b: payload}
 	*h = Hello{Version: r.u16()}
