@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"path"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -92,7 +93,6 @@ func (db *DB) verifyCopy(s *state, f env.File) error {
 
 func (db *DB) copyData(s *state, f env.File) error {
 	super := db.copySuper(s)
-	t := table.New(super.UUID)
 	var failed error
 	buf, ok := db.pool.Alloc(blobPiece)
 	if !ok {
@@ -106,7 +106,6 @@ func (db *DB) copyData(s *state, f env.File) error {
 		return err
 	}
 	s.root.Branches(func(b *trunk.Branch) {
-		t.Put(table.Object{ID: b.Meta.ID, Kind: table.Branch, Epoch: b.Meta.Epoch, Body: b.Meta.Append(nil)})
 		for _, r := range append(append([]extent.Run{b.Meta.IndexRun()}, b.Meta.Runs...), b.Meta.Blobs...) {
 			if failed == nil {
 				failed = cmp.Or(backGranules(f, r, super.Pages), db.copyRun(f, r, buf))
@@ -116,6 +115,15 @@ func (db *DB) copyData(s *state, f env.File) error {
 	if failed != nil {
 		return failed
 	}
+	return db.writeCopy(f, db.copyTable(s, super), super)
+}
+
+// copyTable is the table of a copy.
+func (db *DB) copyTable(s *state, super table.Superblock) *table.Table {
+	t := table.New(super.UUID)
+	s.root.Branches(func(b *trunk.Branch) {
+		t.Put(table.Object{ID: b.Meta.ID, Kind: table.Branch, Epoch: b.Meta.Epoch, Body: b.Meta.Append(nil)})
+	})
 	s.root.Nodes(func(n *trunk.Node) {
 		kind := table.Node
 		if n == s.root {
@@ -123,7 +131,7 @@ func (db *DB) copyData(s *state, f env.File) error {
 		}
 		t.Put(table.Object{ID: n.ID, Kind: kind, Epoch: super.Epoch, Body: n.Append(nil)})
 	})
-	return db.writeCopy(f, t, super)
+	return t
 }
 
 // copySuper is the superblock of a copy, except for the table.
@@ -166,8 +174,14 @@ func (db *DB) copyRun(f env.File, r extent.Run, buf []byte) error {
 	return nil
 }
 
+// copyTarget is where a copy goes: a data file, or a stream.
+type copyTarget interface {
+	io.WriterAt
+	Sync() error
+}
+
 // writeCopy writes the table after everything else, and then the superblock.
-func (db *DB) writeCopy(f env.File, t *table.Table, super table.Superblock) error {
+func (db *DB) writeCopy(f copyTarget, t *table.Table, super table.Superblock) error {
 	size := t.Size()
 	buf, ok := db.pool.Alloc(size + table.SuperSize)
 	if !ok {
@@ -199,7 +213,7 @@ func (db *DB) writeCopy(f env.File, t *table.Table, super table.Superblock) erro
 // backGranules allocates the granules that a run is in, of a file of so many pages:
 // recovery takes it that the free pages of a granule which is used in part have room
 // on the disk.
-func backGranules(f env.File, r extent.Run, pages uint32) error {
+func backGranules(f copyTarget, r extent.Run, pages uint32) error {
 	s, ok := f.(env.SpaceFile)
 	if !ok {
 		return nil

@@ -186,6 +186,7 @@ func Table() []Mutant {
 		attackMutants(),
 		strangersGooseMutants(),
 		strangersStoreMutants(),
+		copyMutants(),
 		strangersMailMutants(),
 		strangersMPCalMutants(),
 		crashLanguageMutants(),

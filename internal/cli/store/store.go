@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package store is the command store, for the operators of a store: check, repair, show
-// and measure its files.
+// Package store is the command store, for the operators of a store: check, repair, copy,
+// show and measure its files.
 //
 // In: a store's directory. Out: what is in it, and in which state. All commands but
-// repair leave it as it is. Refused: a store that a program has open.
+// repair, restore and copy --recover leave it as it is. Refused: a store that a program has open.
 package store
 
 import (
@@ -32,17 +32,18 @@ import (
 func New(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Look after the files of a store: check, repair, show, measure",
+		Short: "Look after the files of a store: check, repair, copy, show, measure",
 		Long: `A store is a directory with the files DATA, LOCK and JOURNAL-NN, as the package
 store makes it (docs/format/store.md). These commands need no program that knows
-what is in it. All but repair leave it as it is.`,
+what is in it. All but repair and copy --recover leave it as it is.`,
 		Example: `  ashlar store verify /var/lib/app/db
   ashlar store repair /var/lib/app/db
+  ashlar store copy /var/lib/app/db db.copy
   ashlar store crash-explore --seed 1 --states 100000`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newVerifyCommand(t), newScrubCommand(t), newRepairCommand(t), newDumpCommand(t),
+	cmd.AddCommand(newVerifyCommand(t), newScrubCommand(t), newRepairCommand(t), newCopyCommand(t), newRestoreCommand(t), newDumpCommand(t),
 		newStatsCommand(t), newBenchCommand(t), newExploreCommand(t))
 	return cmd
 }
@@ -58,6 +59,13 @@ func (o *shared) flags(cmd *cobra.Command, schema string) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVar(&o.json, "json", false, "write the result as JSON ("+schema+")")
+	o.runFlags(cmd)
+}
+
+// runFlags are the flags of commands that have no result but files.
+func (o *shared) runFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	o.memory = size.Value{Bytes: 512 << 20, Min: store.MemoryMin}
 	f.Var(&o.memory, "memory", "use at most `SIZE` of memory, such as 256M or 2G")

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/cli/console"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/store/inspect"
+	"github.com/ashlar-dev/ashlar/store"
+)
+
+const copyHelp = `Copy writes a store that no program has open to the file COPY, or to stdout if that
+is "-". With --since it leaves out what a former copy has, of which it needs the
+file or its mark (--mark), so that an increment is as large as what has changed.
+Every block and every large value is checked as it is written. Restore makes a
+store of a copy and the increments behind it. Programs that have a store open copy
+it with DB.Copy.
+
+Changes that only the journal has are not copied. Copy refuses a store that has
+some, after a crash of its program: open and close it, or let copy do so with
+--recover, which is for stores without a merger.
+
+Exit codes: 0 copied; 150 the store or the former copy is damaged; 130 interrupted;
+1 files; 2 usage.`
+
+type copyOptions struct {
+	shared
+	since, mark string
+	recover     bool
+}
+
+func newCopyCommand(t *console.Terminal) *cobra.Command {
+	var o copyOptions
+	cmd := &cobra.Command{
+		Use:   "copy DIR COPY",
+		Short: "Copy a store to a file or to stdout, in whole or since a former copy",
+		Long:  copyHelp,
+		Example: `  ashlar store copy /var/lib/app/db monday.copy
+  ashlar store copy --since monday.copy /var/lib/app/db tuesday.copy
+  ashlar store copy db - | ssh host ashlar store restore db -`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runCopy(cmd.Context(), t, o, args[0], args[1])
+		},
+	}
+	o.runFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.since, "since", "", "leave out what the copy in `FILE` has; a mark of it does as well")
+	f.StringVar(&o.mark, "mark", "", "write what this copy has to `FILE`, for --since")
+	f.BoolVar(&o.recover, "recover", false, "take the changes of the journal into the tree first")
+	return cmd
+}
+
+func runCopy(ctx context.Context, t *console.Terminal, o copyOptions, dir, to string) error {
+	s, err := openDir(dir, false) // opening the store locks it
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	var mark *store.Mark
+	start := time.Now()
+	err = work(ctx, t, o.quiet, func() string { return s.disk.megabytes(start) }, func() error {
+		var since *store.Mark
+		if o.since != "" {
+			err := reading(o.since, func(r io.Reader) (err error) {
+				since, err = store.ReadMark(r)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		db, err := s.copied(o)
+		if err != nil {
+			return err
+		}
+		err = writing(t, to, func(w io.Writer) (err error) {
+			mark, err = db.Copy(ctx, w, since)
+			return err
+		})
+		if err = errors.Join(err, db.Close()); err == nil && o.mark != "" {
+			err = writing(t, o.mark, mark.Write)
+		}
+		return err
+	})
+	if err := streamError(ctx, err); err != nil {
+		return err
+	}
+	if !o.quiet {
+		fmt.Fprintf(t.Err, "%s: copied up to change %d\n", dir, mark.Number())
+	}
+	return nil
+}
+
+// copied opens a store to be copied.
+func (s *opened) copied(o copyOptions) (*store.DB, error) {
+	if !o.recover {
+		return s.read(o.options())
+	}
+	super, err := inspect.Superblock(s.disk, s.name)
+	if err != nil {
+		return nil, err
+	}
+	if super.Merger != "" {
+		return nil, fmt.Errorf("--recover: the store needs the merger %q of its program", super.Merger)
+	}
+	return store.Open(s.world, s.name, o.options())
+}
+
+// streamError is the error of a command that reads or writes streams.
+func streamError(ctx context.Context, err error) error {
+	var stop *exit.Error
+	switch {
+	case err == nil || errors.As(err, &stop):
+		return err
+	case errors.Is(err, store.ErrCorrupt):
+		return exit.With(exit.Spec, err)
+	case ctx.Err() != nil:
+		return exit.Stopped(ctx)
+	}
+	return exit.Failed(err)
+}
+
+// writing calls do with a file that it makes, or with stdout. A file is durable
+// when writing returns nil, and gone otherwise.
+func writing(t *console.Terminal, name string, do func(io.Writer) error) error {
+	if name == "-" {
+		w := bufio.NewWriterSize(t.Out, 1<<20)
+		return errors.Join(do(w), w.Flush())
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	if err = do(w); err == nil {
+		err = errors.Join(w.Flush(), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
+}
+
+// reading calls do with a file, or with stdin.
+func reading(name string, do func(io.Reader) error) error {
+	if name == "-" {
+		return do(bufio.NewReaderSize(os.Stdin, 1<<20))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(bufio.NewReaderSize(f, 1<<20)), f.Close())
+}
+
+const restoreHelp = `Restore makes a store in the directory DIR, which must be empty or absent, of a copy
+that "ashlar store copy" or DB.Copy has made, and of any number of increments, each
+since the one before it; "-" is stdin. It reads everything again and checks it
+before the store gets its name: DIR has a sound store, or none.
+
+Exit codes: 0 restored; 150 a copy is cut or damaged, or does not follow the one
+before it; 130 interrupted; 1 files; 2 usage.`
+
+func newRestoreCommand(t *console.Terminal) *cobra.Command {
+	var o shared
+	cmd := &cobra.Command{
+		Use:   "restore DIR COPY...",
+		Short: "Make a store of a copy and its increments",
+		Long:  restoreHelp,
+		Example: `  ashlar store restore db monday.copy tuesday.copy
+  ssh host cat monday.copy | ashlar store restore db -`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runRestore(cmd.Context(), t, o, args[0], args[1:])
+		},
+	}
+	o.runFlags(cmd)
+	return cmd
+}
+
+func runRestore(ctx context.Context, t *console.Terminal, o shared, dir string, copies []string) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return exit.Failed(err)
+	}
+	disk, err := osenv.OpenDisk(filepath.Dir(abs))
+	if err != nil {
+		return exit.Failed(err)
+	}
+	metered := &meteredDisk{Disk: disk}
+	defer disk.Close()
+	world := osenv.New()
+	world.Disk = metered
+	start := time.Now()
+	err = work(ctx, t, o.quiet, func() string { return metered.megabytes(start) }, func() error {
+		return withAll(copies, nil, func(in []io.Reader) error {
+			return store.Restore(ctx, world, filepath.Base(abs), store.RestoreOptions{Memory: o.memory.Bytes}, in...)
+		})
+	})
+	if errors.Is(err, store.ErrBase) {
+		err = exit.With(exit.Spec, err)
+	}
+	if err := streamError(ctx, err); err != nil {
+		return err
+	}
+	if !o.quiet {
+		fmt.Fprintf(t.Err, "%s: restored, read again, and sound\n", dir)
+	}
+	return nil
+}
+
+// withAll calls do with all files.
+func withAll(names []string, open []io.Reader, do func([]io.Reader) error) error {
+	if len(names) == 0 {
+		return do(open)
+	}
+	return reading(names[0], func(r io.Reader) error { return withAll(names[1:], append(open, r), do) })
+}

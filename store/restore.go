@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
+	"github.com/ashlar-dev/ashlar/internal/store/extent"
+	"github.com/ashlar-dev/ashlar/internal/store/stream"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
+)
+
+// RestoreOptions are the options of Restore. The zero RestoreOptions are valid.
+type RestoreOptions struct {
+	// Memory bounds the memory of Restore, as Options.Memory.
+	Memory int64
+}
+
+// Restore makes a store of copies: a whole one, and then any number of
+// increments, each since the one before it. The directory must be empty or
+// absent. The store is complete and durable when Restore returns nil, and has
+// then been read and checked as Verify does; otherwise the directory has none.
+//
+// A copy that is cut or damaged is an ErrCorrupt, whose CorruptError says which
+// copy, counted from 1, and where in it. An increment that does not follow the
+// copy before it is an ErrBase.
+func Restore(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies ...io.Reader) error {
+	fail := func(err error) error { return fmt.Errorf("restore %s: %w", dir, err) }
+	opt := Options{Memory: o.Memory, ReadOnly: true}
+	if _, err := opt.Complete(world); err != nil {
+		return fail(err)
+	}
+	if err := world.Disk.MakeDir(dir); err != nil {
+		return fail(err)
+	}
+	if err := onlyNew(world.Disk, dir); err != nil {
+		return fail(err)
+	}
+	fresh := path.Join(dir, datafile.New)
+	if err := restoreFile(ctx, world, fresh, opt, copies); err != nil {
+		if gone := world.Disk.Remove(fresh); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+		return fail(err)
+	}
+	if err := world.Disk.Rename(fresh, path.Join(dir, datafile.Name)); err != nil {
+		return fail(err)
+	}
+	if err := cmp.Or(world.Disk.SyncDir(dir), world.Disk.SyncDir(path.Dir(dir))); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// onlyNew returns an error if a directory has more than a data file that was not
+// completed, and removes that.
+func onlyNew(disk env.Disk, dir string) error {
+	names, err := disk.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name != datafile.New {
+			return fmt.Errorf("the directory has %q, want an empty one", name)
+		}
+		if err := disk.Remove(path.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restoreFile makes and checks a data file.
+func restoreFile(ctx context.Context, world env.Env, name string, o Options, copies []io.Reader) error {
+	if len(copies) == 0 {
+		return errors.New("no copy was given")
+	}
+	f, err := world.Disk.Open(name, true)
+	if err != nil {
+		return err
+	}
+	r := restoring{ctx: ctx, file: f}
+	for i, c := range copies {
+		r.which = i + 1
+		if err := r.copy(c); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	if err := errors.Join(r.finish(), f.Close()); err != nil {
+		return err
+	}
+	o.Merger = nameOnly(r.super.Merger)
+	if r.super.Merger == "" {
+		o.Merger = nil
+	}
+	return examineFile(ctx, world, name, o)
+}
+
+// restoring applies copies to a file.
+type restoring struct {
+	ctx   context.Context
+	file  env.File
+	which int // copy, from 1 on
+	in    *stream.Reader
+	at    int64 // of the section
+
+	mark  Mark // of the copy before, without units
+	super table.Superblock
+	block []byte // the superblock
+	end   uint64 // page behind the last one that was written
+}
+
+// bad is the error of a section that cannot be what a copy has here.
+func (r *restoring) bad(want, found string) error {
+	return &CorruptError{File: fmt.Sprintf("copy %d", r.which), Offset: r.at, Want: want, Found: found}
+}
+
+// next reads a section.
+func (r *restoring) next() (kind byte, payload []byte, err error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, nil, err
+	}
+	r.at = r.in.Offset()
+	kind, payload, err = r.in.Next()
+	var bad *stream.Corrupt
+	if errors.As(err, &bad) {
+		err = r.bad(bad.Want, bad.Found)
+	} else if err == io.EOF {
+		err = r.bad("the end of the copy", "the end of the stream before it")
+	}
+	return kind, payload, err
+}
+
+// copy applies one copy.
+func (r *restoring) copy(in io.Reader) error {
+	r.in = stream.NewReader(in)
+	mark, err := r.begin()
+	if err != nil {
+		return err
+	}
+	if r.which == 1 && mark.base != (sum{}) {
+		return fmt.Errorf("copy 1: %w: it is an increment; the whole copy must come first", ErrBase)
+	}
+	if r.which > 1 && (mark.store != r.mark.store || mark.base != r.mark.id) {
+		return fmt.Errorf("copy %d: %w: it is not an increment since copy %d", r.which, ErrBase, r.which-1)
+	}
+	id, super, err := r.body(&mark, r.write)
+	if err != nil {
+		return err
+	}
+	if len(super) == 0 {
+		return fmt.Errorf("copy %d is a mark, which has no pages", r.which)
+	}
+	mark.id = id
+	r.mark = mark
+	r.block = bytes.Clone(super)
+	if r.super, err = table.DecodeSuper(super); err != nil {
+		return r.bad("a superblock", err.Error())
+	}
+	if r.end > uint64(r.super.Pages) {
+		return r.bad(fmt.Sprintf("pages below %d, where the file ends", r.super.Pages), fmt.Sprint(r.end-1))
+	}
+	return nil
+}
+
+// begin reads the first section.
+func (r *restoring) begin() (m Mark, err error) {
+	kind, b, err := r.next()
+	if err != nil {
+		return m, err
+	}
+	if kind != copyBegin || len(b) != copyBeginSize {
+		return m, r.bad("the beginning of a copy", fmt.Sprintf("section %d of %d bytes", kind, len(b)))
+	}
+	if v := binary.LittleEndian.Uint32(b); v != copyVersion {
+		return m, fmt.Errorf("copy %d has format version %d, this program reads %d", r.which, v, copyVersion)
+	}
+	copy(m.store[:], b[8:])
+	copy(m.base[:], b[24:])
+	m.number = binary.LittleEndian.Uint64(b[40:])
+	m.wall = int64(binary.LittleEndian.Uint64(b[48:]))
+	return m, nil
+}
+
+// body reads the sections behind the first. It calls pages with pages, and
+// collects units if collect is set; the id is compared with what it is made of.
+func (r *restoring) body(m *Mark, pages func(page uint32, b []byte) error) (id sum, super []byte, err error) {
+	h := sha256.New()
+	h.Write(m.begin())
+	last := byte(copyBegin)
+	for {
+		kind, b, err := r.next()
+		if err != nil {
+			return id, nil, err
+		}
+		if kind < last || kind > copyEnd {
+			return id, nil, r.bad(fmt.Sprintf("section %d to %d", last, copyEnd), fmt.Sprint(kind))
+		}
+		last = kind
+		switch kind {
+		case copyBegin:
+			return id, nil, r.bad("the sections of a copy", "the beginning of another one")
+		case copyPages:
+			n := len(b) - 4
+			if n <= 0 || n%extent.PageSize != 0 {
+				return id, nil, r.bad("whole pages", fmt.Sprintf("%d bytes", n))
+			}
+			if err := pages(binary.LittleEndian.Uint32(b), b[4:]); err != nil {
+				return id, nil, err
+			}
+		case copyUnits:
+			if err := r.units(m, h, b); err != nil {
+				return id, nil, err
+			}
+		case copyEnd:
+			if n := len(b); n != len(id) && n != len(id)+table.SuperSize {
+				return id, nil, r.bad("the end of a copy", fmt.Sprintf("%d bytes", n))
+			}
+			copy(id[:], b)
+			if made := sum(h.Sum(nil)[:len(sum{})]); made != id {
+				return id, nil, r.bad(fmt.Sprintf("copy %x", id), fmt.Sprintf("the units of %x", made))
+			}
+			return id, b[len(id):], r.over()
+		}
+	}
+}
+
+// over checks that the stream ends.
+func (r *restoring) over() error {
+	r.at = r.in.Offset()
+	if _, _, err := r.in.Next(); err != io.EOF {
+		return r.bad("the end of the stream", "more bytes behind the copy")
+	}
+	return nil
+}
+
+// units reads a section of units. Only a Mark that is read for itself keeps them.
+func (r *restoring) units(m *Mark, h hash.Hash, b []byte) error {
+	if len(b)%copyUnitSize != 0 {
+		return r.bad("whole units", fmt.Sprintf("%d bytes", len(b)))
+	}
+	h.Write(b)
+	if r.file != nil {
+		return nil
+	}
+	for u := range slices.Chunk(b, copyUnitSize) {
+		m.units = append(m.units, unit{binary.LittleEndian.Uint32(u), sum(u[4:])})
+	}
+	return nil
+}
+
+// write writes pages where they belong.
+func (r *restoring) write(page uint32, b []byte) error {
+	run := extent.Run{Page: page, Pages: uint32(len(b) / extent.PageSize)}
+	if page < table.FirstPage || run.End() >= 1<<32-1 {
+		return r.bad(fmt.Sprintf("pages from %d on", table.FirstPage), run.String())
+	}
+	r.end = max(r.end, run.End())
+	if err := backGranules(r.file, run, uint32(min(run.End()+granule, 1<<32-2))); err != nil {
+		return err
+	}
+	_, err := r.file.WriteAt(b, run.Addr())
+	return err
+}
+
+// finish makes the file durable, and then the superblock.
+func (r *restoring) finish() error {
+	size := int64(r.super.Pages) * extent.PageSize
+	if have, err := r.file.Size(); err != nil {
+		return err
+	} else if have < size {
+		if err := r.file.Truncate(size); err != nil {
+			return err
+		}
+	}
+	if err := datafile.AllocateSecondSuper(r.file); err != nil {
+		return err
+	}
+	if err := r.file.Sync(); err != nil {
+		return err
+	}
+	if _, err := r.file.WriteAt(r.block, table.SuperAddr(0)); err != nil {
+		return err
+	}
+	return r.file.Sync()
+}
+
+// ReadMark reads what a copy has: from the copy itself, all of which it checks, or
+// from what Mark.Write wrote.
+func ReadMark(in io.Reader) (*Mark, error) {
+	r := restoring{ctx: context.Background(), which: 1, in: stream.NewReader(in)}
+	m, err := r.begin()
+	if err != nil {
+		return nil, fmt.Errorf("read a copy: %w", err)
+	}
+	if m.id, _, err = r.body(&m, func(uint32, []byte) error { return nil }); err != nil {
+		return nil, fmt.Errorf("read a copy: %w", err)
+	}
+	return &m, nil
+}
+
+// nameOnly is a merger that a reader needs who looks at no value: the store's is
+// known to its own program only.
+type nameOnly string
+
+// Name implements Merger.
+func (n nameOnly) Name() string { return string(n) }
+
+// Combine implements Merger.
+func (nameOnly) Combine(dst, _, _, newer []byte) []byte { return append(dst, newer...) }
+
+// Apply implements Merger.
+func (nameOnly) Apply(dst, _, _ []byte, _ bool, operand []byte) []byte { return append(dst, operand...) }
+
+// examineFile reads a data file that has one superblock, and checks everything to
+// which that leads.
+func examineFile(ctx context.Context, world env.Env, name string, o Options) error {
+	o, err := o.Complete(world)
+	if err != nil {
+		return err
+	}
+	db := newDB(world, path.Dir(name), o)
+	defer func() { _ = db.shut(nil) }() // nothing was written
+	r := &recovery{db: db}
+	if db.files.data, db.files.direct, err = db.files.open(name, false); err != nil {
+		return err
+	}
+	if _, err := r.readSupers(); err != nil {
+		return explain(err)
+	}
+	if err := r.loadTree(); err != nil {
+		return explain(err)
+	}
+	var report Report
+	db.tree.root().Branches(func(b *trunk.Branch) {
+		if err == nil {
+			err = db.examineBranch(ctx, b, db.files.data, &report, func(int64) error { return nil })
+		}
+	})
+	return cmp.Or(err, report.Err())
+}
