@@ -324,7 +324,9 @@ func (n nameOnly) Name() string { return string(n) }
 func (nameOnly) Combine(dst, _, _, newer []byte) []byte { return append(dst, newer...) }
 
 // Apply implements Merger.
-func (nameOnly) Apply(dst, _, _ []byte, _ bool, operand []byte) []byte { return append(dst, operand...) }
+func (nameOnly) Apply(dst, _, _ []byte, _ bool, operand []byte) []byte {
+	return append(dst, operand...)
+}
 
 // examineFile reads a data file that has one superblock, and checks everything to
 // which that leads.

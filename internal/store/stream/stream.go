@@ -133,6 +133,9 @@ func (r *Reader) Next() (kind byte, payload []byte, err error) {
 	if got := binary.LittleEndian.Uint32(head[0:]); got != magic {
 		return 0, nil, &Corrupt{start, fmt.Sprintf("a section, magic %#08x", magic), fmt.Sprintf("%#08x", got)}
 	}
+	if head[5]|head[6]|head[7] != 0 {
+		return 0, nil, &Corrupt{start, "zeros behind the kind", fmt.Sprintf("%x", head[5:8])}
+	}
 	size := binary.LittleEndian.Uint32(head[8:])
 	if size > PayloadMax {
 		return 0, nil, &Corrupt{start, fmt.Sprintf("a section of at most %d bytes", PayloadMax), fmt.Sprint(size)}
