@@ -168,7 +168,9 @@ func TestCopiesThatDoNotFollow(t *testing.T) {
 	d, _ := copyOf(t, c.db, bt)
 	other, err := store.Open(world(sim.NewDisk(), 77), "db", tiny())
 	must(t, err)
-	must(t, other.Put([]byte("k"), []byte("v")))
+	for range 500 {
+		must(t, other.Put([]byte("k"), []byte("v")))
+	}
 	e, _ := copyOf(t, other, nil)
 	if _, err := other.Copy(t.Context(), io.Discard, at); !errors.Is(err, store.ErrBase) {
 		t.Errorf("an increment of another store: %v", err)
