@@ -13,13 +13,13 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// The oracle looks for a run of the program before rewrites in which the outside is
-// told the same. What is told is messages: they may be late, so that such a run may have
-// told more by then. But clients may have waited for what they were told before they
-// asked, so that it has told that before it was given what they asked. It begins with the run that comes to mind: what arrived at a machine
+// The oracle looks for a run of the program before rewrites that has
+// the same outputs. Outputs are messages: they may be late, so that such a run may have
+// more of them by then. But clients may have waited for outputs before they
+// asked, so that these must come before it is given what they asked. It begins with the run that comes to mind: what arrived at a machine
 // of a node arrives at the node, and its timers run out when those of the machine
 // did. Of what that does not explain it looks for another run, best first: one that
-// tells nothing that is not wanted, and lacks the least.
+// has no unwanted output, and lacks the least.
 
 // Oracle is the program before rewrites, and what it is given.
 type Oracle struct {
@@ -29,7 +29,7 @@ type Oracle struct {
 	TicksMax int
 }
 
-// restsMax is how many runs that tell what they should a search follows until they
+// restsMax is how many runs with the right outputs a search follows until they
 // rest.
 const restsMax = 30
 
@@ -69,8 +69,8 @@ func (v *Verdict) String() string {
 	return fmt.Sprintf("it sends\n%s\nwhich %s", told, sure)
 }
 
-// Judge looks for runs of the program that tell what a run of the other has told, until
-// each moment, and at rest. A run that did not come to rest is judged by what it told.
+// Judge looks for runs of the program that have the outputs of a run of the other, until
+// each moment, and at rest. A run that did not come to rest is judged by its outputs.
 func (o *Oracle) Judge(ctx context.Context, r *Run) *Verdict {
 	mirrored := o.mirror(r)
 	if mirrored.covers(r, r.Told) && (!r.Rest || mirrored.Rest && mirrored.Outcome() == r.Outcome()) {
@@ -80,7 +80,7 @@ func (o *Oracle) Judge(ctx context.Context, r *Run) *Verdict {
 	if r.Rest {
 		found := false
 		if found, sure = o.search(ctx, r, r.Told, true); found {
-			return &Verdict{} // it has told all of this on its way
+			return &Verdict{} // it has had all these outputs on its way
 		}
 	}
 	if !mirrored.covers(r, r.Told) {
@@ -94,7 +94,7 @@ func (o *Oracle) Judge(ctx context.Context, r *Run) *Verdict {
 	return &Verdict{"liveness", r.Outcome(), sure}
 }
 
-// first is the verdict on a run of which no run explains all that was told: on the
+// first is the verdict on a run of which no run explains all outputs: on the
 // least that none explains.
 func (o *Oracle) first(ctx context.Context, r, mirrored *Run) *Verdict {
 	for i := range r.Told {
@@ -109,7 +109,7 @@ func (o *Oracle) first(ctx context.Context, r, mirrored *Run) *Verdict {
 	return &Verdict{"safety", r.Outcome(), false}
 }
 
-// covers reports whether a run of the original tells what another run has told, and before it
+// covers reports whether a run of the original has the outputs of another run, and before it
 // was given what the other was given later.
 func (m *Run) covers(r *Run, want []Telling) bool {
 	told, given := map[string]int{}, map[string]int{}
@@ -196,7 +196,7 @@ func (o *Oracle) mirror(r *Run) *Run {
 }
 
 // lastCrashes are the places in the schedule at which nodes crashed last: until then
-// what they told the outside may have been under way, and lost.
+// their outputs may have been under way, and lost.
 func (o *Oracle) lastCrashes(r *Run) map[int]int {
 	out := map[int]int{}
 	for n, s := range r.Schedule {
@@ -207,7 +207,7 @@ func (o *Oracle) lastCrashes(r *Run) map[int]int {
 	return out
 }
 
-// set is what was told, as text.
+// set is the outputs, as text.
 func (r *Run) set() map[string]bool {
 	out := map[string]bool{}
 	for _, t := range r.Told {
@@ -229,7 +229,7 @@ type candidate struct {
 	crashes int // that are left
 }
 
-// held is an input that a client sends when it has been told something.
+// held is an input that a client sends after it has received some output.
 type held struct {
 	message interp.Message
 	after   []string
@@ -261,10 +261,10 @@ func (q *queue) Pop() any {
 	return x
 }
 
-// search looks for a run that tells a set of messages, and, if it is to rest, nothing
+// search looks for a run with a set of outputs, and, if it is to rest, nothing
 // more in peace: among long ones first, which get there soon, and then among short
-// ones; and, if it need not rest, among those that tell more than the other run ever
-// told. Sure is that it was through all that it tries.
+// ones; and, if it need not rest, among those with more outputs than the other run ever
+// had. Sure is that it was through all that it tries.
 func (o *Oracle) search(ctx context.Context, r *Run, want []Telling, rest bool) (found, sure bool) {
 	bounds := []map[string]bool{r.set()}
 	if !rest {
@@ -284,7 +284,7 @@ func (o *Oracle) search(ctx context.Context, r *Run, want []Telling, rest bool) 
 }
 
 // look is a search in which of runs that lack as much the longest is next, or, with
-// the other sign, the shortest; and which tell nothing but what is among some messages,
+// the other sign, the shortest; and which have no outputs but those among some messages,
 // unless those are nil.
 func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, among map[string]bool, rest bool, sign int) (found, sure bool) {
 	wanted := map[string]bool{}
@@ -339,12 +339,12 @@ func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, among map[str
 	return false, true
 }
 
-// within reports whether nothing is told but what is among some messages.
+// within reports whether all outputs are among some messages.
 func (c *candidate) within(among map[string]bool) bool {
 	return !slices.ContainsFunc(c.w.told, func(t Telling) bool { return !among[t.Message.String()] })
 }
 
-// lacks is how much of what is wanted is not told.
+// lacks is how many of the wanted outputs are missing.
 func (c *candidate) lacks(wanted map[string]bool) int {
 	n := len(wanted)
 	for m := range wanted {
@@ -355,7 +355,7 @@ func (c *candidate) lacks(wanted map[string]bool) int {
 	return n
 }
 
-// rests reports whether from here on, with what is omitted, nothing more is told in peace.
+// rests reports whether from here on, with what is omitted, there is no further output in peace.
 func (c *candidate) rests(omit func(interp.Message, int, int) bool, wanted map[string]bool) bool {
 	w := c.w.clone()
 	w.losing = nil

@@ -39,10 +39,10 @@ type Options struct {
 	// message is under way for one, for the shortest of them; default 1. Protocols that
 	// elect with timers need that an election is over before the next one.
 	Slow int
-	// NoPeace ends a run with the trouble, for who asks only what must never happen.
+	// NoPeace ends a run with the trouble, for callers that only ask what must never happen.
 	NoPeace bool
 	// Client, where it is not nil, is made anew for each run, and called with each
-	// message that the outside is told, the first time. What it answers is sent.
+	// output, the first time. What it returns is sent.
 	Client func(*logic.Program) func(interp.Message) []interp.Message
 }
 
@@ -67,7 +67,7 @@ func NewPlayer(p *logic.Program, inputs []interp.Message, o Options) *Player {
 type Run struct {
 	// Schedule leads to the same run again, by Replay.
 	Schedule Schedule
-	// Told is what the outside was told, in order, each once; Trouble how much of it
+	// Told has the outputs, in order, each once; Trouble how much of it
 	// was before there was peace.
 	Told    []Telling
 	Trouble int
@@ -91,7 +91,7 @@ func (r *Run) logical(machine string) string {
 	return machine
 }
 
-// Outcome is all that was told, a line each, in their order.
+// Outcome is all outputs, a line each, in their order.
 func (r *Run) Outcome() string { return outcome(r.Told) }
 
 // game is a run under way.
@@ -100,8 +100,8 @@ type game struct {
 	*world
 	run    *Run
 	react  func(interp.Message) []interp.Message
-	heard  int // of what was told, by the client
-	asked  int // how much was told when an input was given last
+	heard  int // how many outputs the client has received
+	asked  int // how many outputs there were when an input was given last
 	source env.Random
 	given  []bool
 	stops  map[int][]int // machines, by the number of the step
@@ -146,7 +146,7 @@ func (g *game) hand(m interp.Message) {
 	g.run.Given = append(g.run.Given, Telling{m, g.step})
 }
 
-// listen has the client hear what was told.
+// listen gives the client the outputs.
 func (g *game) listen() {
 	for ; g.heard < len(g.told); g.heard++ {
 		if g.react != nil {
@@ -254,7 +254,7 @@ func (g *game) choose() Step {
 	if g.eager {
 		often = min(often, 4)
 	}
-	if len(g.told) > g.asked { // whoever was told something asks
+	if len(g.told) > g.asked { // a client that received an output asks
 		often = min(often, 2)
 	}
 	if g.one(often) {

@@ -88,7 +88,7 @@ type parcel struct {
 // Telling is a message to the outside.
 type Telling struct {
 	Message interp.Message
-	// At is after how many steps it was told first.
+	// At is the number of steps after which it first appeared.
 	At int
 }
 
@@ -100,7 +100,7 @@ type world struct {
 	// net is what was ever sent to each machine, in that order.
 	net   [][]parcel
 	told  []Telling
-	known map[string]bool // what is told
+	known map[string]bool // the outputs so far
 	// arrived is after how many steps what has arrived at each node did so last: facts
 	// as text, after the name of the node.
 	arrived map[string]int
@@ -258,11 +258,11 @@ func (w *world) round(round int) {
 	}
 }
 
-// The rounds of peace: a run has come to rest when nothing new was told in
+// The rounds of peace: a run has come to rest when there was no new output in
 // restPeriods periods of the slowest timer, and is given up after peacePeriods.
 const restPeriods, peacePeriods = 4, 30
 
-// peace goes on until nothing new is told, and says whether that came. Each calls
+// peace goes on until there is no new output, and reports whether that happened. Each calls
 // back before each round.
 func (w *world) peace(each func(round int)) bool {
 	longest := w.slow * w.longest
@@ -281,7 +281,7 @@ func (w *world) peace(each func(round int)) bool {
 	return false
 }
 
-// outcome is all that is told, a line each, sorted.
+// outcome is all outputs, a line each, sorted.
 func (w *world) outcome() string { return outcome(w.told) }
 
 func outcome(told []Telling) string {

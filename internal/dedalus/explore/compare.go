@@ -15,11 +15,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// Outcomes are what a program can tell the outside: sets of messages, each written
+// Outcomes are the possible outputs of a program: sets of messages, each written
 // in lines.
 type Outcomes struct {
-	// Told are the sets that were told at some moment of some run. Final are those
-	// of which nothing more is told as long as the adversary does nothing more:
+	// Told are the sets of outputs at some moment of some run. Final are those
+	// after which there is no further output as long as the adversary does nothing more:
 	// everything that is under way arrives at some time, every timer runs out again
 	// and again, and nothing crashes or comes twice. Programs that go on sending come
 	// to rest in this sense, too.
@@ -27,7 +27,7 @@ type Outcomes struct {
 	// States is how many states were visited; Complete that these were all.
 	States   int64
 	Complete bool
-	// Stopped is what had been told where the search ended as Until asked, and
+	// Stopped is the outputs where the search ended as Until asked, and
 	// Path the steps to there.
 	Stopped []interp.Message
 	Path    []string
@@ -115,7 +115,7 @@ func (m *Model) state(g *graph, id int32) *state {
 	return m.codec.decode([]byte(g.keys[id]), len(m.nodes), len(m.timers))
 }
 
-// path tells the steps that lead to a state.
+// path lists the steps that lead to a state.
 func (m *Model) path(g *graph, to int32) []string {
 	var out []string
 	for ; g.from[to] >= 0; to = g.from[to] {
@@ -133,7 +133,7 @@ func (m *Model) path(g *graph, to int32) []string {
 	return out
 }
 
-// told are the messages to the outside.
+// told are the outputs.
 func (m *Model) told(s *state) []interp.Message {
 	out := make([]interp.Message, len(s.outputs))
 	for i, x := range s.outputs {
@@ -188,11 +188,11 @@ type Comparison struct {
 func (c *Comparison) Complete() bool { return c.First.Complete && c.Second.Complete }
 
 // Compare finds whether a program that rewrites have made of another does what the
-// other can do. What is told is messages: they may be late, and clients may wait for some
+// other can do. Outputs are messages: they may be late, and clients may wait for some
 // before they send. So for every run of the second, until any moment, there must be a run
-// of the first in which all that was told is told as well, each message before as few
-// inputs had come (safety); what that run tells besides may be under way yet. And
-// where the second comes to rest, the first must come to rest having told exactly the
+// of the first which has all these outputs as well, each message before as few
+// inputs had come (safety); what that run outputs besides may be under way yet. And
+// where the second comes to rest, the first must come to rest having output exactly the
 // same, in such an order (liveness). A node that fails in the
 // second is all machines that stand for a node of the first, so that the failures of
 // both are the same; what they are is with Bounds. Configure, unless it is nil, is
@@ -264,9 +264,9 @@ func differs(a, z *Outcomes) (*Difference, int32) {
 	return different, at
 }
 
-// observation is what the outside was told in a run until some moment: each message with
+// observation is the outputs of a run until some moment: each message with
 // the inputs that had come by then, a bit each. Clients may have sent all others because
-// they were told.
+// they appeared.
 type observation struct {
 	at    int32 // a state in which it is so
 	told  string
@@ -274,7 +274,7 @@ type observation struct {
 	come  []uint64
 }
 
-// observe notes what was told in a state, unless the same was noted before.
+// observe notes the outputs in a state, unless the same was noted before.
 func (m *Model) observe(in map[string]*observation, s *state, at int32) {
 	key := strings.Join(s.outputs, "")
 	if in[key] != nil {
@@ -293,8 +293,8 @@ func (m *Model) observe(in map[string]*observation, s *state, at int32) {
 	in[key] = o
 }
 
-// explains reports whether where b was observed a might have been as well: all that a was told
-// b was told, and before as few inputs had come. What else was told may be under way yet,
+// explains reports whether where b was observed a might have been as well: all outputs of a
+// are in b, and before as few inputs had come. Other outputs may be under way yet,
 // and if nothing may be, there is nothing else.
 func (b *observation) explains(a *observation, rest, order bool) bool {
 	if rest && len(a.lines) != len(b.lines) || len(a.lines) > len(b.lines) {

@@ -88,7 +88,7 @@ type Model struct {
 	// often is that what a node has sent may be delivered again any number of times;
 	// clients send once.
 	often bool
-	// ordered is that of what is told it is noted which inputs had come by then.
+	// ordered says that of each output it is noted which inputs had come by then.
 	ordered bool
 	// each ends a search as until does, for a check of this package's.
 	each   func(*state) bool
@@ -166,7 +166,7 @@ func (m *Model) Limit(timer string, times int) {
 // Lose has the messages that lost picks never arrive.
 func (m *Model) Lose(lost func(interp.Message) bool) { m.lost = lost }
 
-// Until ends Find at a state in which the outside has been told what bad picks. The
+// Until ends Find at a state with an output that bad picks. The
 // messages are in an order of the model.
 func (m *Model) Until(bad func(told []interp.Message) bool) { m.until = bad }
 

@@ -5,7 +5,7 @@ package explore
 // A run in which the adversary does nothing more goes on for ever among states that
 // can reach each other by fair steps, if each fair step that is possible again and
 // again is taken: a strongly connected component that no fair step leaves. What is
-// told only grows, so that it is the same in all of these states.
+// output only grows, so that it is the same in all of these states.
 
 // rest is a state of each strongly connected component that no fair step leaves.
 // Components from which a state can be reached that was not visited are none. The
@@ -26,7 +26,7 @@ type tarjan struct {
 	// can reach.
 	index, low []int32
 	on         []bool // the stack of states that are in no component yet
-	leaves     []bool // that a fair step leads to another component, or nobody knows where
+	leaves     []bool // that a fair step leads to another component, or to an unknown place
 	stack, out []int32
 	last       int32
 }

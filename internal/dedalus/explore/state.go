@@ -23,7 +23,7 @@ type state struct {
 	pending, omitted []string
 	// delivered are messages that arrived, with who sent them, while some can arrive
 	// once more; outputs are those to the outside, each with the inputs that had come
-	// when it was told first. Both are sorted, without doubles.
+	// when it first appeared. Both are sorted, without doubles.
 	delivered, outputs  []string
 	duplicates, crashes int   // that are left
 	timers              []int // how often each runs out yet, if that is limited
@@ -257,18 +257,18 @@ func (m *Model) tell(s *state, message string) {
 	s.outputs = insert(s.outputs, string(binary.BigEndian.AppendUint64([]byte(message), come)))
 }
 
-// told reports whether a message is among outputs. No message is the beginning of another.
+// told reports whether a message is among the outputs. No message is the beginning of another.
 func told(outputs []string, message string) bool {
 	i, _ := slices.BinarySearch(outputs, message)
 	return i < len(outputs) && strings.HasPrefix(outputs[i], message)
 }
 
-// come are the inputs that had come when an output was told.
+// come are the inputs that had come when an output appeared.
 func come(output string) uint64 {
 	return binary.BigEndian.Uint64([]byte(output[len(output)-8:]))
 }
 
-// outcome is what the outside has been told, in the language, sorted.
+// outcome is the outputs, in the language, sorted.
 func (c *codec) outcome(outputs []string) string {
 	var lines []string
 	for _, m := range outputs {
