@@ -102,7 +102,7 @@ func (db *DB) copyData(s *state, f env.File) error {
 	if err := f.Truncate(int64(super.Pages) * extent.PageSize); err != nil {
 		return err
 	}
-	if err := datafile.AllocateSecondSuper(f); err != nil {
+	if err := datafile.AllocateHead(f); err != nil {
 		return err
 	}
 	s.root.Branches(func(b *trunk.Branch) {

@@ -92,9 +92,10 @@ func (f *files) close() (err error) {
 // life is what tells this store from others, and its present life from the earlier
 // ones. It does not change.
 type life struct {
-	store   uint64 // the store's name, in its journal
-	session uint64 // drawn at random
-	epoch   uint64 // counted by superblocks
+	uuid    [16]byte // of the store
+	store   uint64   // the store's name, in its journal
+	session uint64   // drawn at random
+	epoch   uint64   // counted by superblocks
 }
 
 // number is one that no other life of the store has.
@@ -221,6 +222,7 @@ func (db *DB) Close() error {
 	} else if !db.opt.ReadOnly {
 		err = db.err()
 	}
+	db.journal.testify()
 	return db.shut(err)
 }
 

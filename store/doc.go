@@ -23,11 +23,14 @@
 // ephemeral one in memory. Nothing that one of the last two superblocks refers
 // to is overwritten. Recovery writes nothing.
 //
-// Undetectable damage: a superblock that rots looks like one whose write was
-// cut short. If the newest one rots, and changes that it alone led to were
-// never in the journal, the store opens in the state of the previous one
-// (specs/store has the trace). Synced changes that are not in the tree are in
-// the journal, whose frames prove that they existed: their loss is an error.
+// Damage that looks like a crash. The newest superblock, and the frames of the last
+// Sync, look when they rot as if their write had been cut short. What proves
+// their loss is the next frame of the journal, or the witness, a page that says how
+// far the store was durable; then Open returns an error that is ErrCorrupt. The
+// background writes the witness a quarter of a second after the last Sync, and Wait
+// and Close write it. It has no sync of its own: it is there if the process ended
+// after that, and after a loss of power if the disk had written it. Without
+// either proof, the store opens in the state before (specs/store has the trace).
 //
 // A DB may be used by any number of goroutines.
 package store

@@ -55,6 +55,13 @@ func (d *durability) end(seq message.Seq) {
 	d.mu.Unlock()
 }
 
+// upTo is the last change up to which everything is durable.
+func (d *durability) upTo() message.Seq {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.reached
+}
+
 // reach records that the changes up to seq are durable.
 func (d *durability) reach(seq message.Seq) {
 	d.mu.Lock()

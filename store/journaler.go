@@ -30,6 +30,7 @@ type journaler struct {
 	chainSession uint64
 	started      bool
 	synced       message.Seq // the changes up to this one are durable
+	witness      witness
 }
 
 func (j *journaler) init(db *DB) {
@@ -37,15 +38,18 @@ func (j *journaler) init(db *DB) {
 	j.mu.SetRank(rankJournal, "journal")
 }
 
-// open opens the journal and its buffer, which the log uses until close.
-func (j *journaler) open(buffer int) (*journal.Log, error) {
+// open opens the journal and its buffer, which the log uses until close. What w says
+// was durable must be in it, or in the tree.
+func (j *journaler) open(buffer int, w journal.Testimony) (*journal.Log, error) {
 	db := j.db
 	var ok bool
 	if j.buffer, ok = db.pool.Alloc(buffer); !ok {
 		return nil, fmt.Errorf("%w: no buffer of %d bytes to read the journal", ErrMemory, buffer)
 	}
 	var err error
-	j.log, err = journal.Open(db.files.disk, db.files.dir, journal.Options{Store: db.life.store, Direct: true, Buffer: j.buffer})
+	j.log, err = journal.Open(db.files.disk, db.files.dir, journal.Options{
+		Store: db.life.store, Witness: w, Direct: true, Buffer: j.buffer,
+	})
 	return j.log, err
 }
 

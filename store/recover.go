@@ -247,7 +247,7 @@ func (r *recovery) writeNew(f env.File, super table.Superblock) error {
 	if err := f.Truncate(table.FirstPage * extent.PageSize); err != nil {
 		return err
 	}
-	if err := datafile.AllocateSecondSuper(f); err != nil {
+	if err := datafile.AllocateHead(f); err != nil {
 		return err
 	}
 	table.EncodeSuper(buf, super)
@@ -295,7 +295,7 @@ func (r *recovery) readSupers() (*table.Superblock, error) {
 	super.Merger = name
 	r.super, r.slot, db.life.epoch = super, which, super.Epoch+1
 	db.tree.resume(super.NextID)
-	db.life.store = binary.LittleEndian.Uint64(super.UUID[:])
+	db.life.uuid, db.life.store = super.UUID, datafile.StoreID(super.UUID)
 	other, err := table.DecodeSuper(slots[1-which])
 	switch {
 	case err == nil && other.Seq+1 == super.Seq:
@@ -436,7 +436,11 @@ func (r *recovery) keepOlder(older *table.Superblock) {
 func (r *recovery) replay() error {
 	db := r.db
 	buffer := min(1<<20, max(db.opt.Tuning.MemtableBytes/4, 4096)&^4095)
-	log, err := db.journal.open(buffer)
+	w, err := r.readWitness()
+	if err != nil {
+		return err
+	}
+	log, err := db.journal.open(buffer, w)
 	if err != nil {
 		return err
 	}

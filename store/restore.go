@@ -287,7 +287,7 @@ func (r *restoring) finish() error {
 			return err
 		}
 	}
-	if err := datafile.AllocateSecondSuper(r.file); err != nil {
+	if err := datafile.AllocateHead(r.file); err != nil {
 		return err
 	}
 	if err := r.file.Sync(); err != nil {

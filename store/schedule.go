@@ -44,6 +44,7 @@ type schedule struct {
 	failed        error // the last failure
 	flushErr      error
 	journalWanted bool
+	witnessWanted bool
 	waiting       int // calls of Wait
 	working       int // compactors that are not idle
 	quiet         bool
@@ -248,15 +249,21 @@ func (s *schedule) journaler() {
 	db := s.db
 	for {
 		db.mu.Lock()
-		for !db.closing.Load() && !s.journalWanted {
+		for !db.closing.Load() && !s.journalWanted && !s.witnessWanted {
 			s.work.Wait()
 		}
-		s.journalWanted = false
+		write, testify := s.journalWanted, s.witnessWanted
+		s.journalWanted, s.witnessWanted = false, false
 		db.mu.Unlock()
 		if db.closing.Load() {
 			return
 		}
-		_ = db.handOver() // an error has stopped the store, or Sync will meet it again
+		if write {
+			_ = db.handOver() // an error has stopped the store, or Sync will meet it again
+		}
+		if testify {
+			db.journal.testify()
+		}
 	}
 }
 
@@ -354,6 +361,10 @@ func (s *schedule) watchIdle() {
 			s.wake() // merges may be due that nobody has asked for
 		}
 		s.quiet, s.lastSeq, s.lastReads = quiet, seq, reads
+		if db.journal.hasNews(db.durable.upTo()) {
+			s.witnessWanted = true
+			s.wake()
+		}
 		db.mu.Unlock()
 		if !db.closing.Load() {
 			db.regrowCache()
@@ -420,9 +431,12 @@ func (db *DB) Wait() error {
 			}
 			if !did {
 				db.trim()
+				db.journal.testify()
 				return cmp.Or(db.err(), r.err)
 			}
 		}
 	}
-	return db.work.await()
+	err := db.work.await()
+	db.journal.testify()
+	return err
 }

@@ -7,7 +7,7 @@ import "slices"
 // strangersStoreMutants are about what strangers found in the store: memory
 // that is short, disks that are full, damage that nothing reports.
 func strangersStoreMutants() []Mutant {
-	return slices.Concat(pressureMutants(), rotMutants(), besideMutants(), fullMutants(), lockMutants())
+	return slices.Concat(pressureMutants(), rotMutants(), witnessMutants(), besideMutants(), fullMutants(), lockMutants())
 }
 
 // pressureMutants die in a process that is judged by what the kernel says of
@@ -50,6 +50,50 @@ func pressureMutants() []Mutant {
 			Old:    "if seq == 0 || !policy.seen(seq) || i+1 == len(p.Refs) {", New: "if seq == 0 || i+1 == len(p.Refs) {",
 			Packages: []string{"internal/store/trunk"},
 		},
+	}
+}
+
+// witnessMutants are about the page that says how far the store was durable. They die
+// by damage of every sector, and by all crashes among many witnesses.
+func witnessMutants() []Mutant {
+	witness := func(name, in string, kind Kind, breaks, before, after, run string, packages ...string) Mutant {
+		return Mutant{
+			Name: "store/witness/" + name, In: in, Kind: kind, Breaks: breaks, Old: before, New: after, Packages: packages, Run: run,
+		}
+	}
+	const lost, own = "TestTheLossOfWhatWasSyncedLast", "TestOnlyTheStoresOwnWitness"
+	return []Mutant{
+		witness("not-asked", "internal/store/journal", Lost,
+			"The frames of the last sync are damaged, and the store opens in an older state without a word.",
+			"if w := r.log.opt.Witness; w.Durable >= r.scan.Chain().Next {", "if w := r.log.opt.Witness; w.Durable > 1<<60 {",
+			"TestRotIsTold", "internal/store/journal"),
+		witness("one-message-is-not-missed", "internal/store/journal", Lost,
+			"A loss of a single change is not noticed.",
+			"if w := r.log.opt.Witness; w.Durable >= r.scan.Chain().Next {", "if w := r.log.opt.Witness; w.Durable > r.scan.Chain().Next {",
+			"TestRotIsTold", "internal/store/journal"),
+		witness("in-hope", "store", Lost,
+			"The witness speaks of changes that were never synced, and so calls a torn end corrupt.",
+			"datafile.EncodeWitness(buf, db.life.uuid, uint64(j.synced))", "datafile.EncodeWitness(buf, db.life.uuid, uint64(db.writer.seen()))",
+			"TestWitnessesDoNotAccuse", "internal/evidence/store/explore"),
+		witness("of-what-was-read", "store", Lost,
+			"After recovery the witness speaks of frames that were found in the journal, and may be in the machine's cache only.",
+			"db.journal.resume(end, cut)\n", "db.journal.resume(end, last)\n\tdb.journal.testify()\n",
+			"TestWitnessesDoNotAccuse", "internal/evidence/store/explore"),
+		witness("of-another-store", "internal/store/datafile", Unguarded,
+			"The witness of another store counts.",
+			"le.Uint32(b[8:]) != witnessChecksum(b), [16]byte(b[16:32]) != uuid:", "le.Uint32(b[8:]) != witnessChecksum(b):", own, "store"),
+		witness("checksum-skipped", "internal/store/datafile", Unguarded,
+			"A damaged witness counts.",
+			"le.Uint32(b[8:]) != witnessChecksum(b), [16]byte", "[16]byte", own, "store"),
+		witness("not-by-itself", "store", Lost,
+			"The witness is written only when a caller waits.",
+			"s.witnessWanted = true\n", "s.witnessWanted = false\n", "TestTheWitnessComes", "store"),
+		witness("again-and-again", "store", Unguarded,
+			"The witness is written although it has nothing new to say.",
+			"db.closing.Load() || j.witness.says(j.synced) {", "db.closing.Load() {", "TestTheWitnessComes", "store"),
+		witness("unknown-to-repair", "store/repair", Lost,
+			"A repair does not report that what was synced last is lost.",
+			"Witness: w, Direct", "Direct", lost, "store"),
 	}
 }
 

@@ -34,14 +34,15 @@ type salvaged struct {
 var errFrame = errors.New("messages of a frame")
 
 // replay makes a branch of each segment that continues the chain, and adds
-// them to r.newer. That the journal is damaged is noted, and no error.
-func (r *repairer) replay(id uint64, chain journal.ChainState) (journal.ChainState, error) {
+// them to r.newer. That the journal is damaged, or lacks what w says was durable, is
+// noted, and no error.
+func (r *repairer) replay(id uint64, chain journal.ChainState, w journal.Testimony) (journal.ChainState, error) {
 	buffer, ok := r.pool.Alloc(pieceBytes)
 	if !ok {
 		return chain, fmt.Errorf("%w: no buffer of %d bytes to read the journal", store.ErrMemory, pieceBytes)
 	}
 	defer r.pool.Free(buffer)
-	log, err := journal.Open(r.disk, r.dir, journal.Options{Store: id, Direct: true, Buffer: buffer})
+	log, err := journal.Open(r.disk, r.dir, journal.Options{Store: id, Witness: w, Direct: true, Buffer: buffer})
 	if err != nil {
 		r.report.damage(err)
 		r.loseJournal(chain.Next, err)

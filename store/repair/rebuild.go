@@ -57,7 +57,7 @@ func (r *repairer) openOut(supers []table.Superblock) error {
 	if err := cmp.Or(out.Truncate(0), out.Truncate(table.FirstPage*extent.PageSize)); err != nil {
 		return err
 	}
-	if err := datafile.AllocateSecondSuper(out); err != nil {
+	if err := datafile.AllocateHead(out); err != nil {
 		return err
 	}
 	r.space = &pages{file: out, alloc: extent.New(table.FirstPage, table.FirstPage)}
@@ -347,7 +347,7 @@ func (r *repairer) loadTree(s table.Superblock) error {
 func (r *repairer) fromTree(s table.Superblock) error {
 	r.report.From = fmt.Sprintf("the tree of superblock %d, and the journal", s.Seq)
 	r.super.Cut = s.Cut
-	end, err := r.replay(datafile.StoreID(s.UUID), chainOf(s))
+	end, err := r.replay(datafile.StoreID(s.UUID), chainOf(s), r.witness(s.UUID))
 	if err != nil {
 		return err
 	}

@@ -312,6 +312,12 @@ func (r *repairer) readSupers() ([]table.Superblock, error) {
 	return supers, nil
 }
 
+// witness is what the old store's says; one that cannot be read says nothing.
+func (r *repairer) witness(uuid [16]byte) journal.Testimony {
+	durable, _ := datafile.ReadWitness(r.in, r.piece, uuid)
+	return journal.Testimony{File: datafile.Name, Offset: datafile.WitnessAddr, Durable: message.Seq(durable)}
+}
+
 // newIdentity is the superblock of the new store, as far as it is known before
 // anything is read.
 func (r *repairer) newIdentity(supers []table.Superblock) {

@@ -138,7 +138,7 @@ func (r *repairer) searchJournal(uuid [16]byte) error {
 		}
 		end, err := r.replay(datafile.StoreID(uuid), journal.ChainState{
 			Segment: f.Info.Number, Prev: f.Info.Prev, Session: f.Info.Session, Next: f.Info.First,
-		})
+		}, journal.Testimony{})
 		if err != nil {
 			return err
 		}

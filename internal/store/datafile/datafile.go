@@ -10,6 +10,7 @@ package datafile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -96,11 +97,11 @@ func ReadFull(f interface {
 	return nil
 }
 
-// AllocateSecondSuper makes room for the first checkpoint's superblock, which must not
-// find that the disk has none.
-func AllocateSecondSuper(f env.File) error {
+// AllocateHead makes room for the first checkpoint's superblock, which must not
+// find that the disk has none, and for the witness.
+func AllocateHead(f env.File) error {
 	if s, ok := f.(env.SpaceFile); ok {
-		return s.Allocate(table.SuperAddr(1), table.SuperSize)
+		return cmp.Or(s.Allocate(table.SuperAddr(1), table.SuperSize), s.Allocate(WitnessAddr, WitnessSize))
 	}
 	return nil
 }

@@ -9,9 +9,9 @@
 //
 // Promised: what a Sync has acknowledged comes back, whole and in order; what
 // comes back is a prefix of what was sealed, never a frame that another life
-// of the store had given up; rot among synced frames is told from the torn end
-// that a crash leaves, and is an error that says where (replay.go has the
-// argument, and the one case that no reader can tell).
+// of the store had given up; rot among synced frames is distinguished from the
+// torn end that a crash leaves, and is an error that says where (replay.go has
+// the argument, and why the last Sync needs a witness outside of the journal).
 //
 // Refused: what messages mean, when to write, and which segments a checkpoint
 // has made superfluous. The caller knows.

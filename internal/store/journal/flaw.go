@@ -93,6 +93,14 @@ func (f Flaw) Found() string {
 	return fmt.Sprint(f.found)
 }
 
+// Testimony is a statement that was true when it was written: all messages up to
+// Durable were safe (Header.Durable). File and Offset are its place, for reports.
+type Testimony struct {
+	File    string
+	Offset  int64
+	Durable message.Seq
+}
+
 // Corrupt is the error of a journal that has lost what was synced once.
 type Corrupt struct {
 	// Segment is the number of the segment that is not what it should be, File
@@ -105,11 +113,8 @@ type Corrupt struct {
 	Missing message.Seq
 	// Want is what should be at the offset, and Found what is.
 	Want, Found string
-	// Witness is the file, and WitnessOffset the place in it, of a frame that
-	// says that all messages up to Durable were synced.
-	Witness       string
-	WitnessOffset int64
-	Durable       message.Seq
+	// Witness proves the loss: a frame, or Options.Witness.
+	Witness Testimony
 }
 
 func (c *Corrupt) Error() string {
@@ -118,5 +123,5 @@ func (c *Corrupt) Error() string {
 		file = "(no file)"
 	}
 	return fmt.Sprintf("journal segment %d, %s at byte %d: want message %d with %s, found %s; but %s at byte %d says that messages up to %d were synced",
-		c.Segment, file, c.Offset, c.Missing, c.Want, c.Found, c.Witness, c.WitnessOffset, c.Durable)
+		c.Segment, file, c.Offset, c.Missing, c.Want, c.Found, c.Witness.File, c.Witness.Offset, c.Witness.Durable)
 }

@@ -28,6 +28,8 @@ type Options struct {
 	// env.DirectDisk and can. Images and Buffer must then begin at multiples of
 	// env.DirectUnit.
 	Direct bool
+	// Witness is what another file of the store says.
+	Witness Testimony
 	// Buffer is memory for reading, the Log's until Close: a multiple of
 	// PageSize, best 1 MiB. Default: 64 KiB of the heap.
 	Buffer []byte

@@ -34,10 +34,12 @@ package journal
 //
 // A frame sealed after the Sync that made X safe calls X durable. So the loss of
 // X is reported if the header of one such frame is left. If none was sealed, or
-// none is left, nothing on the disk tells the loss of X from a Sync that never
-// finished, to any reader: this is so for the frames of the very last Sync, when
-// nothing was written after it. Then the log ends before X, and what is
-// recovered is still a prefix of what was sealed.
+// none is left, nothing in the journal distinguishes the loss of X from a Sync that
+// never finished: this is so for the frames of the very last Sync. For them the
+// caller may keep a witness elsewhere (Options.Witness), which it writes after the
+// Sync has returned and need not sync: one that a crash has kept is true by the
+// argument above, and one that is lost says nothing. Without it the log ends
+// before X, and what is recovered is still a prefix of what was sealed.
 //
 // Of files whose first page is sound and names a segment below the superblock's
 // only the first frame is looked at. If it is of a later segment, that was begun
@@ -241,8 +243,11 @@ func (r *replay) cross(slots []*slot) error {
 			return fmt.Errorf("read %s: %w", s.name, err)
 		}
 		if found {
-			return r.corrupt(slots, s, at, h)
+			return r.corrupt(slots, Testimony{File: s.name, Offset: at, Durable: h.Durable})
 		}
+	}
+	if w := r.log.opt.Witness; w.Durable >= r.scan.Chain().Next {
+		return r.corrupt(slots, w)
 	}
 	return nil
 }
@@ -276,10 +281,9 @@ func (r *replay) witness(s *slot, off int64, missing message.Seq) (Header, int64
 	return Header{}, 0, false, nil
 }
 
-// corrupt is the error for what the witness h in s has seen.
-func (r *replay) corrupt(slots []*slot, s *slot, at int64, h Header) error {
-	c := &Corrupt{Segment: r.from, Missing: r.scan.Chain().Next, Want: "a segment", Found: "none",
-		Witness: s.name, WitnessOffset: at, Durable: h.Durable}
+// corrupt is the error for a loss that a witness proves.
+func (r *replay) corrupt(slots []*slot, w Testimony) error {
+	c := &Corrupt{Segment: r.from, Missing: r.scan.Chain().Next, Want: "a segment", Found: "none", Witness: w}
 	if r.blame != nil {
 		c.Segment, c.File, c.Offset = r.blame.info.Number, r.blame.name, r.at
 		c.Want, c.Found = r.flaw.Want(), r.flaw.Found()

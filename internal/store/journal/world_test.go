@@ -38,6 +38,10 @@ type world struct {
 	// the first floor frames are safe.
 	history []sealed
 	floor   int
+	// witnessed is the last message that was ever safe. When testifies is set, each
+	// life reads a witness that says so: none could say more.
+	witnessed message.Seq
+	testifies bool
 
 	// of a life
 	log     *Log
@@ -65,7 +69,7 @@ func newWorld(size int) *world {
 // on is the world with another disk, before a life.
 func (w *world) on(d *sim.Disk) *world {
 	return &world{disk: d, over: w.over, super: w.super, life: w.life, size: w.size,
-		history: append([]sealed(nil), w.history...), floor: w.floor}
+		history: append([]sealed(nil), w.history...), floor: w.floor, witnessed: w.witnessed, testifies: w.testifies}
 }
 
 // payload fills the messages of a frame: of every life the same.
@@ -76,7 +80,11 @@ func payload(b []byte, first message.Seq) {
 }
 
 func (w *world) options() Options {
-	return Options{Store: testStore, Spare: 1, Buffer: make([]byte, 2*PageSize)}
+	o := Options{Store: testStore, Spare: 1, Buffer: make([]byte, 2*PageSize)}
+	if w.testifies {
+		o.Witness = Testimony{File: "WITNESS", Offset: 7, Durable: w.witnessed}
+	}
+	return o
 }
 
 // recovered is what a replay gives.
@@ -197,6 +205,7 @@ func (w *world) sync() error {
 		return err
 	}
 	w.floor, w.safe = len(w.history), w.chain.Next-1
+	w.witnessed = max(w.witnessed, w.safe)
 	return nil
 }
 
@@ -204,6 +213,7 @@ func (w *world) sync() error {
 func (w *world) checkpoint() error {
 	w.super = w.chain
 	w.safe, w.history, w.floor, w.frames = w.chain.Next-1, nil, 0, map[uint64]int{}
+	w.witnessed = max(w.witnessed, w.safe)
 	w.seg = nil
 	return w.log.Retire(w.chain.Segment - 1)
 }

@@ -56,6 +56,9 @@ func (e Engine) Doubled() (file string, pages []int64) {
 	return "DATA", []int64{0, 256}
 }
 
+// Witnesses implements Witnessing.
+func (e Engine) Witnesses() bool { return true }
+
 // Explains implements Subject.
 func (e Engine) Explains(err error) bool {
 	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrStopped)

@@ -82,6 +82,9 @@ type faulty struct {
 	name     string
 	done     bool // the store is of no more use
 	relieved bool // the full disk has room again: nothing is explained by it
+	// waited reports that Wait was called last, and witnessed that the disk therefore has
+	// a witness of what was acknowledged last.
+	waited, witnessed bool
 }
 
 // failed notes what is wrong.
@@ -289,9 +292,12 @@ func (f *faulty) look(d *Disk, whole bool, fault *Fault) *session {
 }
 
 // floor is the earliest moment that may be found after damage. What was synced
-// last looks like something that was never synced, if just that is damaged:
-// then it may be missing. Anything older must be known to be missing.
+// last looks like something that was never synced, if just that is damaged and there
+// is no witness: then it may be missing. Anything older must be known to be missing.
 func (f *faulty) floor(fault *Fault) int {
+	if f.witnessed {
+		return f.acked
+	}
 	for _, t := range []*Fault{f.fault, fault} {
 		if t != nil && t.Struck && t.Kind <= WrongPage && f.before <= t.born && t.born < f.acked {
 			return f.before
@@ -342,7 +348,14 @@ func (x *explorer) recoveries(want func(image int, k FaultKind, at int) bool) {
 	const images = 4
 	every := max(len(x.o.Ops)/images, 1)
 	for i := 0; i < len(x.o.Ops) && err == nil && bad == nil && x.failure == nil; i++ {
-		if err, bad = f.exec(&x.o.Ops[i]); err == nil && bad == nil && i%every == every-1 {
+		if err, bad = f.exec(&x.o.Ops[i]); err != nil || bad != nil || i%every != every-1 {
+			continue
+		}
+		s, ok := x.o.Subject.(Witnessing)
+		if f.waited = ok && s.Witnesses() && i/every%2 == 0; f.waited {
+			err, bad = f.exec(&Op{Kind: Wait})
+		}
+		if err == nil && bad == nil {
 			f.damaged(i, want)
 		}
 	}
@@ -410,7 +423,10 @@ func (f *faulty) recoverWith(fault *Fault, image int) {
 		}
 	}()
 	d := f.disk.clone()
+	f.witnessed = f.waited
+	defer func() { f.witnessed = false }()
 	if random := env.Seeded(mix(f.x.o.Seed, uint64(image)<<32+uint64(fault.At))); random.Uint64()&1 == 0 {
+		f.witnessed = false // a crash may take it
 		keep := make([]bool, len(f.disk.units))
 		for i := range keep {
 			keep[i] = random.Uint64()&1 == 0

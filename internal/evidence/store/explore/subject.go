@@ -31,6 +31,13 @@ type Doubled interface {
 	Doubled() (file string, pages []int64)
 }
 
+// Witnessing is a Subject that writes down elsewhere how far it is durable when Wait
+// is called. Then no damage of a single page passes for a power failure.
+type Witnessing interface {
+	Subject
+	Witnesses() bool
+}
+
 // Store is an open store.
 type Store interface {
 	Reader

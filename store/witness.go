@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
+	"github.com/ashlar-dev/ashlar/internal/store/journal"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+)
+
+// Damage to the frames of the last Sync, or to the newest superblock, looks like a
+// write that a crash has cut short. What distinguishes them is a witness: a page of
+// the data file that says up to which change everything was durable. It is written
+// some time after a Sync has returned, and costs no sync of its own: a witness that
+// a crash leaves is true, and one that a crash takes is not missed.
+//
+// The background writes it when its timer ends and there is something new to say,
+// so at most four times a second; Wait and Close write it, too.
+
+// witness is what the page says, or what could not be written.
+type witness struct{ durable atomic.Uint64 }
+
+// says reports whether the witness says that the changes up to seq are durable.
+func (w *witness) says(seq message.Seq) bool { return w.durable.Load() >= uint64(seq) }
+
+// hasNews reports whether the witness is to be written, since the changes up to seq
+// are durable.
+func (j *journaler) hasNews(seq message.Seq) bool { return !j.witness.says(seq) }
+
+// resumeWitness is called by recovery with what the witness says.
+func (j *journaler) resumeWitness(w journal.Testimony) { j.witness.durable.Store(uint64(w.Durable)) }
+
+// testify writes the witness, if there is something new to say. Nothing relies on it,
+// so an error is only logged.
+func (j *journaler) testify() {
+	db := j.db
+	if db.opt.ReadOnly {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if db.err() != nil || db.closing.Load() || j.witness.says(j.synced) {
+		return
+	}
+	buf, ok := db.pool.Alloc(datafile.WitnessSize)
+	if !ok {
+		return // later
+	}
+	defer db.pool.Free(buf)
+	datafile.EncodeWitness(buf, db.life.uuid, uint64(j.synced))
+	if _, err := db.files.data.WriteAt(buf, datafile.WitnessAddr); err != nil {
+		db.log.Warn("write the witness", "error", err)
+	}
+	j.witness.durable.Store(uint64(j.synced))
+}
+
+// readWitness returns what the witness of the store says. A place that cannot be read
+// says nothing.
+func (r *recovery) readWitness() (journal.Testimony, error) {
+	db := r.db
+	w := journal.Testimony{File: datafile.Name, Offset: datafile.WitnessAddr}
+	buf, ok := db.pool.Alloc(datafile.WitnessSize)
+	if !ok {
+		return w, fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, datafile.WitnessSize)
+	}
+	defer db.pool.Free(buf)
+	durable, err := datafile.ReadWitness(db.files.data, buf, db.life.uuid)
+	if err != nil {
+		db.log.Warn("read the witness", "error", err)
+	}
+	w.Durable = message.Seq(durable)
+	db.journal.resumeWitness(w)
+	return w, nil
+}
