@@ -151,3 +151,41 @@ func BenchmarkScan(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkIngest brings records in the order of their keys into a store, by Put and
+// by an Ingest, and waits until they are merged.
+func BenchmarkIngest(b *testing.B) {
+	for _, how := range []string{"put", "ingest"} {
+		b.Run(how, func(b *testing.B) {
+			db := benchStore(b, store.Options{Memory: 64 << 20, Durability: store.ProcessCrash})
+			key, value := make([]byte, 24), make([]byte, 96)
+			put, end := db.Put, db.Sync
+			if how == "ingest" {
+				i, err := db.Ingest()
+				if err != nil {
+					b.Fatal(err)
+				}
+				put, end = i.Put, i.Commit
+			}
+			for i := range b.N {
+				record(uint64(i), key, value)
+				copy(key, fmt.Sprintf("%012d", i))
+				if err := put(key, value); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := end(); err != nil {
+				b.Fatal(err)
+			}
+			if err := db.Wait(); err != nil {
+				b.Fatal(err)
+			}
+			b.StopTimer()
+			m := db.Metrics()
+			b.ReportMetric(float64(m.JournalBytes+m.BranchBytes+m.TableBytes+m.BlobBytes)/float64(b.N), "written/op")
+			if err := db.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

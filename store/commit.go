@@ -153,6 +153,9 @@ func (db *DB) mayWriteBatch(b *Batch) error {
 // releases while there are too many memtables, or no room on the disk.
 func (db *DB) active(messages, n int, p purpose) (*mem, error) {
 	for again := true; ; {
+		if err := db.work.awaitIngest(); err != nil {
+			return nil, err
+		}
 		if err := db.err(); err != nil {
 			return nil, err
 		}

@@ -49,6 +49,11 @@ type DB struct {
 	tree   tree
 	work   schedule
 
+	// ingest is the one that is open, under mu. While uncached is set, readers leave
+	// the record cache alone.
+	ingest   *Ingest
+	uncached atomic.Bool
+
 	checkpoints checkpointer
 	journal     journaler
 	durable     durability
@@ -261,6 +266,7 @@ func (db *DB) shut(err error) error {
 	db.work.wakeAll()
 	db.mu.Unlock()
 	db.work.end()
+	db.endIngest()
 	closed := error(ErrClosed)
 	db.stopped.CompareAndSwap(nil, &closed)
 	db.views.close()

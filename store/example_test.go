@@ -167,3 +167,45 @@ func ExampleDB_Iterate() {
 	// user/ann
 	// <nil>
 }
+
+// An Ingest writes records that come in order, all of them or none.
+func ExampleDB_Ingest() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := openExample(dir, store.Options{Memory: store.MemoryMin})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+
+	ingest, err := db.Ingest()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer ingest.Discard() // does nothing after Commit
+	for i := range 1000 {
+		if err := ingest.Put(fmt.Appendf(nil, "day/%04d", i), []byte("...")); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	fmt.Println(errors.Is(ingest.Put([]byte("day/0007"), nil), store.ErrOrder))
+	_, err = db.Get([]byte("day/0042"), nil)
+	fmt.Println(err)
+	if err := ingest.Commit(); err != nil { // durable from here on
+		fmt.Println(err)
+		return
+	}
+	value, err := db.Get([]byte("day/0042"), nil)
+	fmt.Println(string(value), err)
+	// Output:
+	// true
+	// key not found
+	// ... <nil>
+}

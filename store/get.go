@@ -97,7 +97,7 @@ func (db *DB) Get(key, dst []byte) ([]byte, error) {
 	version := db.cache.Version()
 	s := db.acquire()
 	defer db.release(s)
-	return db.get(s, key, db.writer.seen(), dst, true, version)
+	return db.get(s, key, db.writer.seen(), dst, !db.uncached.Load(), version)
 }
 
 // get reads the key as of change number at. Latest means that a newer value

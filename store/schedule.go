@@ -49,6 +49,7 @@ type schedule struct {
 	working       int // compactors that are not idle
 	quiet         bool
 	trimmed       bool // since something was last done
+	held          bool // an ingest ends: changes wait
 	lastSeq       message.Seq
 	lastReads     int64
 }
@@ -242,6 +243,33 @@ func (s *schedule) awaitFlush() error {
 		return ErrClosed
 	}
 	return s.flushErr
+}
+
+// awaitIngest waits until an ingest has ended, or the store has. The caller holds
+// DB.mu.
+func (s *schedule) awaitIngest() error {
+	for s.held {
+		if s.db.closing.Load() {
+			return ErrClosed
+		}
+		s.flushed.Wait()
+	}
+	return nil
+}
+
+// hold makes changes and syncs wait until letGo is called.
+func (s *schedule) hold() {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	s.held = true
+}
+
+func (s *schedule) letGo() {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	s.held = false
+	s.memtableDone()
+	s.wake()
 }
 
 func (s *schedule) journaler() {

@@ -85,6 +85,10 @@ func (db *DB) syncNow() (message.Seq, error) {
 		db.mu.Unlock()
 		return 0, err
 	}
+	if err := db.work.awaitIngest(); err != nil { // a superblock is to make it durable
+		db.mu.Unlock()
+		return 0, err
+	}
 	upTo := db.writer.last()
 	db.writer.closeFrame(db.current.Load().mems[0])
 	db.mu.Unlock()

@@ -61,6 +61,13 @@ func (w *writer) append(m *mem, kind message.Kind, key, value []byte) {
 	w.db.metrics.userBytes += int64(len(key) + len(value))
 }
 
+// jump numbers the records of an ingest, all the same. The caller holds DB.mu.
+func (w *writer) jump(seq message.Seq, records, bytes int64) {
+	w.seq = seq
+	w.db.metrics.changes[message.Put] += records
+	w.db.metrics.userBytes += bytes
+}
+
 // publish makes the changes so far visible, and returns the number of the last.
 // The caller holds DB.mu.
 func (w *writer) publish() message.Seq {

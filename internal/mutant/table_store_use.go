@@ -33,3 +33,34 @@ func iterOptionsMutants() []Mutant {
 			"if it.keysOnly {\n\t\treturn true\n\t}\n", ""),
 	}
 }
+
+// ingestMutants die beside a map, beside readers and writers, and by losses of power at
+// each operation of the disk.
+func ingestMutants() []Mutant {
+	ingest := func(name string, kind Kind, run, breaks, before, after string) Mutant {
+		return Mutant{
+			Name: "store/ingest/" + name, Kind: kind, In: "store", Breaks: breaks, Old: before, New: after,
+			Packages: []string{"store"}, Run: run,
+		}
+	}
+	return []Mutant{
+		ingest("the-journal-begins-one-number-early", Lost, "TestIngestCrashes",
+			"Behind an ingest the journal begins at its number, which no change in the journal has.",
+			"db.newMem(empty.number+1, i.seq+1,", "db.newMem(empty.number+1, i.seq,"),
+		ingest("the-record-cache-keeps-what-was-replaced", WrongAnswer, "TestIngestAgainstAMap",
+			"Reads of keys that an ingest has replaced are answered from the cache.",
+			"db.cache.Clear()\n\terr := i.attach()", "err := i.attach()"),
+		ingest("writers-do-not-wait", Lost, "TestIngestBesideOthers",
+			"Changes are made while an ingest ends, behind its number in front of its superblock.",
+			"\ts.held = true", "\ts.held = false"),
+		ingest("the-number-stays-behind", WrongAnswer, "TestIngestAgainstAMap",
+			"The store's numbers do not move to that of the ingest, so that nobody sees its records.",
+			"\tw.seq = seq\n\tw.db.metrics.changes[message.Put] += records", "\tw.db.metrics.changes[message.Put] += records"),
+		ingest("what-was-discarded-keeps-its-pages", Unsound, "TestIngestOnAFullDisk",
+			"The branches of an ingest that failed stay in the file and in memory.",
+			"for _, b := range i.out {\n\t\ti.db.discard(b)\n\t}\n", ""),
+		ingest("the-same-key-twice", Unsound, "TestIngestAgainstAMap",
+			"An ingest takes a key again.",
+			"bytes.Compare(key, i.last) <= 0", "bytes.Compare(key, i.last) < 0"),
+	}
+}

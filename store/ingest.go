@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
+	"github.com/ashlar-dev/ashlar/internal/store/extent"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/trunk"
+)
+
+// An ingest writes branches while the store goes on, and puts them into the tree
+// at its end. The difficulty is the number of its records, which is in their
+// blocks: at its end it must be above all numbers that have been given out, and no
+// view may have been opened at it or above. So an ingest takes a number far ahead
+// at its beginning, and its end moves the numbers of the store there.
+//
+// Numbers of changes in the journal follow each other without a gap. Therefore
+// writers wait while the end of an ingest flushes the memtables, attaches the
+// branches, and makes the checkpoint after which the journal begins above the
+// number. If power fails before that superblock is durable, nothing on the disk
+// has the number but pages that are free.
+
+// ingestLead is how many changes may be made while an ingest is open. There are
+// 2^56 numbers, enough for 16 million ingests.
+const ingestLead = 1 << 32
+
+// Ingest makes branches of records that come in the order of their keys, without
+// journal and memtables: it writes each record once. Nothing of it is visible, or
+// survives a crash, before Commit; all of it is visible, and durable, when
+// Commit returns. It is safe for concurrent use. A caller ends it with Commit or
+// Discard.
+//
+// It holds one buffer of memory, and the fences of its records, which
+// are about 1/200 of them (Options.Memory). The pages of an ingest that is not
+// committed are free in the next life.
+type Ingest struct {
+	db *DB
+	// mu is taken before all other locks of the store.
+	mu    invariant.Mutex
+	seq   message.Seq
+	ended error // nil: it takes records
+	out   []*trunk.Branch
+	w     *branch.Writer
+	blobs []extent.Run // of the branch that is being written
+
+	last    []byte // the last key
+	begun   bool   // there is one
+	records int64
+	bytes   int64
+	guess   int // records in a branch
+}
+
+// Ingest begins an ingest. There is one at a time.
+func (db *DB) Ingest() (*Ingest, error) {
+	if err := db.mayWrite(message.Put); err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if err := db.open(); err != nil {
+		return nil, err
+	}
+	if db.ingest != nil {
+		return nil, ErrIngest
+	}
+	i := &Ingest{db: db, seq: db.writer.last() + ingestLead, guess: 1024}
+	if i.seq >= message.MaxSeq {
+		return nil, fmt.Errorf("%w: the numbers of changes are used up", ErrTooLarge)
+	}
+	i.mu.SetRank(rankIngest, "ingest")
+	db.ingest = i
+	return i, nil
+}
+
+// Put adds a record, whose key must be above the one before: otherwise the error
+// is ErrOrder, and nothing is added. It copies both. After any error but ErrOrder
+// and ErrTooLarge the ingest can only be discarded. An env.ErrNoSpace means that the
+// records do not fit on the disk beside the reserve (Metrics.ReserveBytes).
+func (i *Ingest) Put(key, value []byte) error {
+	if err := checkSize(message.Put, key, value); err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.ended != nil {
+		return i.ended
+	}
+	if err := i.db.err(); err != nil {
+		return err
+	}
+	if i.begun && bytes.Compare(key, i.last) <= 0 {
+		return fmt.Errorf("%w: %q after %q", ErrOrder, key, i.last)
+	}
+	if err := i.put(key, value); err != nil {
+		err = explain(err)
+		i.drop(err)
+		return err
+	}
+	i.last, i.begun = append(i.last[:0], key...), true
+	i.records++
+	i.bytes += int64(len(key) + len(value))
+	return nil
+}
+
+func (i *Ingest) put(key, value []byte) error {
+	db := i.db
+	if i.w != nil && i.w.Bytes() >= db.opt.Tuning.LeafBytes {
+		if err := i.finish(); err != nil {
+			return err
+		}
+	}
+	if i.w == nil {
+		if err := i.begin(); err != nil {
+			return err
+		}
+	}
+	m := message.Message{Key: key, Value: value, Seq: i.seq, Kind: message.Put}
+	if len(value) > db.opt.Tuning.BlobBytes {
+		ref, run, err := db.putBlob(value, forPuts)
+		if err != nil {
+			return err
+		}
+		i.blobs = append(i.blobs, run)
+		m.Kind, m.Value = message.Blob, ref.Append(nil)
+	}
+	return i.w.Add(m)
+}
+
+// begin begins a branch, when there is room for it.
+func (i *Ingest) begin() (err error) {
+	db := i.db
+	need := mergedPages(db.opt.Tuning.LeafBytes, 1)
+	if !db.space.spare(need) && !(db.freeRetired() && db.space.spare(need)) {
+		return db.noRoom(env.ErrNoSpace)
+	}
+	i.w, err = branch.NewWriter(db.branchOptions(forPuts, false), db.newID(), db.life.epoch, i.guess)
+	return err
+}
+
+// finish ends the branch that is being written.
+func (i *Ingest) finish() error {
+	meta, index, err := i.w.Finish()
+	if err != nil {
+		return err
+	}
+	i.w = nil
+	b, err := i.db.newBranch(meta, index)
+	if err != nil {
+		return err
+	}
+	i.out, i.guess = append(i.out, b), int(meta.Records+meta.Records/16)
+	i.db.forgetBlobs(i.blobs) // the branch likes them by itself
+	i.blobs = nil
+	return nil
+}
+
+// Commit makes the records visible, all in one moment, and durable. They replace
+// what their keys had. All changes made before are durable then, too. Other
+// writers wait while the memtables and a superblock are written; readers do not.
+//
+// With an error nothing has happened and the ingest is discarded, except if the
+// error is ErrStopped: then the next life has all or nothing of it.
+func (i *Ingest) Commit() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.ended != nil {
+		return i.ended
+	}
+	err := i.db.err()
+	if err == nil && i.w != nil {
+		err = i.finish()
+	}
+	if err == nil && len(i.out) > 0 {
+		err = i.commit()
+	}
+	err = explain(err)
+	i.drop(errEnded)
+	if err != nil {
+		return err
+	}
+	return i.db.inline()
+}
+
+// errEnded is the error of calls that come too late.
+var errEnded = fmt.Errorf("%w: the ingest has ended", ErrClosed)
+
+// commit puts the branches into the tree while all writers wait.
+func (i *Ingest) commit() error {
+	db := i.db
+	if err := db.flushMems(false); err != nil { // what was there before, while writers go on
+		return err
+	}
+	db.work.hold()
+	defer db.work.letGo()
+	if err := db.flushMems(false); err != nil {
+		return err
+	}
+	db.checkpoints.lock()
+	defer db.checkpoints.unlock()
+	// Readers neither use nor fill the record cache, from before it is cleared until
+	// they see the new tree; what they began to put into it before and after is refused.
+	db.uncached.Store(true)
+	db.cache.Advance()
+	db.cache.Clear()
+	err := i.attach()
+	db.cache.Advance()
+	db.uncached.Store(false)
+	if err != nil {
+		return err
+	}
+	i.out = nil // the tree's
+	if err := db.checkpoints.write(false); err != nil {
+		// The records are visible, and the numbers behind them must not come to the
+		// journal before the superblock.
+		return db.stop(err)
+	}
+	return nil
+}
+
+// attach is the moment of an ingest. All memtables are empty.
+func (i *Ingest) attach() error {
+	db := i.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if err := db.err(); err != nil {
+		return err
+	}
+	if err := db.open(); err != nil {
+		return err
+	}
+	s := db.current.Load()
+	empty := s.mems[0]
+	invariant.Check(len(s.mems) == 1 && empty.table.Len() == 0, "an ingest ends beside changes of memtables")
+	if db.writer.last() >= i.seq {
+		return fmt.Errorf("%w: more than %d changes while an ingest was open", ErrTooLarge, int64(ingestLead))
+	}
+	var bytes int64
+	var table int
+	for _, b := range i.out {
+		bytes += int64(b.Meta.Bytes)
+		table += 2 * len(b.Meta.Append(nil)) // its object, and a node's reference
+	}
+	// What merging them takes, and the checkpoint, must have room.
+	need := db.keepWith(nil, mergedPages(bytes, len(i.out))+2*pagesOf(int64(table))+8)
+	if err := db.space.admit(need, forPuts, true); err != nil {
+		return db.noRoom(err)
+	}
+	fresh := db.newMem(empty.number+1, i.seq+1, db.opt.Tuning.MemtableBytes)
+	if fresh == nil {
+		return fmt.Errorf("%w: no room for a memtable", ErrMemory)
+	}
+	db.writer.jump(i.seq, i.records, i.bytes)
+	db.writer.add(fresh)
+	db.tree.attach(i.out...)
+	seq := db.writer.publish()
+	if db.traced {
+		db.tracer.Trace(Changed{Version: uint64(seq)})
+	}
+	db.publish([]*mem{fresh})
+	return nil
+}
+
+// Discard gives up the ingest, if it has not ended. It can be called at any time.
+func (i *Ingest) Discard() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.drop(errEnded)
+}
+
+// drop ends the ingest; later calls get the error. The caller holds i.mu.
+func (i *Ingest) drop(err error) {
+	if i.ended != nil {
+		return
+	}
+	i.ended = err
+	if i.w != nil {
+		i.w.Abort()
+		i.w = nil
+	}
+	for _, b := range i.out {
+		i.db.discard(b)
+	}
+	i.out = nil
+	i.db.forgetBlobs(i.blobs)
+	i.blobs = nil
+	i.db.mu.Lock()
+	i.db.ingest = nil
+	i.db.mu.Unlock()
+}
+
+// endIngest is called when the store is closing: no ingest begins any more.
+func (db *DB) endIngest() {
+	db.mu.Lock()
+	i := db.ingest
+	db.mu.Unlock()
+	if i == nil {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.drop(ErrClosed)
+}
+
+var (
+	// ErrOrder reports that a key given to an Ingest is not above the one before.
+	ErrOrder = errors.New("keys of an ingest are not in ascending order")
+	// ErrIngest reports that there is an Ingest which was neither committed nor
+	// discarded.
+	ErrIngest = errors.New("another ingest is open")
+)
