@@ -93,6 +93,12 @@ func (db *DB) change(kind message.Kind, key, value []byte) error {
 // Commit applies the changes of the batch, together. It does not change the
 // batch.
 func (db *DB) Commit(b *Batch, w Write) error {
+	return db.commit(b, w, func() error { return nil })
+}
+
+// commit is Commit if valid returns nil, which it calls under db.mu immediately
+// before it numbers the changes.
+func (db *DB) commit(b *Batch, w Write, valid func() error) error {
 	if b.err != nil {
 		return b.err
 	}
@@ -116,6 +122,9 @@ func (db *DB) Commit(b *Batch, w Write) error {
 	}
 	db.mu.Lock()
 	m, err := db.active(b.count, b.room, b.purpose())
+	if err == nil {
+		err = valid() // after active, which may have released the lock
+	}
 	if err != nil {
 		db.mu.Unlock()
 		db.forgetBlobs(blobs)

@@ -60,6 +60,7 @@ type DB struct {
 	space       *space
 	room        room
 	pacing      pacing
+	txs         transactions
 	copies      atomic.Uint64 // made by Checkpoint
 
 	stopped atomic.Pointer[error]

@@ -3,6 +3,8 @@
 package store_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -208,4 +210,102 @@ func ExampleDB_Ingest() {
 	// true
 	// key not found
 	// ... <nil>
+}
+
+// Update runs its function again when something that it has read was changed
+// meanwhile: here, the first key of a queue.
+func ExampleDB_Update() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := openExample(dir, store.Options{Memory: store.MemoryMin})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	for _, job := range []string{"1 wash", "2 cook"} {
+		if err := db.Put([]byte("queue/"+job), nil); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	var job []byte
+	err = db.Update(context.Background(), store.Sync, func(tx *store.Tx) error {
+		queue, err := tx.Iterate(store.IterOptions{Prefix: []byte("queue/")})
+		if err != nil {
+			return err
+		}
+		if !queue.First() {
+			return queue.Err()
+		}
+		job = bytes.Clone(queue.Key())
+		return errors.Join(tx.Delete(job), tx.Put([]byte("running"), job))
+	})
+	fmt.Printf("%s %v\n", job, err)
+	// Output: queue/1 wash <nil>
+}
+
+// A Tx that has read what another change changes does not commit.
+func ExampleTx() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := openExample(dir, store.Options{Memory: store.MemoryMin})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+
+	tx := db.Begin()
+	defer tx.Discard() // does nothing after Commit
+	_, err = tx.Get([]byte("seat 4a"), nil)
+	fmt.Println(err)
+	if err := tx.Put([]byte("seat 4a"), []byte("ann")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := db.Put([]byte("seat 4a"), []byte("bob")); err != nil { // in the meantime
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(errors.Is(tx.Commit(store.Sync), store.ErrConflict))
+	// Output:
+	// key not found
+	// true
+}
+
+// The conditional writes are transactions of one key.
+func ExampleDB_CompareAndSwap() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := openExample(dir, store.Options{Memory: store.MemoryMin})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+
+	lease := []byte("lease")
+	fmt.Println(db.PutIfAbsent(lease, []byte("ann")))
+	fmt.Println(db.PutIfAbsent(lease, []byte("bob")))
+	fmt.Println(db.CompareAndSwap(lease, []byte("ann"), []byte("bob")))
+	fmt.Println(db.CompareAndDelete(lease, []byte("ann")))
+	// Output:
+	// true <nil>
+	// false <nil>
+	// true <nil>
+	// false <nil>
 }

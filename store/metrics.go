@@ -31,6 +31,8 @@ type CacheMetrics = cache.Metrics
 type Metrics struct {
 	Puts, Deletes, Merges, RangeDeletes int64
 	Gets, Iterators                     int64
+	// Transactions were begun, of which Conflicts ended with an ErrConflict.
+	Transactions, Conflicts int64
 	// UserBytes are the bytes of written keys and values.
 	UserBytes int64
 	// The bytes written to the disk, by cause.
@@ -83,6 +85,7 @@ func (db *DB) Metrics() Metrics {
 	c := &db.metrics
 	m := Metrics{
 		Gets: c.gets.Load(), Iterators: c.iterators.Load(),
+		Transactions: db.txs.begun.Load(), Conflicts: db.txs.conflicts.Load(),
 		JournalBytes: c.journalBytes.Load(), BranchBytes: c.branchBytes.Load(), TableBytes: c.tableBytes.Load(), BlobBytes: c.blobBytes.Load(),
 		CompactionBytes: c.compactRead.Load(), RecordHits: c.recordHits.Load(), Probes: c.probes.Load(), Misled: c.misled.Load(),
 		Memtables: c.memtables.Load(), Flushes: c.flushes.Load(), Compactions: c.compactions.Load(),

@@ -122,14 +122,15 @@ type Table struct {
 	// All keys begin with the first common bytes of first.
 	first  []byte
 	common int
-	gaps   []gap // those behind viewedPos
+	gaps   []gap
 
 	// viewing lets several callers take views of a table that is no longer
 	// written.
 	viewing   sync.Mutex
 	last      *View // the newest view; the table holds a reference
-	viewedPos int   // what lies before is in last
+	viewedPos int   // what is before it is in last
 	viewedLen int
+	gapsSeen  int // the number of gaps before viewedPos
 }
 
 // New returns a table that writes into the arena from base on, which is a
@@ -267,7 +268,7 @@ func (t *Table) leave(to int) {
 	if to == t.pos {
 		return
 	}
-	if n := len(t.gaps); n > 0 && t.gaps[n-1].hi == t.pos {
+	if n := len(t.gaps); n > t.gapsSeen && t.gaps[n-1].hi == t.pos {
 		t.gaps[n-1].hi = to
 	} else {
 		t.gaps = append(t.gaps, gap{t.pos, to})

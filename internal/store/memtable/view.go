@@ -59,7 +59,7 @@ func (t *Table) View() (*View, bool) {
 	v.refs.retain()
 	v.refs.retain()
 	t.last = v
-	t.viewedPos, t.viewedLen, t.gaps = t.pos, t.len, t.gaps[:0]
+	t.viewedPos, t.viewedLen, t.gapsSeen = t.pos, t.len, len(t.gaps)
 	return v, true
 }
 
@@ -114,7 +114,7 @@ func (t *Table) sorted() (*run, bool) {
 // gather fills in the pairs of what was added since the last view, the newest
 // first.
 func (t *Table) gather(pairs []uint64) {
-	p, gaps := t.viewedPos, t.gaps
+	p, gaps := t.viewedPos, t.gaps[t.gapsSeen:]
 	for i := len(pairs) - pairWords; i >= 0; i -= pairWords {
 		for len(gaps) > 0 && gaps[0].lo == p {
 			p, gaps = gaps[0].hi, gaps[1:]

@@ -189,6 +189,36 @@ func (p *Pool) ask(n int) (b []byte, ok bool, answer Answer) {
 	}
 }
 
+// Charge counts bytes of the Go heap against the limit, and frees others as Ask
+// does. It answers false, and counts nothing, when they do not fit. The caller gives
+// them back by Discharge.
+func (p *Pool) Charge(bytes int64) bool {
+	for !p.charge(bytes) {
+		if p.shortage == nil || p.shortage(int(bytes)) != Retry {
+			return p.charge(bytes)
+		}
+	}
+	return true
+}
+
+func (p *Pool) charge(bytes int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ok := p.reclaim(bytes, false)
+	if ok {
+		p.use(bytes)
+	}
+	return ok
+}
+
+// Discharge ends a Charge of so many bytes.
+func (p *Pool) Discharge(bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used -= bytes
+	invariant.Check(p.used >= 0, "slab: discharged %d bytes too many", -p.used)
+}
+
 // alloc takes a piece; exceed says that the limit does not matter.
 func (p *Pool) alloc(n int, exceed bool) ([]byte, bool) {
 	if n <= 0 {

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bytes"
+
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/store/footprint"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+)
+
+// TxIterator iterates over the keys with a value in its bounds, as the transaction saw
+// them when the iterator was made: its own changes are seen, those that it makes later
+// are not. It moves as an Iterator does. What it passes over counts as read, keys
+// without a value included; what is beyond the last key that it was moved to does not.
+// It is closed by Close, or when the transaction ends; then the moves return false,
+// and Err is ErrClosed.
+type TxIterator struct {
+	tx     *Tx
+	base   *Iterator // over the snapshot
+	lo, hi []byte
+	own    []footprint.Entry // within the bounds
+	gone   []footprint.Span  // deleted by the transaction, but for own
+
+	keysOnly  bool
+	backwards bool // Next moves to smaller keys
+
+	place   position
+	reverse bool // the direction of the last move
+	based   bool // base stands: at the key, or at the next one in that direction
+	at      int  // in own: at the key, or at the next one in that direction
+	// The key, where place is standing. It is the base's, an own one, or both.
+	isBase, isOwn bool
+	key, value    []byte
+	valued        bool // value is the key's
+
+	seen   footprint.Span // passed over since the last jump
+	seeing bool
+	closed bool
+	err    error
+}
+
+// Iter returns an iterator over the keys in [lo, hi); nil bounds are open. It copies
+// the bounds.
+func (tx *Tx) Iter(lo, hi []byte) (*TxIterator, error) {
+	return tx.Iterate(IterOptions{Lo: lo, Hi: hi})
+}
+
+// Iterate returns an iterator with the options of DB.Iterate. It copies them. KeysOnly
+// reads no values; yet a change of a value is a conflict.
+func (tx *Tx) Iterate(o IterOptions) (*TxIterator, error) {
+	if tx.ended {
+		return nil, ErrClosed
+	}
+	lo, hi, err := o.bounds()
+	if err != nil {
+		return nil, err
+	}
+	base, err := tx.snapshot.Iterate(IterOptions{Lo: lo, Hi: hi, KeysOnly: o.KeysOnly})
+	if err != nil {
+		return nil, err
+	}
+	it := &TxIterator{tx: tx, base: base, lo: append([]byte{}, lo...), hi: hi, keysOnly: o.KeysOnly, backwards: o.Reverse}
+	it.own, it.gone = tx.writes.All()
+	if hi != nil {
+		it.own = it.own[:footprint.Search(it.own, hi)]
+	}
+	it.own = it.own[footprint.Search(it.own, lo):]
+	if tx.iters == nil {
+		tx.iters = map[*TxIterator]struct{}{}
+	}
+	tx.iters[it] = struct{}{}
+	return it, nil
+}
+
+// First moves to the first key.
+func (it *TxIterator) First() bool { return it.toEnd(it.backwards) }
+
+// Last moves to the last key.
+func (it *TxIterator) Last() bool { return it.toEnd(!it.backwards) }
+
+// Next moves to the next key.
+func (it *TxIterator) Next() bool { return it.step(it.backwards) }
+
+// Prev moves to the key before.
+func (it *TxIterator) Prev() bool { return it.step(!it.backwards) }
+
+// toEnd moves to the least key, or to the greatest.
+func (it *TxIterator) toEnd(greatest bool) bool {
+	if greatest {
+		return it.seekLT(it.hi)
+	}
+	return it.SeekGE(it.lo)
+}
+
+// step moves to the next larger key, or to the next smaller one.
+func (it *TxIterator) step(smaller bool) bool {
+	switch {
+	case it.place != standing && smaller:
+		return it.place != beforeFirst && it.toEnd(true)
+	case it.place != standing:
+		return it.place != afterLast && it.toEnd(false)
+	case smaller:
+		return it.backward(bytes.Clone(it.key), !it.reverse)
+	}
+	return it.forward(append(bytes.Clone(it.key), 0), it.reverse)
+}
+
+// SeekGE moves to the least key at or above key.
+func (it *TxIterator) SeekGE(key []byte) bool {
+	if bytes.Compare(key, it.lo) < 0 {
+		key = it.lo
+	}
+	return it.forward(bytes.Clone(key), true)
+}
+
+// SeekLT moves to the greatest key below key.
+func (it *TxIterator) SeekLT(key []byte) bool {
+	return it.seekLT(append([]byte{}, key...))
+}
+
+// seekLT is SeekLT, where nil is above all keys.
+func (it *TxIterator) seekLT(key []byte) bool {
+	if it.hi != nil && (key == nil || bytes.Compare(key, it.hi) > 0) {
+		key = it.hi
+	}
+	return it.backward(key, true)
+}
+
+// forward moves to the first key at or above from, which it keeps. Jump says that neither the base nor
+// at are at the present key.
+func (it *TxIterator) forward(from []byte, jump bool) bool {
+	if it.failure() != nil {
+		return false
+	}
+	if jump {
+		it.based, it.at = it.base.SeekGE(from), footprint.Search(it.own, from)
+	} else {
+		it.leave(it.base.Next, 1)
+	}
+	it.reverse = false
+	for {
+		for it.based {
+			span, in := footprint.Around(it.gone, it.base.Key())
+			if !in {
+				break
+			}
+			it.based = it.base.SeekGE(span.Hi)
+		}
+		if !it.based && it.at == len(it.own) || it.base.Err() != nil {
+			return it.stop(footprint.Span{Lo: from, Hi: it.hi}, afterLast)
+		}
+		if it.meet(1) {
+			return it.stand(footprint.Span{Lo: from, Hi: append(bytes.Clone(it.key), 0)})
+		}
+		it.leave(it.base.Next, 1)
+	}
+}
+
+// backward moves to the last key below from, which it keeps; nil is above all keys.
+func (it *TxIterator) backward(from []byte, jump bool) bool {
+	if it.failure() != nil {
+		return false
+	}
+	if jump {
+		if it.at = len(it.own) - 1; from == nil {
+			it.based = it.base.Last()
+		} else {
+			it.based, it.at = it.base.SeekLT(from), footprint.Search(it.own, from)-1
+		}
+	} else {
+		it.leave(it.base.Prev, -1)
+	}
+	it.reverse = true
+	for {
+		for it.based {
+			span, in := footprint.Around(it.gone, it.base.Key())
+			if !in {
+				break
+			}
+			it.based = it.base.SeekLT(span.Lo)
+		}
+		if !it.based && it.at < 0 || it.base.Err() != nil {
+			return it.stop(footprint.Span{Lo: it.lo, Hi: from}, beforeFirst)
+		}
+		if it.meet(-1) {
+			return it.stand(footprint.Span{Lo: bytes.Clone(it.key), Hi: from})
+		}
+		it.leave(it.base.Prev, -1)
+	}
+}
+
+// leave moves the base and at on from the key where they met.
+func (it *TxIterator) leave(move func() bool, step int) {
+	if it.isBase {
+		it.based = move()
+	}
+	if it.isOwn {
+		it.at += step
+	}
+}
+
+// meet finds which of the base and the own entries comes first in the direction of
+// step, and reports whether the key has a value.
+func (it *TxIterator) meet(step int) bool {
+	it.isBase, it.isOwn = it.based, it.at >= 0 && it.at < len(it.own)
+	if it.isBase && it.isOwn {
+		order := step * bytes.Compare(it.base.Key(), it.own[it.at].Key)
+		it.isBase, it.isOwn = order <= 0, order >= 0
+	}
+	if !it.isOwn {
+		it.key = append(it.key[:0], it.base.Key()...)
+		return true
+	}
+	it.key = append(it.key[:0], it.own[it.at].Key...)
+	return it.own[it.at].Kind != message.Delete
+}
+
+func (it *TxIterator) stand(passed footprint.Span) bool {
+	it.pass(passed)
+	it.place, it.valued = standing, false
+	return it.err == nil
+}
+
+func (it *TxIterator) stop(passed footprint.Span, end position) bool {
+	it.pass(passed)
+	it.place, it.isBase, it.isOwn = end, false, false
+	return false
+}
+
+// pass records that a span was passed over: with what was passed over before, if they
+// touch. The bounds are the iterator's from now on.
+func (it *TxIterator) pass(span footprint.Span) {
+	switch {
+	case span.Empty():
+	case it.seeing && bytes.Equal(it.seen.Hi, span.Lo) && it.seen.Hi != nil:
+		it.seen.Hi = span.Hi
+	case it.seeing && bytes.Equal(it.seen.Lo, span.Hi) && span.Hi != nil:
+		it.seen.Lo = span.Lo
+	default:
+		it.read()
+		it.seen, it.seeing = span, true
+		if it.err == nil {
+			it.err = it.tx.charge()
+		}
+	}
+}
+
+// read adds what was passed over to what the transaction has read.
+func (it *TxIterator) read() {
+	if it.seeing {
+		it.tx.reads.Add(it.seen)
+		it.seeing = false
+	}
+}
+
+// Key returns the key. It is valid until the next move.
+func (it *TxIterator) Key() []byte {
+	invariant.Check(it.place == standing, "the key of an iterator that stands nowhere")
+	return it.key
+}
+
+// Value returns the key's value. It is valid until the next move. An unreadable value
+// is nil, and Err returns the reason.
+func (it *TxIterator) Value() []byte {
+	invariant.Check(it.place == standing, "the value of an iterator that stands nowhere")
+	switch {
+	case it.keysOnly || it.failure() != nil:
+		return nil
+	case !it.isOwn:
+		return it.base.Value()
+	case it.own[it.at].Kind == message.Put:
+		return it.own[it.at].Value
+	case !it.valued:
+		it.value, it.valued = it.merged(), true
+	}
+	return it.value
+}
+
+// merged is the value that an own operand makes.
+func (it *TxIterator) merged() []byte {
+	var value []byte
+	if it.isBase {
+		if value = it.base.Value(); it.base.Err() != nil {
+			return nil
+		}
+	}
+	return it.tx.db.opt.Merger.Apply(it.value[:0], it.key, value, it.isBase, it.own[it.at].Value)
+}
+
+// Err returns the reason why the iterator stopped, or nil at an end.
+func (it *TxIterator) Err() error { return it.failure() }
+
+func (it *TxIterator) failure() error {
+	if it.err != nil {
+		return it.err
+	}
+	return it.base.Err()
+}
+
+// Close releases what the iterator holds, and returns Err. Closing again does nothing.
+func (it *TxIterator) Close() error {
+	if it.closed {
+		return nil
+	}
+	it.read()
+	delete(it.tx.iters, it)
+	return it.end()
+}
+
+// end closes the iterator, and returns Err.
+func (it *TxIterator) end() error {
+	err := it.failure()
+	_ = it.base.Close()
+	it.closed = true
+	if it.err = err; err == nil {
+		it.err = ErrClosed
+	}
+	return err
+}
