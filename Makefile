@@ -29,7 +29,7 @@ FUZZTIME    ?= 10s
 DEDALUSFUZZTIME ?= 10m
 DEDALUSFUZZFROM ?= 1000
 
-.PHONY: demo test check build release lint unit race repeat fuzz dedalus-fuzz sim crash mutants proofs proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
+.PHONY: demo test check build release lint unit race repeat fuzz dedalus-fuzz sim crash mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -107,6 +107,11 @@ mutants:
 proofs:
 	@if command -v coqc >/dev/null 2>&1; then $(MAKE) --no-print-directory -j2 -C proofs; \
 	else echo "not built: the proofs, for want of coqc"; fi
+
+## certifier: the checker of Dedalus certificates that is extracted from Coq, for `ashlar dedalus certify --proved`, in build/certifier.
+certifier:
+	@if command -v coqc >/dev/null 2>&1 && command -v ocamlopt >/dev/null 2>&1; then $(MAKE) --no-print-directory -C proofs certifier; \
+	else echo "not built: the checker of certificates, for want of coqc and ocamlopt"; exit 1; fi
 
 ## proof-mutants: bugs in the proved programs, each of which a proof must notice; writes build/proof-mutants.md.
 proof-mutants: proofs

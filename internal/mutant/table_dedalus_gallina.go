@@ -17,6 +17,13 @@ func dedalusGallinaMutants() []Mutant {
 		row("one-round", "Recursive rules are applied once in a tick.", interp, "changed = changed && s.Recursive", "changed = false"),
 		row("choose-the-greatest", "The greatest row is chosen.", interp, "slices.CompareFunc(row, least, logic.Value.Compare) < 0", "slices.CompareFunc(row, least, logic.Value.Compare) > 0"),
 		row("negative-is-great", "Negative numbers are greater than others.", logic, "return cmp.Compare(int64(v.Num), int64(w.Num))", "return cmp.Compare(v.Num, w.Num)"),
+		row("negation-is-written-as-its-opposite", "Coq is given a program without its negations.", "internal/dedalus/gallina", "return call(\"Lacks\", w.atom(l.Atom))", "return call(\"Has\", w.atom(l.Atom))"),
 		row("hash-without-type", "Equal numbers of two types have one hash.", logic, "b = append(b, byte(v.Kind))\n\tswitch v.Kind {", "switch v.Kind {"),
+		{Name: "dedalus/certificate/rules-of-a-file-from-nought", Breaks: "A certificate that is read speaks of other rules than the one that was written.", Kind: WrongAnswer, In: "internal/dedalus/certificate",
+			Old: "c.Moved = append(c.Moved, r-1)", New: "c.Moved = append(c.Moved, r)", Packages: []string{"internal/dedalus/certificate"}, Run: "TestFile$"},
+		{Name: "dedalus/certificate/file-without-functions", Breaks: "A certificate loses the functions of keys.", Kind: WrongAnswer, In: "internal/dedalus/certificate",
+			Old: "f.Keys[r] = fileKey{k.Column, k.Func}", New: "f.Keys[r] = fileKey{k.Column, \"\"}", Packages: []string{"internal/dedalus/certificate"}, Run: "TestFile$"},
+		{Name: "dedalus/certificate/certify-checks-the-first-step-alone", Breaks: "Steps after the first one are accepted unseen.", Kind: Unsound, In: "internal/cli/dedalus",
+			Old: "if err := certificate.Check(before, next, s.Claim); err != nil {", New: "if err := certificate.Check(before, next, s.Claim); err != nil && i == 0 {", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscertify"},
 	}
 }

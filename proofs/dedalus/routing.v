@@ -143,13 +143,18 @@ Section routing.
   Context (fwd : string) (ways : gset fact).
   Local Notation reroute := (reroute number place p).
 
+  (** The key itself, or a variable that is bound to it first. *)
+  Definition named (k : term) (pre : list literal) (u : term) : Prop :=
+    pre = [] ∧ u = k ∨ ∃ y, pre = [Let y k] ∧ u = Var y.
+
   Inductive leads (r r' : rule) : Prop :=
     | leads_same : keys p !! head r = None → r' = r → leads r r'
-    | leads_on col k x out :
+    | leads_on col k pre u x out :
         keys p !! head r = Some col → args r !! col = Some (Plain k) →
         Forall (λ a, ∃ t, a = Plain t ∧ known (body r) t) (args r) → known (body r) (dest r) →
-        r' = Rule (head r) (args r) (Var out) (body r ++
-          [Let x (Call "%" [Call "hash" [k]; Const (U64 (N.of_nat (pieces p)))]);
+        named k pre u →
+        r' = Rule (head r) (args r) (Var out) (body r ++ pre ++
+          [Let x (Call "%" [Call "hash" [u]; Const (U64 (N.of_nat (pieces p)))]);
            Has (Atom fwd [dest r; Var x; Var out])]) →
         leads r r'.
 
@@ -172,12 +177,24 @@ Section routing.
     by destruct (H _ _ Ha) as [t ->].
   Qed.
 
+  Lemma named_eval fns self G k pre u e e1 w :
+    named k pre u → e1 ∈ solutions fns self G pre e → eval fns self e k = Some w → e ⊆ e1 ∧ eval fns self e1 u = Some w.
+  Proof.
+    intros [[-> ->]|(y&->&->)] H1 Hk.
+    { simpl in H1. apply elem_of_list_singleton in H1 as ->. done. }
+    split; [by eapply solutions_mono|]. apply elem_of_solutions_cons in H1 as (e2&H2&H1).
+    simpl in H1. apply elem_of_list_singleton in H1 as ->. simpl in *. rewrite Hk in H2.
+    destruct (e !! y) as [v|] eqn:Hy.
+    - case_decide; [|by apply elem_of_nil in H2]. apply elem_of_list_singleton in H2 as ->. congruence.
+    - apply elem_of_list_singleton in H2 as ->. apply lookup_insert.
+  Qed.
+
   (** What such a rule sends, the rule before sends to the node that leads there. *)
   Lemma send_leads fns self G r r' m :
     finds fns → right_ways → (∀ f, f ∈ G → f.1 = fwd → f ∈ ways) → fwd ∉ read_by r →
     leads r r' → m ∈ send fns self G r' → ∃ m0, m0 ∈ send fns self (without fwd G) r ∧ reroute m0 = Some m.
   Proof.
-    intros Hfinds Hways HG Hr Hl Hm. destruct Hl as [HK ->|col k x out HK Hk Hargs Hdest ->].
+    intros Hfinds Hways HG Hr Hl Hm. destruct Hl as [HK ->|col k pre u x out HK Hk Hargs Hdest Hnamed ->].
     { unfold lang.send in Hm. rewrite <- (fires_without fns self fwd) in Hm by done. exists m. split; [exact Hm|].
       apply elem_of_send in Hm as (e&d&v&_&_&_&->). unfold divide.reroute. simpl. by rewrite HK. }
     apply elem_of_send in Hm as (e&d&v&He&Hd&Hv&->). simpl in *.
@@ -200,14 +217,16 @@ Section routing.
     assert (∃ w, v !! col = Some w ∧ eval fns self e1 k = Some w) as (w&Hw&Hk1).
     { apply mapM_Some in Hv1. assert ((arg_term <$> args r) !! col = Some k) as Hc by (by rewrite list_lookup_fmap, Hk).
       destruct (Forall2_lookup_l _ _ _ _ _ Hv1 Hc) as (w&?&?). eauto. }
+    apply solutions_app in Hs as (e1'&Hpre&Hs).
+    destruct (named_eval _ _ _ _ _ _ _ _ _ Hnamed Hpre Hk1) as [_ Hu1].
     apply elem_of_solutions_cons in Hs as (e2&H2&Hs). apply elem_of_solutions_cons in Hs as (e3&H3&Hs).
     simpl in Hs. apply elem_of_list_singleton in Hs as ->.
-    simpl in H2. rewrite Hk1 in H2. simpl in H2.
+    simpl in H2. rewrite Hu1 in H2. simpl in H2.
     destruct (fns "hash" [w]) as [h|] eqn:Hh; simpl in H2; [|by apply elem_of_nil in H2].
-    destruct (fns "%" [h; U64 (N.of_nat (pieces p))]) as [u|] eqn:Hu; simpl in H2; [|by apply elem_of_nil in H2].
-    pose proof (Hfinds _ _ _ Hh Hu) as ->.
+    destruct (fns "%" [h; U64 (N.of_nat (pieces p))]) as [n|] eqn:Hn; simpl in H2; [|by apply elem_of_nil in H2].
+    pose proof (Hfinds _ _ _ Hh Hn) as ->.
     assert (e2 !! x = Some (U64 (N.of_nat (bucket number p w)))) as Hx.
-    { destruct (e1 !! x) as [y|] eqn:Hy.
+    { destruct (e1' !! x) as [y|] eqn:Hy.
       - case_decide; [|by apply elem_of_nil in H2]. apply elem_of_list_singleton in H2 as ->. congruence.
       - apply elem_of_list_singleton in H2 as ->. apply lookup_insert. }
     apply elem_of_extend_has in H3 as (f&Hf&Hmatch). pose proof Hmatch as (Hrel&He23&Hm)%matching_spec. simpl in *.
@@ -225,7 +244,7 @@ Section routing.
       destruct (Hm 0 (dest r) eq_refl Hsimple) as (?&[= <-]&Ha). congruence. }
     specialize (Hway d0 (bucket number p w) d eq_refl).
     unfold divide.reroute, key_of. simpl. rewrite HK, Hw. simpl.
-    case_decide as Hn; [by subst|]. destruct Hway as [-> Hnp]. by rewrite decide_False.
+    case_decide; [by subst|]. destruct Hway as [-> Hnp]. by rewrite decide_False.
   Qed.
 
   (** ** Systems *)
@@ -267,8 +286,9 @@ Section routing.
 
     Lemma leads_read r r' x : leads r r' → x ∈ read_by r' → x ≠ fwd → x ∈ read_by r.
     Proof.
-      intros Hl Hx Hne. destruct Hl as [_ ->|col k y out _ _ _ _ ->]; [done|]. revert Hx. unfold read_by. simpl.
-      rewrite omap_app. intros [?|Hx]%elem_of_app; [done|]. simpl in Hx. by apply elem_of_list_singleton in Hx.
+      intros Hl Hx Hne. destruct Hl as [_ ->|col k pre u y out _ _ _ _ Hpre ->]; [done|]. revert Hx. unfold read_by. simpl.
+      rewrite !omap_app. intros [?|[Hx|Hx]%elem_of_app]%elem_of_app; [done| |by apply elem_of_list_singleton in Hx].
+      by destruct Hpre as [[-> _]|(z&->&_)]; apply elem_of_nil in Hx.
     Qed.
 
     Lemma alike_tick s' s i i' A I :

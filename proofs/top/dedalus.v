@@ -1,6 +1,6 @@
 (** * Rewrites of Dedalus programs *)
 From stdpp Require Import prelude strings gmap.
-From ashlar.dedalus Require Import lang system keyed piece still divide partition check routing.
+From ashlar.dedalus Require Import lang system keyed piece still divide partition check routing certify examples.
 
 (** Take a system of instances with rules, some of which are divided into pieces: each message
     to such an instance goes to the piece that its key names, by whatever numbers keys have, and
@@ -27,6 +27,21 @@ Proof.
   eapply divide_refines, rules_refine; [done..|exact Hl].
 Qed.
 Print Assumptions dividing_by_rules_shows_nothing_new.
+
+(** The same of two programs as they are written, for the checker of a certificate that is
+    extracted and called by [ashlar dedalus certify --proved]: if it says yes, then all that
+    clients see of the second program they might have seen of the first, where pieces do not
+    crash, [hash] and [%] are those of the language, and whatever other functions give. *)
+Theorem divided_program_shows_nothing_new (d : division) (P Q : program) :
+  divided_b d P Q = true →
+  ∀ fns, language fns → ∀ rounds l, behaves fns rounds (meaning Q) l → behaves fns rounds (meaning P) l.
+Proof. intros H fns Hfns rounds l. by eapply divided_sound. Qed.
+Print Assumptions divided_program_shows_nothing_new.
+
+(** It does say yes: of a store in two pieces, for one. *)
+Theorem a_program_may_be_divided : divided_b by_key whole halves = true.
+Proof. exact may_be_halved. Qed.
+Print Assumptions a_program_may_be_divided.
 
 (** If two steps show nothing new, whatever functions give, neither do both in a row. *)
 Theorem rewrites_compose (Σ1 Σ2 Σ3 : system) : refines Σ1 Σ2 → refines Σ2 Σ3 → refines Σ1 Σ3.

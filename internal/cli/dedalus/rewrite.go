@@ -23,11 +23,13 @@ import (
 
 // rewriteOptions are the flags of dedalus rewrite.
 type rewriteOptions struct {
-	steps   []string
-	script  string
-	out     string
-	explain bool
-	json    bool
+	steps  []string
+	script string
+	out    string
+	// certificate is the file that the certificate is written to.
+	certificate string
+	explain     bool
+	json        bool
 	// skip leaves out the comparison of what results with the program.
 	skip bool
 }
@@ -61,7 +63,8 @@ the program does not; 13 it comes to rest where the program does not; 130
 interrupted; 150 errors in the program; 1 files; 2 usage.`,
 		Example: `  ashlar dedalus rewrite storage.ded --explain
   ashlar dedalus rewrite storage.ded --apply 'partition storage into 2' -o storage2.ded
-  ashlar dedalus rewrite storage.ded --script steps.txt --explain`,
+  ashlar dedalus rewrite storage.ded --script steps.txt --explain
+  ashlar dedalus rewrite storage.ded --script steps.txt -o storage2.ded --certificate storage2.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runRewrite(cmd.Context(), t, o, args[0])
@@ -72,6 +75,7 @@ interrupted; 150 errors in the program; 1 files; 2 usage.`,
 	f.StringArrayVar(&o.steps, "apply", nil, "take a `STEP`; again for the next one")
 	f.StringVar(&o.script, "script", "", "take the steps in a `FILE`, a line each; # begins a comment")
 	f.StringVarP(&o.out, "out", "o", "", "write the program to `FILE`, in place of standard output")
+	f.StringVar(&o.certificate, "certificate", "", "write what the steps rest on to `FILE`, for ashlar dedalus certify")
 	f.BoolVar(&o.explain, "explain", false, "say what each step did and what it rests on")
 	f.BoolVar(&o.json, "json", false, "write the steps and what they rest on as JSON, and the program to --out only")
 	f.BoolVar(&o.skip, "no-compare", false, "do not compare what results with the program")
@@ -99,6 +103,9 @@ func runRewrite(ctx context.Context, t *console.Terminal, o rewriteOptions, path
 	if err != nil {
 		return err
 	}
+	if o.certificate != "" && len(steps) == 0 {
+		return exit.With(exit.Usage, errors.New("--certificate: there are no steps to certify"))
+	}
 	p, err := load(t, path)
 	if err != nil {
 		return err
@@ -107,6 +114,7 @@ func runRewrite(ctx context.Context, t *console.Terminal, o rewriteOptions, path
 		explainRules(t, p)
 	}
 	original, told := p, []step{}
+	var certified []certificate.Step
 	var refused *rewrite.Refusal
 	for _, s := range steps {
 		q, cert, err := takeStep(p, s)
@@ -117,6 +125,7 @@ func runRewrite(ctx context.Context, t *console.Terminal, o rewriteOptions, path
 		if refused != nil {
 			break
 		}
+		certified = append(certified, certificate.Step{Claim: cert.Claim(p), Program: q.String()})
 		p = q
 		if o.explain {
 			explainStep(t, told[len(told)-1])
@@ -150,6 +159,11 @@ func runRewrite(ctx context.Context, t *console.Terminal, o rewriteOptions, path
 		}
 		if code := compared.code(); code != 0 {
 			return exit.With(code, nil)
+		}
+	}
+	if o.certificate != "" {
+		if err := writeCertificate(o.certificate, certified); err != nil {
+			return err
 		}
 	}
 	switch {

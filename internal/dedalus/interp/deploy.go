@@ -11,7 +11,7 @@ func Deploy(p *logic.Program, extra map[string][][]logic.Value, f Functions) []*
 	static := map[*logic.Relation][][]logic.Value{}
 	for _, r := range p.Relations {
 		if r.Kind == logic.Static {
-			static[r] = append(staticFacts(p, r), extra[r.Name]...)
+			static[r] = append(StaticFacts(p, r), extra[r.Name]...)
 		}
 	}
 	var out []*Instance
@@ -24,7 +24,8 @@ func Deploy(p *logic.Program, extra map[string][][]logic.Value, f Functions) []*
 	return out
 }
 
-func staticFacts(p *logic.Program, r *logic.Relation) [][]logic.Value {
+// StaticFacts returns the facts of a static relation that the program gives.
+func StaticFacts(p *logic.Program, r *logic.Relation) [][]logic.Value {
 	facts := append([][]logic.Value(nil), r.Facts...)
 	if c := p.Component(r.Nodes); c != nil {
 		for i := range c.Instances {

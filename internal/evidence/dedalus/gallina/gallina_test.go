@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/gallina"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/given"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 	"github.com/ashlar-dev/ashlar/internal/evidence/dedalus/drawn"
-	"github.com/ashlar-dev/ashlar/internal/evidence/dedalus/gallina"
 )
 
 // all has what the drawn programs lack: all types, functions and aggregates that the semantics has,

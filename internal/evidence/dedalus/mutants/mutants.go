@@ -137,6 +137,19 @@ type made struct {
 	claim                       *certificate.Claim
 }
 
+// Certified returns what a row has the certificate's checker judge: the program before, the one with
+// the mistake, and the claim; nil where it has no certificate.
+func (r *Row) Certified() (before, after *logic.Program, claim *certificate.Claim, err error) {
+	m, err := r.make()
+	if err != nil || m.claim == nil {
+		return nil, nil, nil, err
+	}
+	if r.Claim != nil {
+		r.Claim(m.claim)
+	}
+	return m.claimed, m.wrong, m.claim, nil
+}
+
 func (r *Row) make() (*made, error) {
 	text, err := programs.ReadFile("programs/" + r.Program + ".ded")
 	if err != nil {

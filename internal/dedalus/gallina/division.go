@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gallina
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/dedalus/certificate"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
+	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
+)
+
+// Division is that the instances of a component are divided by the columns of keys, and that a
+// static relation leads to the pieces.
+type Division struct {
+	Component *logic.Component
+	Pieces    int
+	Keys      map[string]int
+	Forward   string
+}
+
+// Question asks the extracted checker whether a program is another one rewritten as a claim says.
+// The error names what Coq has no theorem about.
+func Question(before, after *logic.Program, c certificate.Claim) (string, error) {
+	d, err := division(before, after, c)
+	if err != nil {
+		return "", err
+	}
+	w := &writer{functions: true}
+	return plain(call("divided", w.division(before, d), w.program(before, ""), w.program(after, d.Component.Name))), w.err
+}
+
+// Plan asks the extracted checker whether a component may be divided, by the network.
+func Plan(p *logic.Program, d Division) (string, error) {
+	w := &writer{functions: true}
+	return plain(call("may_divide", w.division(p, d), w.program(p, ""))), w.err
+}
+
+func division(before, after *logic.Program, c certificate.Claim) (Division, error) {
+	if c.Kind != "partition" {
+		return Division{}, fmt.Errorf("no theorem is about %s", c.Kind)
+	}
+	d := Division{Component: before.Component(c.Component), Pieces: c.Partitions, Keys: map[string]int{}}
+	if d.Component == nil {
+		return d, fmt.Errorf("there is no component %s", c.Component)
+	}
+	for _, r := range slices.Sorted(maps.Keys(c.Keys)) {
+		if k := c.Keys[r]; k.Func != "" {
+			return d, fmt.Errorf("the theorem has no keys that are functions of columns, as %s of %s", k.Func, r)
+		}
+		d.Keys[r] = c.Keys[r].Column
+	}
+	for _, r := range after.Relations {
+		if before.Find(r.Name) == nil {
+			d.Forward = r.Name
+		}
+	}
+	return d, nil
+}
+
+// division writes a certificate. Where pieces are is what it says of programs that are deployed.
+func (w *writer) division(p *logic.Program, d Division) term {
+	c := d.Component
+	var nodes []string
+	var places []term
+	for i := range c.Instances * c.Partitions {
+		at := logic.NodeName(c.Name, i)
+		nodes = append(nodes, at)
+		for q := range d.Pieces {
+			places = append(places, both(both(node(at), nat(q)), node(logic.NodeName(c.Name, i*d.Pieces+q))))
+		}
+	}
+	key := func(r string) term { return both(text(r), nat(d.Keys[r])) }
+	return call("Division", nat(d.Pieces), list(slices.Sorted(maps.Keys(d.Keys)), key), list(pulses(p, c), text),
+		list(nodes, node), list(places, func(t term) term { return t }), text(d.Forward))
+}
+
+// program writes a program with its instances and static facts. All nodes may crash but the pieces
+// of the component that is divided.
+func (w *writer) program(p *logic.Program, divided string) term {
+	var instances, facts []term
+	var mortals []string
+	for _, n := range interp.Deploy(p, nil, nil) {
+		c := p.Component(n.Node[:strings.LastIndexByte(n.Node, '/')])
+		instances = append(instances, call("Instance", node(n.Node), node(n.Self), w.component(p, c)))
+		if c.Name != divided {
+			mortals = append(mortals, n.Node)
+		}
+	}
+	var static, input, output, timer, durable []string
+	for _, r := range p.Relations {
+		switch r.Kind {
+		case logic.Static:
+			static = append(static, r.Name)
+			if r.Facts == nil && r.Nodes == "" && r.Size == "" {
+				w.refuse("static relations whose facts the program does not give, as " + r.Name)
+			}
+			for _, row := range interp.StaticFacts(p, r) {
+				facts = append(facts, w.fact(interp.Fact{Relation: r, Row: row}))
+			}
+		case logic.Input:
+			input = append(input, r.Name)
+		case logic.Output:
+			output = append(output, r.Name)
+		case logic.Timer:
+			timer = append(timer, r.Name)
+		}
+		if r.Durable {
+			durable = append(durable, r.Name)
+		}
+	}
+	same := func(t term) term { return t }
+	return call("Program", list(instances, same), list(facts, same), list(static, text), list(input, text), list(output, text),
+		list(timer, text), list(durable, text), list(mortals, node))
+}
+
+// pulses are the most relations of which it may be that nothing carries them, and that they follow
+// from others in their tick.
+func pulses(p *logic.Program, c *logic.Component) []string {
+	in := map[string]bool{}
+	for _, r := range p.Refs(c) {
+		in[r.Name] = true
+	}
+	for _, r := range c.Rules {
+		if r.Kind == logic.Sync {
+			in[r.Head.Relation.Name] = true
+		}
+	}
+	for _, r := range c.Rules {
+		if r.Kind == logic.Next {
+			delete(in, r.Head.Relation.Name)
+		}
+	}
+	for range c.Rules {
+		for _, r := range c.Rules {
+			wakes := slices.ContainsFunc(r.Body, func(l logic.Literal) bool { return l.Positive() && in[l.Atom.Relation.Name] })
+			if r.Kind == logic.Sync && !wakes {
+				delete(in, r.Head.Relation.Name)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(in))
+}
