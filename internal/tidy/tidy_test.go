@@ -4,9 +4,7 @@ package tidy
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -20,65 +18,6 @@ import (
 
 	"golang.org/x/mod/modfile"
 )
-
-const (
-	root   = "../.."
-	module = "github.com/ashlar-dev/ashlar"
-)
-
-// goFile is one parsed Go file of the repository.
-type goFile struct {
-	path string // from the root, with slashes
-	pkg  string // the package's directory
-	test bool
-	ast  *ast.File
-}
-
-// goFiles parses every Go file outside testdata.
-func goFiles(t *testing.T) (*token.FileSet, []goFile) {
-	t.Helper()
-	fset := token.NewFileSet()
-	var files []goFile
-	walk(t, func(p string) {
-		if !strings.HasSuffix(p, ".go") || strings.Contains(p, "testdata/") {
-			return
-		}
-		f, err := parser.ParseFile(fset, filepath.Join(root, p), nil, parser.ParseComments)
-		if err != nil {
-			t.Errorf("%s: %v", p, err)
-			return
-		}
-		files = append(files, goFile{path: p, pkg: path.Dir(p), test: strings.HasSuffix(p, "_test.go"), ast: f})
-	})
-	if len(files) < 20 {
-		t.Fatalf("found %d Go files from %s: wrong directory?", len(files), root)
-	}
-	return fset, files
-}
-
-// walk visits every regular file of the repository in order, but what git and
-// builds put there.
-func walk(t *testing.T, visit func(path string)) {
-	t.Helper()
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, _ := filepath.Rel(root, p)
-		rel = filepath.ToSlash(rel)
-		if d.IsDir() {
-			if rel == ".git" || rel == "build" || rel == "bench/build" {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		visit(rel)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestEveryPackageHasOneComment(t *testing.T) {
 	_, files := goFiles(t)
