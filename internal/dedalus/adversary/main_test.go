@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package adversary_test
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+// TestMain has the collector run seldom. Runs are made and forgotten: the heap is small, and
+// to collect it whenever it has doubled takes a quarter of the time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	m.Run()
+}
