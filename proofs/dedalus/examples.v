@@ -1,6 +1,6 @@
 (** * Dedalus: programs that the checkers accept *)
 From stdpp Require Import prelude strings gmap gmultiset.
-From ashlar.dedalus Require Import lang system divide certify.
+From ashlar.dedalus Require Import lang system divide certify decouple separate.
 
 Local Open Scope string_scope.
 Local Open Scope list_scope.
@@ -43,4 +43,28 @@ Lemma may_not_be_divided_so :
   divided_b by_key whole whole = false ∧
   divided_b (Division 2 [("put", 0); ("kept", 0)] [] [at_store "0"]
     [(at_store "0", 0, at_store "0"); (at_store "0", 1, at_store "1")] "to") whole halves = false.
+Proof. by vm_compute. Qed.
+
+(** A server keeps keys, and each vote that came in, which it counts; the two share nothing. *)
+Definition server : program :=
+  Program
+    [Instance (Node "server/0") (Node "server/0")
+      (Component
+        [[Rule "votes" [Plain (Var "k"); Agg Count (Var "v")] Wild [Has (Atom "vote" [Var "k"; Var "v"])]]]
+        [Rule "kept" [Plain (Var "k")] Wild [Has (Atom "put" [Var "k"])];
+         Rule "kept" [Plain (Var "k")] Wild [Has (Atom "kept" [Var "k"])]]
+        [Rule "told" [Plain (Var "n")] (Const (Node "c")) [Has (Atom "votes" [Var "k"; Var "n"])];
+         Rule "seen" [Plain (Var "k")] (Const (Node "c")) [Has (Atom "kept" [Var "k"])]])]
+    [] [] ["put"] ["told"; "seen"] [] [] [].
+
+Definition votes_apart : separation :=
+  Separation ["vote"; "votes"] ["vote"; "votes"; "put"] [Node "server/0"] [(Node "server/0", 0, Node "votes/0")].
+
+Lemma may_be_taken_apart : may_decouple_program votes_apart server = true.
+Proof. by vm_compute. Qed.
+
+(** Not so the votes without their count, or what clients put. *)
+Lemma may_not_be_taken_apart_so :
+  may_decouple_program (Separation ["vote"] ["vote"; "votes"; "put"] [Node "server/0"] [(Node "server/0", 0, Node "votes/0")]) server = false ∧
+  may_decouple_program (Separation ["put"; "kept"] ["vote"; "votes"; "put"] [Node "server/0"] [(Node "server/0", 0, Node "keys/0")]) server = false.
 Proof. by vm_compute. Qed.

@@ -1,8 +1,9 @@
 (* Reads questions and answers each with a line: yes, if the checker that was extracted from
-   proofs/dedalus/certify.v (module Model) accepts the certificate, and otherwise no.
+   proofs/dedalus (module Model) accepts the certificate, and otherwise no.
 
      (divided DIVISION PROGRAM PROGRAM)     the second is the first one, divided
      (may_divide DIVISION PROGRAM)          the network may divide it
+     (may_decouple SEPARATION PROGRAM)      the network may take it apart
 
    Terms are written as in Coq, with all arguments in parentheses, lists and pairs in brackets
    without signs between their items, numbers in decimal and strings in quotes, which are
@@ -193,9 +194,16 @@ let division_of = function
         d_forward = string_of f }
   | _ -> malformed "a certificate is missing"
 
+let separation_of = function
+  | Apply [ Word "Separation"; m; e; a; p ] ->
+      { s_moves = strings_of m; s_pulses = strings_of e; s_nodes = list_of value_of a;
+        s_places = list_of (pair_of (pair_of value_of nat_of) value_of) p }
+  | _ -> malformed "a certificate is missing"
+
 let accepts = function
   | Apply [ Word "divided"; d; p; q ] -> divided_b (division_of d) (program_of p) (program_of q)
   | Apply [ Word "may_divide"; d; p ] -> may_divide_program (division_of d) (program_of p)
+  | Apply [ Word "may_decouple"; s; p ] -> may_decouple_program (separation_of s) (program_of p)
   | _ -> malformed "a question is missing"
 
 let () =

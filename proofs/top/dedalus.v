@@ -1,6 +1,6 @@
 (** * Rewrites of Dedalus programs *)
 From stdpp Require Import prelude strings gmap.
-From ashlar.dedalus Require Import lang system keyed piece still divide partition check routing certify examples.
+From ashlar.dedalus Require Import lang system keyed piece still divide partition check routing certify decouple separate examples.
 
 (** Take a system of instances with rules, some of which are divided into pieces: each message
     to such an instance goes to the piece that its key names, by whatever numbers keys have, and
@@ -42,6 +42,23 @@ Print Assumptions divided_program_shows_nothing_new.
 Theorem a_program_may_be_divided : divided_b by_key whole halves = true.
 Proof. exact may_be_halved. Qed.
 Print Assumptions a_program_may_be_divided.
+
+(** Take a system of instances, some of which have rules of two sides that share no relation but
+    static ones: each becomes two instances, and what rules of the one side read the
+    network sends to the new one.  If the checker says yes, then all that clients can see of that
+    they might have seen before: whatever functions give, however messages come, and whenever the
+    instances crash that are not taken apart. *)
+Theorem decoupling_shows_nothing_new (place : value → value) (d : decoupling) (Σ : system) :
+  may_decouple_b place d Σ = true →
+  ∀ fns rounds l, behaves fns rounds (decouple place d Σ) l → behaves fns rounds Σ l.
+Proof. intros H%may_decouple_sound. by apply decouple_refines. Qed.
+Print Assumptions decoupling_shows_nothing_new.
+
+(** It does say yes: of a server that counts votes and keeps keys, and of that only for
+    the relations that share nothing. *)
+Theorem a_program_may_be_decoupled : may_decouple_program votes_apart server = true.
+Proof. exact may_be_taken_apart. Qed.
+Print Assumptions a_program_may_be_decoupled.
 
 (** If two steps show nothing new, whatever functions give, neither do both in a row. *)
 Theorem rewrites_compose (Σ1 Σ2 Σ3 : system) : refines Σ1 Σ2 → refines Σ2 Σ3 → refines Σ1 Σ3.
