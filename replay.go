@@ -84,12 +84,15 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 			Message: "the module has no algorithm: traces are those of Modular PlusCal archetypes"})
 		return nil, inputError(&specification.Error{Diagnostics: s.Diagnostics})
 	}
-	if c := s.Loaded.Plain.Crashes; c != nil {
-		// A trace that only a crash explains would be rejected, for no reason in it.
-		s.Diagnostics.Add(source.Diagnostic{Code: specification.CrashNotReplayed, Span: c.Bound.Span(),
-			Message: "this archetype crashes, and traces are checked of processes that live once",
-			Repair:  "check the traces of a specification without durable variables and the label recover"})
-		return nil, inputError(&specification.Error{Diagnostics: s.Diagnostics})
+	logs, err := conform.ReadDir(traces, s.Loaded.Spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	if s.Loaded.Plain.Crashes != nil {
+		// The traces say how often processes crashed, whatever the configuration allows.
+		if err := s.Crash(int32(conform.Crashes(logs))); err != nil {
+			return nil, inputError(err)
+		}
 	}
 	m, err := s.Model(o.evaluation())
 	if err != nil {
@@ -99,11 +102,7 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 	if err != nil {
 		return nil, &NoValueError{err}
 	}
-	logs, err := conform.ReadDir(traces, m.Info().Name)
-	if err != nil {
-		return nil, err
-	}
-	r, err := conform.Check(ctx, conform.NewAlgorithm(m, algorithm), logs, conform.Options{StepsMax: o.StepsMax, Hidden: len(algorithm.Processes()) > len(logs)})
+	r, err := conform.Check(ctx, conform.NewAlgorithm(m, algorithm), logs, conform.Options{StepsMax: o.StepsMax, Hidden: conform.Processes(logs) < len(algorithm.Processes())})
 	var step *conform.StepError
 	switch {
 	case errors.As(err, &step):
@@ -116,7 +115,7 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 	for _, b := range r.Blocked {
 		l := r.Logs[b.Log]
 		e := &l.Events[b.Event]
-		out.Blocked = append(out.Blocked, Blocked{Process: l.Actor, File: path.Clean(l.Name), Line: e.Line, Label: e.Label,
+		out.Blocked = append(out.Blocked, Blocked{Process: l.Actor, File: path.Clean(e.File), Line: e.Line, Label: e.Label,
 			Place: b.Obstacle.Place, Text: b.Obstacle.Text, Reason: b.Obstacle.Reason})
 	}
 	for _, b := range r.State {

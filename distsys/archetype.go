@@ -73,6 +73,9 @@ type Archetype[S any] struct {
 	// given (self, parameters). Nil: there is nothing to set. Init runs as a
 	// section: it may choose, and an empty choice blocks it.
 	Init func(s *S, tx *Tx) error
+	// Crash says how an instance goes on after a crash. Nil: the archetype has
+	// no crash, and a process that ends takes the instance with it.
+	Crash *Crash[S]
 	// Invariants are checked before each commit, in order.
 	Invariants []Invariant[S]
 	// Vars lists the variables in the order of their declaration, for traces

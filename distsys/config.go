@@ -59,7 +59,8 @@ type Member struct {
 
 // The kinds of a Supply.
 const (
-	// KindMailboxes are mailboxes, one for each index: Mode, Capacity, Window, At.
+	// KindMailboxes are mailboxes, one for each index: Mode, Capacity, Window,
+	// Distinct, At.
 	KindMailboxes = "mailboxes"
 	// KindLengths are the lengths of the mailboxes Of.
 	KindLengths = "lengths"
@@ -76,7 +77,7 @@ const (
 	KindConstant = "constant"
 	// KindDummy is KindConstant that takes writes without effect.
 	KindDummy = "dummy"
-	// KindQueue is a queue of the node: Capacity.
+	// KindQueue is a queue of the node: Capacity, Distinct.
 	KindQueue = "queue"
 	// KindEach is, for each index, a resource of its own like Like.
 	KindEach = "each"
@@ -85,10 +86,12 @@ const (
 // Supply is a resource, by its kind; which other fields there are depends on
 // it.
 type Supply struct {
-	Kind     string   `json:"kind"`
-	Mode     string   `json:"mode,omitempty"` // "strict" or "relaxed"
-	Capacity int      `json:"capacity,omitempty"`
-	Window   int      `json:"window,omitempty"`
+	Kind     string `json:"kind"`
+	Mode     string `json:"mode,omitempty"` // "strict" or "relaxed"
+	Capacity int    `json:"capacity,omitempty"`
+	Window   int    `json:"window,omitempty"`
+	// Distinct makes sets of mailboxes and queues: a message is not there twice.
+	Distinct bool     `json:"distinct,omitempty"`
 	Of       string   `json:"of,omitempty"`
 	Interval Duration `json:"interval,omitempty"`
 	Timeout  Duration `json:"timeout,omitempty"`
@@ -276,7 +279,7 @@ func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 		KindVariable: {"value"}, KindConstant: {"value"}, KindDummy: {"value"}, KindQueue: {}, KindEach: {"like"},
 	}
 	may := map[string][]string{
-		KindMailboxes: {"mode", "capacity", "window"}, KindDetector: {"interval", "timeout"}, KindQueue: {"capacity"},
+		KindMailboxes: {"mode", "capacity", "window", "distinct"}, KindDetector: {"interval", "timeout"}, KindQueue: {"capacity", "distinct"},
 	}
 	need, known := needs[s.Kind]
 	if !known {
@@ -321,7 +324,7 @@ func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 // given returns which of the fields that depend on the kind are present.
 func (s *Supply) given() map[string]bool {
 	return map[string]bool{
-		"mode": s.Mode != "", "capacity": s.Capacity != 0, "window": s.Window != 0, "of": s.Of != "", "interval": s.Interval != 0,
+		"mode": s.Mode != "", "capacity": s.Capacity != 0, "window": s.Window != 0, "distinct": s.Distinct, "of": s.Of != "", "interval": s.Interval != 0,
 		"timeout": s.Timeout != 0, "after": s.After != 0, "value": !s.Value.IsZero(), "at": len(s.At) > 0, "like": s.Like != nil,
 	}
 }
@@ -365,6 +368,9 @@ func (c *Config) Check(sys *System) error {
 				continue
 			}
 			c.checkMember(&f, at, p, t)
+			if first, err := sys.Template(c.Nodes[node][0].Archetype); err == nil && first.Crashes != t.Crashes {
+				f.add("%s: %s cannot share a node with %s: a crash of the node is one of both, and in the specification one of them never crashes", at, t.Name, first.Name)
+			}
 		}
 	}
 	return errors.Join(f...)
@@ -372,6 +378,9 @@ func (c *Config) Check(sys *System) error {
 
 func (c *Config) checkMember(f *faults, at string, p Member, t Template) {
 	refs, values := map[string]bool{}, map[string]bool{}
+	if t.Crashes {
+		defer c.checkLosses(f, at, p, t)
+	}
 	for _, param := range t.Params {
 		if !param.Ref {
 			values[param.Name] = true
@@ -401,6 +410,55 @@ func (c *Config) checkMember(f *faults, at string, p Member, t Template) {
 			f.add("%s: %s has no value parameter %s; it has %s", at, t.Name, name, list(sortedKeys(values)))
 		}
 	}
+}
+
+// checkLosses checks that a crash of the node does to the resources of an instance
+// what the specification says.
+func (c *Config) checkLosses(f *faults, at string, p Member, t Template) {
+	for _, param := range t.Params {
+		s, ok := c.Resources[p.Refs[param.Name]]
+		if !ok || !param.Ref {
+			continue
+		}
+		kind, each := s.Kind, ""
+		if kind == KindEach {
+			kind, each = s.Like.Kind, " of each"
+		}
+		wrong := ""
+		switch kind {
+		case KindMailboxes:
+			if param.Crash == Starts {
+				wrong = "starts again with its first value"
+			}
+		case KindVariable:
+			if param.Crash != Starts {
+				wrong = "does not start again with its first value; a resource of kind \"shared\" is durable"
+			}
+		case KindShared:
+			if param.Crash != Keeps || each != "" {
+				wrong = "is not one variable that keeps its value"
+			}
+		case KindQueue:
+			if param.Crash != Clears {
+				wrong = "does not lose what has not been read"
+			}
+		}
+		if wrong != "" {
+			f.add("%s: %s: resource %s of kind %q%s does not suit parameter %s: after a crash, what the specification has there %s",
+				at, t.Name, p.Refs[param.Name], kind, each, param.Name, wrong)
+		}
+	}
+}
+
+// Survives reports whether instances on a node survive crashes, so that it needs a
+// journal.
+func (c *Config) Survives(sys *System, node string) bool {
+	for _, p := range c.Nodes[node] {
+		if t, err := sys.Template(p.Archetype); err == nil && t.Crashes {
+			return true
+		}
+	}
+	return false
 }
 
 // ConstantValues are the values of the constants.

@@ -34,6 +34,9 @@ type code interface {
 	attempt(tx *Tx, pc Label) (Label, error)
 	accept()
 	vars() []Var
+	// changes returns the durable variables that the attempt assigned, and
+	// whether the journal has to know of it.
+	changes() ([]Var, bool)
 	labelName(pc Label) string
 	place(pc Label) string
 }
@@ -43,6 +46,7 @@ type phase uint8
 const (
 	ready      phase = iota
 	committing       // asking resources to pre-commit
+	syncing          // waiting for the journal
 	waiting          // blocked, or pausing after an abort
 	finished
 )
@@ -51,8 +55,10 @@ const (
 //
 //	ready       attempt: to committing, to ready (another combination), to
 //	            waiting (every combination is blocked, or a resource refused)
-//	committing  all resources pre-committed: commit, to ready; one refused:
-//	            to waiting
+//	committing  all resources pre-committed: commit, to ready or, where the
+//	            journal has to be waited for, to syncing; one refused: to
+//	            waiting
+//	syncing     what the section depends on is durable: commit, to ready
 //	waiting     woken: to ready
 //	finished    final, until restart
 //
@@ -81,9 +87,16 @@ type engine struct {
 	answered *env.Signal // a pending pre-commit is worth another question
 	timer    env.Timer
 
+	// Of an archetype that crashes: the journal's number of the last record, how
+	// many may be not durable yet, and what the lives before have left.
+	ticket uint64
+	lag    int
+	kept   *Kept
+
 	n     uint64 // committed sections
 	began env.Instant
 	clock tracelog.Clock
+	actor string // in clocks: the name and the life
 	// tracer is nil if there is none.
 	tracer env.Tracer
 	shown  map[string]string // the variables as the trace last had them
@@ -99,6 +112,11 @@ type engine struct {
 func (e *engine) setUp(c code, archetype string, self value.Value, o Options) {
 	e.code, e.kind, e.self, e.opt = c, archetype, self, o
 	e.name = archetype + "(" + self.String() + ")"
+	e.actor = e.name
+	if o.Journal != nil {
+		e.actor = tracelog.Actor(archetype, self.String(), o.Journal.Life())
+		e.kept = o.Journal.Recall(e.name)
+	}
 	e.tx = Tx{run: e, traced: o.Recorder != nil}
 	e.explore.rng = o.Env.Random.Split(e.name)
 	e.backoff = env.Backoff{Min: o.RetryMin, Max: o.RetryMax}
@@ -148,12 +166,22 @@ func (e *engine) Close() error {
 	e.Stop()
 	e.running.Lock()
 	defer e.running.Unlock()
-	e.interrupt()
+	e.leave()
 	return nil
 }
 
-func (e *engine) restart() {
+// leave is interrupt for an instance that does not go on: a section that waits for
+// the journal is given up, as a crash would do it, before anybody has seen it.
+func (e *engine) leave() {
+	if e.phase == syncing {
+		e.tx.abort()
+		e.phase = ready
+	}
 	e.interrupt()
+}
+
+func (e *engine) restart() {
+	e.leave()
 	e.pc, e.phase, e.err = starting, ready, nil
 	e.n, e.clock, e.shown = 0, nil, nil
 	e.explore.reset()
@@ -162,7 +190,10 @@ func (e *engine) restart() {
 
 // interrupt leaves the current section, so that the instance is at its label.
 func (e *engine) interrupt() {
-	if e.phase == committing {
+	switch e.phase {
+	case syncing:
+		return // the section may be durable: it is at no label
+	case committing:
 		e.tx.abort()
 	}
 	if e.phase != finished {
@@ -235,6 +266,12 @@ func (e *engine) Step() Status {
 	if e.phase == finished {
 		return Finished
 	}
+	if e.phase == syncing {
+		if !e.answered.Take() {
+			return e.await()
+		}
+		return e.settle()
+	}
 	if e.stop.Load() || e.closed.Load() {
 		e.interrupt()
 		return Finished
@@ -255,7 +292,20 @@ func (e *engine) Step() Status {
 	return e.attempt()
 }
 
+// await waits for the journal. A caller who stops the instance does not wait: the
+// section goes on in the next Run.
+func (e *engine) await() Status {
+	if e.stop.Load() || e.closed.Load() {
+		return Finished
+	}
+	return Waiting
+}
+
 func (e *engine) attempt() Status {
+	if e.pc == starting && e.kept != nil && e.kept.Done {
+		e.pc, e.phase = Done, finished
+		return Finished
+	}
 	if e.tx.traced {
 		e.began = e.opt.Env.Clock.Now()
 	}
@@ -266,7 +316,7 @@ func (e *engine) attempt() Status {
 	}
 	e.next = next
 	if e.tx.traced {
-		e.tx.stamp = e.clock.Merge(e.tx.seen).With(e.name, e.n+1)
+		e.tx.stamp = e.clock.Merge(e.tx.seen).With(e.actor, e.n+1)
 	}
 	if len(e.tx.joined) == 0 {
 		return e.commit()
@@ -288,9 +338,8 @@ func (e *engine) advanceCommit() Status {
 	}
 }
 
-// commit makes the section take effect. It writes the trace first, so that
-// every section that others can have seen is in the trace. It prints before it
-// commits, so that the output precedes any output caused by it.
+// commit writes the section to the trace, so that every section that others can
+// have seen is in it, and then to the journal.
 func (e *engine) commit() Status {
 	if e.tx.traced {
 		if err := e.record(""); err != nil {
@@ -298,6 +347,32 @@ func (e *engine) commit() Status {
 		}
 		e.clock = e.tx.stamp
 	}
+	if e.opt.Journal != nil {
+		if err := e.keep(); err != nil {
+			e.tx.abort()
+			return e.fail(err)
+		}
+		return e.settle()
+	}
+	return e.effect()
+}
+
+// settle makes the section take effect once the journal permits it.
+func (e *engine) settle() Status {
+	switch settled, err := e.settled(); {
+	case err != nil:
+		e.tx.abort()
+		return e.fail(err)
+	case !settled:
+		e.phase = syncing
+		return e.await()
+	}
+	return e.effect()
+}
+
+// effect makes the section take effect. It prints before it commits, so that the
+// output precedes any output caused by it.
+func (e *engine) effect() Status {
 	if e.opt.Print != nil {
 		for _, line := range e.tx.printed {
 			fmt.Fprintln(e.opt.Print, line)

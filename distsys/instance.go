@@ -26,6 +26,9 @@ type Options struct {
 	Print io.Writer
 	// Recorder receives the sections. Nil: no trace is kept.
 	Recorder Recorder
+	// Journal keeps the durable variables of an archetype that crashes, which
+	// needs it; others must have none. It is read by New.
+	Journal Journal
 	// TraceAborted records sections that were given up as well.
 	TraceAborted bool
 }
@@ -79,6 +82,12 @@ func New[S any](a *Archetype[S], self value.Value, s S, o Options) (*Instance[S]
 	if err != nil {
 		return nil, err
 	}
+	switch {
+	case a.Crash != nil && o.Journal == nil:
+		return nil, fmt.Errorf("archetype %s survives crashes: Options.Journal is needed", a.Name)
+	case a.Crash == nil:
+		o.Journal = nil
+	}
 	in := &Instance[S]{arch: a, first: s, cur: s}
 	in.engine.setUp(in, a.Name, self, o)
 	return in, nil
@@ -91,8 +100,12 @@ func (in *Instance[S]) State() S { return in.cur }
 func (in *Instance[S]) At() string { return in.labelName(in.pc) }
 
 // Reset puts the instance back into the state in which New left it, so that Run
-// starts anew. The instance must not be running.
+// starts anew. The instance must not be running, and must not be of an archetype
+// that survives crashes: only a new life of its node starts that again.
 func (in *Instance[S]) Reset() {
+	if in.arch.Crash != nil {
+		panic("distsys: Reset of " + in.name + ", which survives crashes")
+	}
 	in.cur = in.first
 	in.engine.restart()
 }
@@ -119,10 +132,8 @@ func (in *Instance[S]) attempt(tx *Tx, pc Label) (next Label, err error) {
 	}()
 	in.work = in.cur
 	if pc == starting {
-		if in.arch.Init != nil {
-			if err := in.arch.Init(&in.work, tx); err != nil {
-				return 0, err
-			}
+		if next, err = in.start(tx); err != nil {
+			return 0, err
 		}
 	} else if next, err = in.arch.Sections[pc].Run(&in.work, tx); err != nil {
 		return 0, err
@@ -134,6 +145,36 @@ func (in *Instance[S]) attempt(tx *Tx, pc Label) (next Label, err error) {
 		err = in.checkInvariants(tx)
 	}
 	return next, err
+}
+
+// start gives the variables their first values, of which the durable ones are
+// those that the lives before have left, and returns where to start.
+func (in *Instance[S]) start(tx *Tx) (Label, error) {
+	c, init, at := in.arch.Crash, in.arch.Init, Label(0)
+	if in.kept != nil {
+		if err := c.recall(&in.work, in.kept); err != nil {
+			return 0, err
+		}
+		init, at = c.Restart, c.Recover
+	}
+	if init == nil {
+		return at, nil
+	}
+	return at, init(&in.work, tx)
+}
+
+// changes implements code. The first section of the first life makes known that
+// there is an instance, whatever it has assigned.
+func (in *Instance[S]) changes() ([]Var, bool) {
+	c := in.arch.Crash
+	changed := c.Changed(&in.work)
+	if in.pc == starting {
+		if in.kept != nil {
+			return nil, false
+		}
+		changed = allChanged
+	}
+	return c.changes(&in.work, changed), changed != 0
 }
 
 func (in *Instance[S]) checkInvariants(tx *Tx) error {

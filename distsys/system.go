@@ -40,12 +40,29 @@ type Param struct {
 	// writes it twice. NotRelaxed is the reason where it is not.
 	Relaxed    bool
 	NotRelaxed string
+	// Crash is what a crash of the process does to what stands behind a ref
+	// parameter of an archetype that crashes.
+	Crash Loss
 }
+
+// Loss is what a crash of a process does to a resource, in the specification.
+type Loss uint8
+
+const (
+	// Keeps: nothing is lost.
+	Keeps Loss = iota
+	// Starts: it has the value again with which the process started.
+	Starts
+	// Clears: the messages are lost that the process has not read.
+	Clears
+)
 
 // Template makes instances of an archetype.
 type Template struct {
 	Name   string
 	Params []Param
+	// Crashes reports that instances survive crashes. They need a journal.
+	Crashes bool
 	// New makes an instance. Callers use Spawn, which checks the arguments.
 	New func(s Spawn) (Process, error)
 }

@@ -33,9 +33,16 @@ var _ Recorder = (*Trace)(nil)
 const tracesMax = 10_000
 
 // OpenTrace makes a new file for an instance: trace-ARCHETYPE-SELF.jsonl, or,
-// where there is one, with a number behind. The disk is the directory.
-func OpenTrace(d env.Disk, c env.Clock, system, archetype string, self value.Value) (*Trace, error) {
+// where there is one, with a number behind. The disk is the directory. The journal
+// is that of an instance that survives crashes, nil for others.
+func OpenTrace(d env.Disk, c env.Clock, system, archetype string, self value.Value, j Journal) (*Trace, error) {
 	h := tracelog.Header{System: system, Archetype: archetype, Self: self.String()}
+	if j != nil {
+		h.Life = j.Life()
+		if k := j.Recall(archetype + "(" + h.Self + ")"); k != nil {
+			h.Kept = &tracelog.Kept{Life: k.Life, N: k.N}
+		}
+	}
 	base := "trace-" + fileName(archetype) + "-" + fileName(h.Self)
 	for i := 1; i <= tracesMax; i++ {
 		name := base + ".jsonl"

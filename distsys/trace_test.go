@@ -110,7 +110,7 @@ func TestOpenTraceKeepsOldFiles(t *testing.T) {
 	}
 	defer d.Close()
 	for range 3 {
-		tr, err := distsys.OpenTrace(d, osenv.NewClock(), "sys", "A", value.Tuple(value.Int(1), value.String("x/../y")))
+		tr, err := distsys.OpenTrace(d, osenv.NewClock(), "sys", "A", value.Tuple(value.Int(1), value.String("x/../y")), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

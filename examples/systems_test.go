@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 }
 
 // systems are the specifications that are compiled, each in the folder of its name.
-var systems = []string{"cart", "loadbalancer", "primarybackup", "raft", "tour", "workqueue"}
+var systems = []string{"cart", "loadbalancer", "primarybackup", "raft", "restart", "tour", "vote", "workqueue"}
 
 // kept is the one of them of which the code is in the tree, for readers.
 const kept = "cart"

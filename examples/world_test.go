@@ -81,7 +81,7 @@ func (w *world) spawn(archetype string, self value.Value, values map[string]valu
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	trace, err := distsys.OpenTrace(disk, world.Clock, w.sys.Name, archetype, self)
+	trace, err := distsys.OpenTrace(disk, world.Clock, w.sys.Name, archetype, self, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -135,13 +135,20 @@ func (w *world) run(stop func() bool) (sections int) {
 // with the constants that the system ran with.
 func (w *world) explained(c constants, more ...string) {
 	w.t.Helper()
-	path := filepath.Join("..", "specs", w.sys.Name, w.sys.Name+".tla")
+	m, alg := specification(w.t, w.sys.Name, c, more...)
+	explained(w.t, m, alg, w.dir)
+}
+
+// specification is the one of that name, under a configuration.
+func specification(t *testing.T, name string, c constants, more ...string) (*model.Model, *model.Algorithm) {
+	t.Helper()
+	path := filepath.Join("..", "specs", name, name+".tla")
 	loaded, diags, err := load.Load(disk{}, path, load.Options{Translate: trans.InMemory, Retranslate: true})
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if diags.HasErrors() {
-		w.t.Fatal(diags)
+		t.Fatal(diags)
 	}
 	var text strings.Builder
 	for name, v := range c {
@@ -151,30 +158,36 @@ func (w *world) explained(c constants, more ...string) {
 	var wrong source.List
 	cfg := config.Parse(source.NewFile("run.cfg", []byte(text.String())), &wrong)
 	if wrong.HasErrors() {
-		w.t.Fatal(&wrong)
+		t.Fatal(&wrong)
 	}
 	m, err := model.NewDirect(loaded.Spec, loaded.Plain, cfg, model.Options{})
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	alg, err := m.Algorithm()
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	logs, err := conform.ReadDir(os.DirFS(w.dir), w.sys.Name)
+	return m, alg
+}
+
+// explained holds the traces in a directory against a specification.
+func explained(t *testing.T, m *model.Model, alg *model.Algorithm, dir string) {
+	t.Helper()
+	logs, err := conform.ReadDir(os.DirFS(dir), m.Info().Name)
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	r, err := conform.Check(ctx, conform.NewAlgorithm(m, alg), logs, conform.Options{Hidden: len(alg.Processes()) > len(logs)})
+	r, err := conform.Check(ctx, conform.NewAlgorithm(m, alg), logs, conform.Options{Hidden: len(alg.Processes()) > conform.Processes(logs)})
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if r.Verdict != conform.Accepted {
 		var out bytes.Buffer
 		r.Print(&out)
-		w.t.Errorf("the specification does not explain the run:\n%s", out.String())
+		t.Errorf("the specification does not explain the run:\n%s", out.String())
 	}
 }
 

@@ -8,6 +8,9 @@
 // an env.Env. Out: a Node to be run and closed. The resources themselves are in
 // the packages below: local, queue, mailbox, timer, detector.
 //
+// A node whose instances survive crashes keeps their durable variables, and the
+// shared ones, in a journal; see package durable.
+//
 // Refused: listening beyond the loopback interface while peers are not
 // authenticated, unless the configuration trusts the network; relaxed
 // mailboxes where the compiler found them not to be sound.
@@ -24,6 +27,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/durable"
 	"github.com/ashlar-dev/ashlar/distsys/resource/detector"
 	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
@@ -52,6 +56,11 @@ type Options struct {
 	TraceAborted bool
 	// Print receives what the specification prints.
 	Print io.Writer
+	// Data is the directory on Env.Disk for the journal of a node that survives
+	// crashes, and Tasks runs what blocks on that disk. A node that does not
+	// survive crashes has neither.
+	Data  string
+	Tasks env.Tasks
 	// Linger is how long to wait for acknowledgements at the end.
 	Linger time.Duration
 }
@@ -59,6 +68,8 @@ type Options struct {
 // Node is the part of a system that one process of the operating system runs.
 type Node struct {
 	name   string
+	sys    *distsys.System
+	log    *durable.Log // nil where nothing survives a crash
 	opt    Options
 	conf   *distsys.Config
 	procs  []distsys.Process
@@ -76,6 +87,40 @@ type watched struct {
 	self    value.Value
 }
 
+// Format makes the journal of a node that survives crashes, in Options.Data. It
+// comes before the first Open, and never again: wal.ErrExists says that there is
+// one.
+func Format(sys *distsys.System, c *distsys.Config, node string, o Options) error {
+	if err := c.Check(sys); err != nil {
+		return err
+	}
+	if !c.Survives(sys, node) {
+		return fmt.Errorf("node %q has nothing that survives a crash, and needs no journal", node)
+	}
+	return durable.Format(journal(c, node, o))
+}
+
+func journal(c *distsys.Config, node string, o Options) durable.Options {
+	return durable.Options{Env: o.Env, Tasks: o.Tasks, Dir: o.Data, System: c.System, Node: node}
+}
+
+// openJournal opens the journal of a node that needs one.
+func (n *Node) openJournal() (err error) {
+	switch survives := n.conf.Survives(n.sys, n.name); {
+	case survives && (n.opt.Data == "" || n.opt.Tasks == nil):
+		return fmt.Errorf("node %q survives crashes: it needs a directory for its journal", n.name)
+	case !survives && n.opt.Data != "":
+		return fmt.Errorf("node %q has nothing that survives a crash, and is given the directory %s for it", n.name, n.opt.Data)
+	case !survives:
+		return nil
+	}
+	if n.log, err = durable.Open(journal(n.conf, n.name, n.opt)); err != nil {
+		return err
+	}
+	n.closes = append(n.closes, n.log.Close)
+	return nil
+}
+
 // Open makes the resources and instances of a node. Mailboxes listen and
 // connect from now on.
 func Open(sys *distsys.System, c *distsys.Config, node string, o Options) (n *Node, err error) {
@@ -89,7 +134,7 @@ func Open(sys *distsys.System, c *distsys.Config, node string, o Options) (n *No
 	if o.Linger == 0 {
 		o.Linger = LingerDefault
 	}
-	n = &Node{name: node, opt: o, conf: c, shared: map[string]distsys.Resource{},
+	n = &Node{name: node, sys: sys, opt: o, conf: c, shared: map[string]distsys.Resource{},
 		queues: map[string]*queue.Queue{}, boxes: map[string]*mailbox.Mailboxes{}}
 	defer func() {
 		if err != nil {
@@ -97,6 +142,9 @@ func Open(sys *distsys.System, c *distsys.Config, node string, o Options) (n *No
 			n = nil
 		}
 	}()
+	if err := n.openJournal(); err != nil {
+		return n, err
+	}
 	for _, name := range names(c.Resources) {
 		if err := n.serve(name); err != nil {
 			return n, fmt.Errorf("resource %s: %w", name, err)
@@ -127,6 +175,9 @@ func (n *Node) spawn(sys *distsys.System, m distsys.Member) error {
 	}
 	s := distsys.Spawn{Self: m.Self.Value, Values: map[string]value.Value{}, Refs: map[string]distsys.Resource{},
 		Options: distsys.Options{Env: n.opt.Env, Print: n.opt.Print, TraceAborted: n.opt.TraceAborted}}
+	if n.log != nil {
+		s.Options.Journal = n.log
+	}
 	s.Options.Env.Random = n.opt.Env.Random.Split(m.Archetype)
 	for name, v := range m.Values {
 		s.Values[name] = v.Value
@@ -139,7 +190,7 @@ func (n *Node) spawn(sys *distsys.System, m distsys.Member) error {
 		s.Refs[param] = r
 	}
 	if n.opt.Trace != nil {
-		trace, err := distsys.OpenTrace(n.opt.Trace, n.opt.Env.Clock, sys.Name, m.Archetype, m.Self.Value)
+		trace, err := distsys.OpenTrace(n.opt.Trace, n.opt.Env.Clock, sys.Name, m.Archetype, m.Self.Value, s.Options.Journal)
 		if err != nil {
 			return err
 		}

@@ -59,8 +59,14 @@ func (n *Node) resource(name string) (distsys.Resource, error) {
 		}
 	case distsys.KindDetector:
 		r, err = n.detector(&s)
+	case distsys.KindShared:
+		if n.log != nil {
+			r = n.lasting(name, s.Value.Value)
+		} else {
+			r, err = n.simple(&s)
+		}
 	case distsys.KindQueue:
-		q := queue.New(queue.Limits{Messages: s.Capacity})
+		q := queue.New(queue.Limits{Messages: s.Capacity, Distinct: s.Distinct})
 		n.queues[name] = q
 		r = q.Both()
 	case distsys.KindEach:
@@ -79,6 +85,18 @@ func (n *Node) resource(name string) (distsys.Resource, error) {
 	return r, nil
 }
 
+// lasting makes a shared variable that survives crashes.
+func (n *Node) lasting(name string, initial value.Value) distsys.Resource {
+	if k := n.log.Recall(""); k != nil {
+		for _, v := range k.Vars {
+			if v.Name == name {
+				initial = v.Value
+			}
+		}
+	}
+	return local.NewLasting(name, initial)
+}
+
 // simple makes a resource that needs nothing but its description.
 func (n *Node) simple(s *distsys.Supply) (distsys.Resource, error) {
 	switch s.Kind {
@@ -93,7 +111,7 @@ func (n *Node) simple(s *distsys.Supply) (distsys.Resource, error) {
 	case distsys.KindDummy:
 		return local.NewDummy(s.Value.Value), nil
 	case distsys.KindQueue:
-		return queue.New(queue.Limits{Messages: s.Capacity}).Both(), nil
+		return queue.New(queue.Limits{Messages: s.Capacity, Distinct: s.Distinct}).Both(), nil
 	}
 	return nil, fmt.Errorf("kind %q cannot be made", s.Kind)
 }
@@ -111,15 +129,16 @@ func (n *Node) mailboxes(name string) (*mailbox.Mailboxes, error) {
 	o := mailbox.Options{
 		Link:    n.link(),
 		Relaxed: s.Mode == distsys.ModeRelaxed,
-		Queue:   queue.Limits{Messages: s.Capacity},
+		Queue:   queue.Limits{Messages: s.Capacity, Distinct: s.Distinct},
 		Window:  s.Window,
 	}
 	for _, site := range s.At {
+		forgets := n.conf.Survives(n.sys, site.Node)
 		for _, i := range site.Indices {
 			if site.Node == n.name {
 				o.Local = append(o.Local, i.Value)
 			} else {
-				o.Remote = append(o.Remote, mailbox.Remote{Index: i.Value, Addr: env.Addr(site.Address)})
+				o.Remote = append(o.Remote, mailbox.Remote{Index: i.Value, Addr: env.Addr(site.Address), Forgets: forgets})
 			}
 		}
 		if site.Node == n.name {

@@ -13,6 +13,8 @@
 // our own.
 package tracelog
 
+import "fmt"
+
 // Version is the version that Header carries and the reader accepts.
 const Version = 1
 
@@ -27,12 +29,34 @@ type Header struct {
 	System    string `json:"system"`
 	Archetype string `json:"archetype"`
 	Self      string `json:"self"` // TLA+ text
+	// Life is the number of the life of the instance's node, from 1; it is absent
+	// for an archetype that does not survive crashes.
+	Life uint64 `json:"life,omitempty"`
+	// Kept is the section whose durable variables the life began with; it is absent
+	// where there was none.
+	Kept *Kept `json:"kept,omitempty"`
 	// Wall is the calendar time of instant 0 of the file, RFC 3339.
 	Wall string `json:"wall"`
 }
 
+// Kept names the N-th section of a life.
+type Kept struct {
+	Life uint64 `json:"life"`
+	N    uint64 `json:"n"`
+}
+
 // Actor is the instance's name in clocks.
-func (h Header) Actor() string { return h.Archetype + "(" + h.Self + ")" }
+func (h Header) Actor() string { return Actor(h.Archetype, h.Self, h.Life) }
+
+// Actor is the name of an instance in clocks. Lives behind the first have names of
+// their own, since each counts its sections from 1.
+func Actor(archetype, self string, life uint64) string {
+	name := archetype + "(" + self + ")"
+	if life > 1 {
+		name = fmt.Sprintf("%s#%d", name, life)
+	}
+	return name
+}
 
 // Event is one critical section.
 type Event struct {

@@ -22,6 +22,8 @@ type machine struct {
 	refs     map[*pcal.Param]string
 	self     string
 	flags    map[*core.Variable]string // "was assigned", for variables without a first value
+	changed  string                    // the field that says which durable variables were assigned
+	durable  map[*core.Variable]int    // their numbers
 	main     *routine
 	routines []*routine
 	byScope  map[*shape.Scope]*routine
@@ -72,6 +74,7 @@ func (g *generator) machine(a *pcal.Archetype) *machine {
 			m.flags[v.Var] = m.members.fresh(main.fields[v.Var] + "Set")
 		}
 	}
+	m.findDurable()
 	m.main = main
 	m.byScope[m.sc] = main
 	m.routines = []*routine{main}
@@ -170,10 +173,14 @@ func (m *machine) varsOf(r *routine) func(*core.Variable) (val, bool) {
 	}
 }
 
-// assigned notes that a variable without a first value has one now.
+// assigned notes that a variable without a first value has one now, and that a
+// durable one may have another.
 func (m *machine) assigned(w *writer, v *core.Variable) {
 	if flag := m.flags[v]; flag != "" {
 		w.emit("s.%s = true", flag)
+	}
+	if i, ok := m.durable[v]; ok {
+		w.emit("s.%s |= 1 << %d", m.changed, min(i, 63))
 	}
 }
 
@@ -238,6 +245,9 @@ func (m *machine) declare(w *writer) {
 	if len(m.routines) > 1 {
 		w.emit("stack distsys.Stack[any]")
 	}
+	if m.changed != "" {
+		w.emit("%s uint64 // the durable variables that the step has assigned", m.changed)
+	}
 	w.emit("}")
 	for _, r := range m.routines[1:] {
 		w.emit("")
@@ -285,6 +295,7 @@ func (m *machine) glue(w *writer) {
 	w.emit("},")
 	w.emit("Init: (*%s).%s,", m.name, initName)
 	w.emit("Vars: (*%s).%s,", m.name, varsName)
+	again := m.crashGlue(w)
 	w.emit("Where: places.Trace,")
 	if len(m.invs) > 0 {
 		w.emit("Invariants: []distsys.Invariant[%s]{", m.name)
@@ -294,14 +305,21 @@ func (m *machine) glue(w *writer) {
 		w.emit("},")
 	}
 	w.emit("}")
-	m.initMethod(w, initName)
+	m.initMethod(w, initName, again)
 	m.varsMethod(w, varsName)
 	m.constructor(w)
 }
 
-func (m *machine) initMethod(w *writer, name string) {
+// initMethod writes the method that gives the variables their first values. Where
+// the archetype crashes, those that are not durable have a method of their own,
+// again, for the start after a crash.
+func (m *machine) initMethod(w *writer, name, again string) {
 	s := m.newSection(m.main)
-	for _, v := range m.arch.Locals {
+	for i, v := range m.arch.Locals {
+		if again != "" && i == len(m.durable) {
+			m.initEnd(w, s, name, "s."+again+"(tx)")
+			s, name, again = m.newSection(m.main), again, ""
+		}
 		field := "s." + m.main.fields[v.Var]
 		want := m.sc.Var(v.Var)
 		switch {
@@ -313,6 +331,10 @@ func (m *machine) initMethod(w *writer, name string) {
 			s.out.emit("%s = %s", field, m.g.initial(want))
 		}
 	}
+	if again != "" {
+		m.initEnd(w, s, name, "s."+again+"(tx)")
+		s, name = m.newSection(m.main), again
+	}
 	for _, r := range m.routines[1:] {
 		for _, p := range r.proc.Params {
 			if f := r.fields[p.Var]; f != "" {
@@ -321,10 +343,14 @@ func (m *machine) initMethod(w *writer, name string) {
 		}
 		s.procedureLocals(r)
 	}
+	m.initEnd(w, s, name, "nil")
+}
+
+func (m *machine) initEnd(w *writer, s *section, name, result string) {
 	w.emit("")
 	w.emit("func (s *%s) %s(tx *distsys.Tx) error {", m.name, name)
 	w.append(errorOnly(s.out))
-	w.emit("return nil")
+	w.emit("return %s", result)
 	w.emit("}")
 }
 
@@ -402,6 +428,9 @@ func (m *machine) constructor(w *writer) {
 func (m *machine) template(w *writer) {
 	w.emit("{")
 	w.emit("Name: %q,", m.arch.Name)
+	if m.arch.Restart != "" {
+		w.emit("Crashes: true,")
+	}
 	if len(m.arch.Params) > 0 {
 		w.emit("Params: []distsys.Param{")
 		for _, p := range m.arch.Params {
@@ -418,6 +447,7 @@ func (m *machine) template(w *writer) {
 			} else {
 				line += fmt.Sprintf(", NotRelaxed: %q", why)
 			}
+			line += m.g.crashOf(m.arch, p)
 			w.emit("%s},", line)
 		}
 		w.emit("},")

@@ -29,7 +29,7 @@ const (
 	// InvariantNotLocal: --check-invariants MutualExclusion, which speaks of
 	// the pc of all processes
 	InvariantNotLocal source.Code = "CompileInvariantNotLocal"
-	// CrashNotCompiled: durable variables x = 0;
+	// CrashNotCompiled: crash { $variable[1] := {}; }
 	CrashNotCompiled source.Code = "CompileCrash"
 	// AssumeNotCompiled (a warning): ASSUME \A f : f = f
 	AssumeNotCompiled source.Code = "CompileAssumeNotCompiled"

@@ -2,12 +2,25 @@
 
 package compile
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
+)
 
 // mainFile is the command that runs a part of the system.
 func (g *generator) mainFile() []byte {
+	doc, text := mainDoc, mainText
+	survives := slices.ContainsFunc(g.alg.Archetypes, func(a *pcal.Archetype) bool { return a.Restart != "" })
+	for mark, with := range crashText {
+		if !survives {
+			with = ""
+		}
+		doc, text = strings.Replace(doc, mark, with, 1), strings.Replace(text, mark, with, 1)
+	}
 	names := strings.NewReplacer("NAME", packageName(g.alg.Name), "MODULE", g.spec.Name)
-	return g.file(names.Replace(mainDoc), names.Replace(mainText))
+	return g.file(names.Replace(doc), names.Replace(text))
 }
 
 // mainDoc is what the command says of itself.
@@ -16,9 +29,43 @@ const mainDoc = `// Command NAME runs a part of MODULE: a node of the configurat
 //
 //	NAME -config sys.json -node server
 //	NAME -config sys.json -archetype AClient -self 2
-//
+//CRASHDOC
 // The environment variable ASHLAR_TRACE_DIR names a directory for traces.
 `
+
+// crashText is what the command has where an archetype survives crashes.
+var crashText = map[string]string{
+	"//CRASHDOC\n": `//
+// A node that survives crashes keeps its durable variables in a directory, which
+// is made once, before the node runs first:
+//
+//	NAME -config sys.json -node server -data server.data -format
+//	NAME -config sys.json -node server -data server.data
+//
+`,
+	"CRASHFLAGS": `	data := flag.String("data", "", "the directory for the durable variables of a node that survives crashes")
+	format := flag.Bool("format", false, "make that directory's journal, and do nothing else")
+`,
+	"CRASHARGS":   ", *data, *format",
+	"CRASHPARAMS": ", data string, format bool",
+	"CRASHRUN": `	if data != "" {
+		if err := os.MkdirAll(data, 0o777); err != nil {
+			return err
+		}
+		disk, err := osenv.OpenDisk(data)
+		if err != nil {
+			return err
+		}
+		defer disk.Close()
+		tasks := osenv.NewTasks()
+		defer tasks.Close()
+		options.Env.Disk, options.Data, options.Tasks = disk, "journal", tasks
+	}
+	if format {
+		return resource.Format(System(constants), conf, nodeName, options)
+	}
+`,
+}
 
 // mainText is the command, without package clause and imports.
 const mainText = `
@@ -28,14 +75,14 @@ func main() {
 	archetype := flag.String("archetype", "", "run the node of the process of this archetype ...")
 	self := flag.String("self", "", "... with this identity, a TLA+ value")
 	limit := flag.Duration("for", 0, "stop after this time, e.g. 10s; 0: when all processes are done")
-	flag.Parse()
-	if err := run(*config, *nodeName, *archetype, *self, *limit); err != nil {
+CRASHFLAGS	flag.Parse()
+	if err := run(*config, *nodeName, *archetype, *self, *limitCRASHARGS); err != nil {
 		fmt.Fprintln(os.Stderr, "NAME:", err)
 		os.Exit(1)
 	}
 }
 
-func run(config, nodeName, archetype, self string, limit time.Duration) (err error) {
+func run(config, nodeName, archetype, self string, limit time.DurationCRASHPARAMS) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if limit > 0 {
@@ -74,7 +121,7 @@ func run(config, nodeName, archetype, self string, limit time.Duration) (err err
 		defer disk.Close()
 		options.Trace = disk
 	}
-	n, err := resource.Open(System(constants), conf, nodeName, options)
+CRASHRUN	n, err := resource.Open(System(constants), conf, nodeName, options)
 	if err != nil {
 		return fmt.Errorf("%s: %w", config, err)
 	}

@@ -130,12 +130,7 @@ func Compile(spec *core.Spec, alg *pcal.Algorithm, opt Options) (*Package, *sour
 			"write the processes that shall run as archetypes, and instantiate them")
 		return nil, &g.diags
 	}
-	for _, a := range alg.Archetypes {
-		if a.Restart != "" {
-			g.unsupportedAt(a.Span, CrashNotCompiled, fmt.Sprintf("archetype %s crashes and starts again at %s: durable variables and the label recover cannot be compiled yet", a.Name, a.Restart),
-				"check and simulate it; a program without them would forget what the specification keeps")
-		}
-	}
+	g.checkCrashes()
 	if g.diags.HasErrors() {
 		return nil, &g.diags
 	}

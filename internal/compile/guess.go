@@ -3,6 +3,8 @@
 package compile
 
 import (
+	"slices"
+
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
@@ -173,19 +175,33 @@ func everyYield(list []pcal.Stmt, like func(core.Expr) bool) bool {
 	return n > 0 && all
 }
 
+// Distinct reports whether a channel is a set: what is in it, unread, is not there
+// twice when it is sent again.
+func Distinct(m *pcal.Mapping) bool { return everyYield(m.Write, unites) }
+
 // adds says whether e adds to a sequence, a set or a bag.
-func adds(e core.Expr) bool {
+func adds(e core.Expr) bool { return appends(e) || unites(e) || calls(e, "(+)", "\\oplus") }
+
+// appends says whether e adds to a sequence.
+func appends(e core.Expr) bool { return calls(e, "Append", "\\o") }
+
+// unites says whether e adds to a set.
+func unites(e core.Expr) bool {
 	found := false
 	core.Walk(e, func(x core.Expr) bool {
-		switch x := x.(type) {
-		case *core.Call:
-			switch x.Def.Name {
-			case "Append", "\\o", "(+)", "\\oplus":
-				found = true
-			}
-		case *core.Op:
-			found = found || x.Op == core.OpCup
-		}
+		op, ok := x.(*core.Op)
+		found = found || ok && op.Op == core.OpCup
+		return !found
+	})
+	return found
+}
+
+// calls says whether e calls one of these operators.
+func calls(e core.Expr, names ...string) bool {
+	found := false
+	core.Walk(e, func(x core.Expr) bool {
+		c, ok := x.(*core.Call)
+		found = found || ok && slices.Contains(names, c.Def.Name)
 		return !found
 	})
 	return found

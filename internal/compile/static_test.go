@@ -19,6 +19,17 @@ func module(extra, parts string) string {
 	return "---- MODULE m ----\nEXTENDS Integers, Sequences, FiniteSets, TLC, Randomization\n" + extra + "\n(* --mpcal m {\n" + parts + "\n} *)\n\\* BEGIN TRANSLATION\n\\* END TRANSLATION\n"
 }
 
+// mail is an archetype that crashes, with a mapping macro that does so to its own
+// mail when it crashes, "" for nothing, and so when something is sent.
+func mail(crash, write string) string {
+	if crash != "" {
+		crash = "crash { $variable[self] := " + crash + "; }"
+	}
+	return "mapping macro M { read { with (m \\in $variable) { $variable := {}; yield m; }; } write { yield " + write + "; } " + crash + " }\n" +
+		"archetype A(ref net[_]) durable variables x = 0; { l: x := net[self]; net[1] := x; }\n" +
+		"variables n = [i \\in 0..2 |-> {}]; other = [i \\in 0..2 |-> {}];\nprocess (P = 0) == instance A(ref n[_]) mapping n[_] via M;"
+}
+
 // TestDiagnostics has an input for each code.
 func TestDiagnostics(t *testing.T) {
 	const inst = "\nprocess (P = 0) == instance A();"
@@ -46,8 +57,11 @@ func TestDiagnostics(t *testing.T) {
 		{"invariant on others", "", "archetype A() variables x = 0; { l: x := 1; }\nprocess (P \\in 1..2) == instance A();", "Inv == \\A p, q \\in 1..2 : x[p] = x[q]",
 			compile.Options{Invariants: []string{"Inv"}}, `process other than the one that checks.*CompileInvariantNotLocal`},
 		{"assume", "ASSUME \\A x : x = x", "archetype A() variables x = 0; { l: x := 1; }" + inst, "", compile.Options{}, `warning: this assumption is not checked.*CompileAssumeNotCompiled`},
-		{"durable variables", "", "archetype A() durable variables x = 0; { l: x := 1; }" + inst, "", compile.Options{}, `m.tla:5:11: error.*archetype A crashes and starts again at l.*CompileCrash`},
-		{"recover", "", "archetype A() variables x = 0; { l: x := 1; recover: skip; }" + inst, "", compile.Options{}, `starts again at recover.*CompileCrash`},
+		{"crash part", "", mail("{} \\cup {1}", "$variable \\cup {$value}"), "", compile.Options{}, `m.tla:5:15: error: the crash part of M, for parameter net of A, cannot be compiled.*CompileCrash`},
+		{"another's mail is lost", "", strings.Replace(mail("{}", "$variable \\cup {$value}"), "[self] := {}", "[1] := {}", 1), "", compile.Options{}, `the crash part of M.*CompileCrash`},
+		{"unread mail survives", "", mail("", "$variable \\cup {$value}"), "", compile.Options{}, `the mail that it has not read in net survives.*CompileCrash`},
+		{"mail in order", "", mail("<<>>", "Append($variable, $value)"), "", compile.Options{}, `A crashes and sends through M, which keeps the order.*CompileCrash`},
+		{"two losses", "", mail("{}", "$variable \\cup {$value}") + "\nprocess (Q = 2) == instance A(ref other[_]);", "", compile.Options{}, `a crash of A does something else to net here.*CompileCrash`},
 		{"several", "", "archetype A() variables x = 0; { l: x := 2147483648; k: x := RandomElement({1}); }" + inst, "", compile.Options{}, `(?s)NumberTooLarge.*CompileEffects`},
 	}
 	for _, c := range cases {

@@ -258,6 +258,9 @@ func (s *section) assign(st *pcal.Assign) {
 		} else {
 			s.out.emit("%s = %s", r.target.code, s.update(r.target, r.path, r.value).code)
 		}
+		if ref := s.sc.Ref(r.v); ref != nil && ref.Variable != nil {
+			r.v = ref.Variable // of the caller
+		}
 		s.m.assigned(s.out, r.v)
 	}
 }

@@ -88,6 +88,9 @@ func (a *Algorithm) Step(s check.State, actor int, want Section, yield func(chec
 	p := a.alg.Processes()[actor]
 	vals := a.m.Decode(s)
 	written, _ := a.alg.Label(p, vals)
+	if want.Crash {
+		return a.crash(p, want, vals, yield)
+	}
 	if want.Label == "" {
 		if o := a.arrived(p, want, vals, 0); o != nil {
 			return o, nil
@@ -121,6 +124,27 @@ func (a *Algorithm) Step(s check.State, actor int, want Section, yield func(chec
 		w.note(Obstacle{Reason: "the specification has no such step"})
 	}
 	return w.furthest, nil
+}
+
+// crash executes a crash.
+func (a *Algorithm) crash(p *model.Process, want Section, vals []value.Value, yield func(check.State) error) (*Obstacle, error) {
+	o := &Obstacle{Reason: "the specification has no crash here: is the process at its end?"}
+	err := a.alg.Crash(p, vals, func(after []value.Value) error {
+		if wrong := a.arrived(p, want, after, 0); wrong != nil {
+			if o != nil {
+				o = wrong
+			}
+			return nil
+		}
+		o = nil
+		return yield(a.m.Encode(after))
+	})
+	return o, err
+}
+
+// Durable implements Spec.
+func (a *Algorithm) Durable(actor int) map[string]bool {
+	return a.alg.Durable(a.alg.Processes()[actor])
 }
 
 // arrived says what is wrong with the state after a section, nil if nothing.

@@ -18,21 +18,25 @@ type Options struct {
 // that cannot be evaluated; a rejection is not an error. When ctx ends, the
 // report is Undecided and has what is known.
 func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, error) {
-	trimmed, err := link(logs)
+	processes, err := join(spec, logs)
 	if err != nil {
 		return nil, err
 	}
-	s := &search{spec: spec, logs: logs, due: dueTimes(logs), budget: o.StepsMax, hidden: o.Hidden, seen: map[string]struct{}{}}
+	trimmed, err := link(processes)
+	if err != nil {
+		return nil, err
+	}
+	logs = nil
+	var actors []int
+	for _, p := range processes {
+		logs, actors = append(logs, p.log), append(actors, p.actor)
+	}
+	s := &search{spec: spec, logs: logs, actors: actors, due: dueTimes(logs), budget: o.StepsMax, hidden: o.Hidden, seen: map[string]struct{}{}}
 	if s.budget <= 0 {
 		s.budget = StepsMax
 	}
 	r := &Report{Logs: logs, Trimmed: trimmed}
 	for _, l := range logs {
-		actor, err := spec.Actor(l.Archetype, l.Self)
-		if err != nil {
-			return nil, err
-		}
-		s.actors = append(s.actors, actor)
 		r.Sections += len(l.Events)
 	}
 	r.Verdict, err = s.run(ctx)

@@ -48,6 +48,8 @@ func (m mail) Step(s check.State, actor int, want Section, yield func(check.Stat
 	return nil, yield(t)
 }
 
+func (m mail) Durable(int) map[string]bool { return nil }
+
 func (m mail) Hidden(check.State, []int, func(check.State) error) error { return nil }
 
 func (m mail) Show(s check.State) []check.Binding {
@@ -149,8 +151,16 @@ func TestRealRunsAreAccepted(t *testing.T) {
 
 // bruteForce tries every interleaving that the clocks allow.
 func bruteForce(spec Spec, logs []*Log) bool {
-	if _, err := link(logs); err != nil {
+	processes, err := join(spec, logs)
+	if err != nil {
 		panic(err)
+	}
+	if _, err := link(processes); err != nil {
+		panic(err)
+	}
+	logs = nil
+	for _, p := range processes {
+		logs = append(logs, p.log)
 	}
 	var from func(s check.State, at []int) bool
 	from = func(s check.State, at []int) bool {

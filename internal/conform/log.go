@@ -19,12 +19,16 @@ type Log struct {
 	Archetype string
 	Self      value.Value
 	Events    []Event
+
+	life uint64 // 0 for a process that does not survive crashes
+	kept *tracelog.Kept
 }
 
 // Event is a committed section.
 type Event struct {
 	Section
-	Line int // in the file, from 1
+	File string // for messages
+	Line int    // in the file, from 1
 
 	end   int64 // nanoseconds of the calendar
 	clock tracelog.Clock
@@ -32,7 +36,7 @@ type Event struct {
 }
 
 // private reports whether nothing outside the instance takes part in the section.
-func (e *Event) private() bool { return len(e.Accesses) == 0 }
+func (e *Event) private() bool { return len(e.Accesses) == 0 && !e.Crash }
 
 // reads reports whether the section read a parameter.
 func (e *Event) reads() bool {
@@ -50,7 +54,7 @@ func NewLog(name string, h tracelog.Header, events []tracelog.Event) (*Log, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: wall time: %w", name, err)
 	}
-	l := &Log{Name: name, Actor: h.Actor(), Archetype: h.Archetype, Self: self}
+	l := &Log{Name: name, Actor: h.Actor(), Archetype: h.Archetype, Self: self, life: h.Life, kept: h.Kept}
 	for i := range events {
 		e := &events[i]
 		if e.Aborted != "" {
@@ -60,7 +64,7 @@ func NewLog(name string, h tracelog.Header, events []tracelog.Event) (*Log, erro
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, i+2, err)
 		}
-		l.Events = append(l.Events, Event{Section: s, Line: i + 2, end: wall.UnixNano() + e.End, clock: e.Clock})
+		l.Events = append(l.Events, Event{Section: s, File: name, Line: i + 2, end: wall.UnixNano() + e.End, clock: e.Clock})
 	}
 	return l, nil
 }
@@ -105,28 +109,38 @@ func section(e *tracelog.Event) (Section, error) {
 // what no log has: a process that was killed may have lost the end of its
 // log, and then what depends on that end cannot be judged. It returns the
 // number of sections trimmed.
-func link(logs []*Log) (trimmed int, err error) {
-	number := map[string]int{}
-	for i, l := range logs {
-		if j, twice := number[l.Actor]; twice {
-			return 0, fmt.Errorf("%s and %s are both logs of %s", logs[j].Name, l.Name, l.Actor)
+func link(processes []process) (trimmed int, err error) {
+	where := map[string]life{} // by the actor's name in clocks
+	var logs []*Log
+	for i, p := range processes {
+		logs = append(logs, p.log)
+		for _, l := range p.lives {
+			if other, twice := where[l.actor]; twice {
+				return 0, fmt.Errorf("%s and %s are both logs of %s", logs[other.log].Name, p.log.Name, l.actor)
+			}
+			l.log = i
+			where[l.actor] = l
 		}
-		number[l.Actor] = i
 	}
-	for _, l := range logs {
+	for i, l := range logs {
 		for k := range l.Events {
 			e := &l.Events[k]
 			e.needs = make([]int, len(logs))
 			for _, t := range e.clock {
-				if i, ok := number[t.Actor]; ok {
-					e.needs[i] = int(min(t.N, 1<<31))
+				l, ok := where[t.Actor]
+				if !ok {
+					continue
 				}
+				if l.ended && t.N > uint64(l.events) {
+					return 0, fmt.Errorf("%s:%d: has seen section %d of %s, which a crash has undone", e.File, e.Line, t.N, t.Actor)
+				}
+				e.needs[l.log] = max(e.needs[l.log], l.before+int(min(t.N, 1<<30)))
 			}
-			if own := e.needs[number[l.Actor]]; own != k+1 {
-				return 0, fmt.Errorf("%s:%d: the clock counts %d sections of its own, this is number %d", l.Name, e.Line, own, k+1)
+			if own := e.needs[i]; own != k+1 {
+				return 0, fmt.Errorf("%s:%d: the clock counts %d sections of its own, this is number %d", e.File, e.Line, own, k+1)
 			}
-			if k > 0 && !l.Events[k-1].clock.LessEq(e.clock) {
-				return 0, fmt.Errorf("%s:%d: the clock runs backwards", l.Name, e.Line)
+			if k > 0 && !e.Crash && !l.Events[k-1].clock.LessEq(e.clock) {
+				return 0, fmt.Errorf("%s:%d: the clock runs backwards", e.File, e.Line)
 			}
 		}
 	}

@@ -93,7 +93,7 @@ func (r *Report) Print(w io.Writer) {
 	for _, b := range r.Blocked {
 		l := r.Logs[b.Log]
 		e := &l.Events[b.Event]
-		fmt.Fprintf(w, "\n%s cannot take its step %d (%s:%d): %s\n", l.Actor, b.Event+1, l.Name, e.Line, e.Section)
+		fmt.Fprintf(w, "\n%s cannot take its step %d (%s:%d): %s\n", l.Actor, b.Event+1, e.File, e.Line, e.Section)
 		o := b.Obstacle
 		if o.Place != "" {
 			fmt.Fprintf(w, "  %s: %s\n", o.Place, o.Text)
@@ -121,6 +121,9 @@ func (r *Report) Print(w io.Writer) {
 }
 
 func (s Section) String() string {
+	if s.Crash {
+		return "start after a crash, to " + s.Next
+	}
 	if s.Label == "" {
 		return "start, to " + s.Next
 	}

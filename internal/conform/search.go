@@ -174,7 +174,7 @@ func (s *search) enter(f frame) (frame, error) {
 			return nil
 		})
 		if err != nil {
-			return f, &StepError{Log: s.logs[i].Name, Line: e.Line, Section: e.Section, Err: err}
+			return f, &StepError{Log: e.File, Line: e.Line, Section: e.Section, Err: err}
 		}
 		if len(f.next) == n && obstacle != nil {
 			blocked = append(blocked, Blocked{Log: i, Event: f.at[i], Obstacle: *obstacle})
@@ -263,7 +263,7 @@ func dueTimes(logs []*Log) [][]int64 {
 		due[i] = make([]int64, len(l.Events))
 		for k := range due[i] {
 			due[i][k] = math.MaxInt64
-			if l.Events[k].reads() {
+			if l.Events[k].reads() || l.Events[k].Crash {
 				due[i][k] = l.Events[k].end
 			}
 		}

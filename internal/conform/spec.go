@@ -18,8 +18,11 @@ type Spec interface {
 	// actor executes label, makes exactly the accesses, and goes on at next
 	// with variables as given. Where there is none it returns what blocked the
 	// execution that got furthest. The empty label is the initialisation: it
-	// leads to s itself when the variables are as given.
+	// leads to s itself when the variables are as given, or to what a crash leaves.
 	Step(s check.State, actor int, want Section, yield func(check.State) error) (*Obstacle, error)
+	// Durable are the variables of an actor that survive its crash, nil where it
+	// does not crash.
+	Durable(actor int) map[string]bool
 	// Hidden calls yield for every state that processes other than the given
 	// actors may lead to in one step: those that were not logged.
 	Hidden(s check.State, logged []int, yield func(check.State) error) error
@@ -30,8 +33,10 @@ type Spec interface {
 // Section is a logged critical section in terms of values.
 type Section struct {
 	Label, Next string
-	Accesses    []Access
-	Vars        []Var // the variables that the section set, by their value after it
+	// Crash says that the process has crashed, and starts again: there is no Label.
+	Crash    bool
+	Accesses []Access
+	Vars     []Var // the variables that the section set, by their value after it
 }
 
 // Access is a read or write of an archetype's ref parameter.

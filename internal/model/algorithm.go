@@ -161,6 +161,21 @@ func (a *Algorithm) Local(p *Process, name string, vals []value.Value) (value.Va
 	return value.Value{}, false
 }
 
+// Durable are the names of a process's variables that survive its crash, as the
+// user wrote them; nil where it does not crash.
+func (a *Algorithm) Durable(p *Process) map[string]bool {
+	if p.Decl.Crash == nil || p.Decl.From == nil {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, v := range p.Decl.From.Archetype.Locals {
+		if v.Durable {
+			out[v.Var.Name] = true
+		}
+	}
+	return out
+}
+
 // writtenLocals are the names of a process's locals before names were made
 // unique: of an instance those of the archetype's value parameters, then of
 // its variables.

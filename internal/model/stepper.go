@@ -72,6 +72,21 @@ func (a *Algorithm) Step(p *Process, vals []value.Value, obs Observer, done func
 	return a.guard(func() error { return x.stmts(b.Body, path{vals: vals, env: n}, x.end, nil) })
 }
 
+// Crash executes the crash of a process, in every way, as Step does. A process
+// that does not crash, and one that is at its end, has none.
+func (a *Algorithm) Crash(p *Process, vals []value.Value, done func(vals []value.Value) error) error {
+	if p.Decl.Crash == nil {
+		return nil
+	}
+	t := a.blocks[p.Decl.Blocks[0].Label].text
+	x := &stepper{a: a, p: p, text: t, done: done}
+	var n *tree.Env
+	if self := t.view.Name; self != nil && !p.Self.IsUndefined() {
+		n = n.Bind(self, p.Self)
+	}
+	return a.guard(func() error { return x.stmts(p.Decl.Crash.Body, path{vals: vals, env: n}, x.end, nil) })
+}
+
 // Init calls done for every initial state.
 func (a *Algorithm) Init(done func(vals []value.Value) error) error {
 	return a.m.NewWorker().Init(func(_ int, s check.State) error { return done(a.m.Decode(s)) })
@@ -136,7 +151,7 @@ func (x *stepper) stmt(s pcal.Stmt, p path, k after, y yielded) error {
 		return nil
 	case *pcal.With:
 		return x.with(s, p, k, y)
-	case *pcal.Goto, *pcal.Call, *pcal.Return:
+	case *pcal.Goto, *pcal.Call, *pcal.Return, *pcal.Restart:
 		return x.jump(s, p, k)
 	case *pcal.Yield:
 		return y(p, x.eval(s.X, p))

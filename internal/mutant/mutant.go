@@ -190,6 +190,7 @@ func Table() []Mutant {
 		strangersMailMutants(),
 		strangersMPCalMutants(),
 		crashLanguageMutants(),
+		crashCompiledMutants(),
 		strangersFrontMutants(),
 		strangersFormsMutants(),
 		strangersGiantsMutants(),

@@ -86,8 +86,8 @@ func sectionMutants() []Mutant {
 		{
 			Name: "distsys/trace-leaves-out-what-was-read", Kind: Unsound, In: "distsys", Packages: []string{"distsys/resource/local"}, Run: "Clocks",
 			Breaks: "The clock of a section does not count the sections whose writes it has read.",
-			Old:    "e.tx.stamp = e.clock.Merge(e.tx.seen).With(e.name, e.n+1)",
-			New:    "e.tx.stamp = e.clock.With(e.name, e.n+1)",
+			Old:    "e.tx.stamp = e.clock.Merge(e.tx.seen).With(e.actor, e.n+1)",
+			New:    "e.tx.stamp = e.clock.With(e.actor, e.n+1)",
 		},
 	}
 }

@@ -49,19 +49,19 @@ func traceMutants() []Mutant {
 		{
 			Name: "conform/sends-are-private", Kind: WrongAnswer, In: "internal/conform", Packages: conform, Run: brute,
 			Breaks: "A section that only writes is taken at once, as if nobody could see when.",
-			Old:    "return len(e.Accesses) == 0 }",
+			Old:    "return len(e.Accesses) == 0 && !e.Crash }",
 			New:    "return !e.reads() }",
 		},
 		{
 			Name: "conform/receives-are-private", Kind: WrongAnswer, In: "internal/conform", Packages: conform, Run: "TestWhatIsReadMayBeHidden",
 			Breaks: "A section that only reads is taken at once, before what it reads may be there.",
-			Old:    "return len(e.Accesses) == 0 }",
+			Old:    "return len(e.Accesses) == 0 && !e.Crash }",
 			New:    "return len(e.Accesses) == 0 || e.reads() }",
 		},
 		{
 			Name: "conform/due-when-written", Kind: WrongAnswer, In: "internal/conform", Packages: conform, Run: "TestTheOrderOfTrial",
 			Breaks: "Sends are tried in the order in which they were logged, so real runs need exponentially many attempts.",
-			Old:    "if l.Events[k].reads() {\n",
+			Old:    "if l.Events[k].reads() || l.Events[k].Crash {\n",
 			New:    "if !l.Events[k].private() {\n",
 		},
 		{

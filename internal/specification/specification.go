@@ -31,9 +31,6 @@ import (
 // NothingCrashes: ashlar check --crashes 1, of a module without archetypes
 const NothingCrashes source.Code = "NothingCrashes"
 
-// CrashNotReplayed: ashlar trace check, of durable variables x = 0;
-const CrashNotReplayed source.Code = "TraceCrash"
-
 // Options say how a specification is read. The zero value reads the configuration
 // beside the module.
 type Options struct {

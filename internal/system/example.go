@@ -197,9 +197,9 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg, fi
 		return plain
 	case compile.RoleChannel:
 		if shared && param.Mapping > 0 {
-			return distsys.Supply{Kind: distsys.KindMailboxes, Mode: distsys.ModeStrict}
+			return distsys.Supply{Kind: distsys.KindMailboxes, Mode: distsys.ModeStrict, Distinct: compile.Distinct(arg.Mapping)}
 		}
-		return of(distsys.Supply{Kind: distsys.KindQueue})
+		return of(distsys.Supply{Kind: distsys.KindQueue, Distinct: compile.Distinct(arg.Mapping)})
 	case compile.RoleLength:
 		if shared && x.channelBehind(arg.Ref) {
 			return distsys.Supply{Kind: distsys.KindLengths, Of: x.name(arg, compile.RoleChannel, param.Var.Name)}

@@ -39,7 +39,9 @@
 // a receiver ends, what it had acknowledged is gone with it, and what it had
 // not is delivered to the next process that listens there. When a sender ends
 // after the commit of a section, its messages may be lost as far as the
-// receiver had not acknowledged them; Linger waits until there are none. A
+// receiver had not acknowledged them; Linger waits until there are none. Where a
+// crash of the receiver clears its mailbox (Remote.Forgets), what its next life
+// gets was not offered to the life before. A
 // place that a strict sender left undecided holds its mailbox back for
 // HoldTime at most; a decision that comes later is honoured at the end of the
 // mailbox.
@@ -120,6 +122,10 @@ type Options struct {
 type Remote struct {
 	Index value.Value
 	Addr  env.Addr
+	// Forgets reports that a crash of the process there clears the mailbox, in the
+	// specification, too. What was sent to a life of it that has ended is then
+	// not sent to the next.
+	Forgets bool
 }
 
 func (o Options) complete() (Options, error) {
@@ -180,6 +186,7 @@ type Metrics struct {
 	Sent, Received           uint64 // messages of committed sections; Sent counts acknowledged ones
 	BytesSent, BytesReceived uint64 // of frames of this package, repeated ones included
 	Resent                   uint64 // messages sent again after a connection broke
+	Forgotten                uint64 // messages that a crash of the receiver has cleared
 	Duplicates               uint64 // messages that came again and were dropped
 	Full                     uint64 // offers refused because a mailbox was full
 	Busy                     uint64 // offers of sections with several mailboxes, refused behind an undecided one
@@ -268,7 +275,7 @@ func (m *Mailboxes) connect(r Remote) {
 		out.client = link.NewClient(&out.link, link.Target{Addr: r.Addr}, out)
 	}
 	b := m.boxes[key(r.Index)]
-	b.lane = &lane{out: out, box: b, next: 1}
+	b.lane = &lane{out: out, box: b, next: 1, forgets: r.Forgets}
 	out.lanes = append(out.lanes, b.lane)
 }
 

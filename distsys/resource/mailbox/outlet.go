@@ -22,7 +22,8 @@ type outlet struct {
 	link   link.Options
 	client *link.Client
 	up     bool
-	life   int // grows with every connection
+	life   int    // grows with every connection
+	peer   uint64 // the life of the receiver, 0 before the first connection
 	lanes  []*lane
 
 	// The strict protocol.
@@ -36,6 +37,7 @@ type outlet struct {
 type lane struct {
 	out      *outlet
 	box      *box
+	forgets  bool  // a crash of the receiver clears the mailbox
 	broken   error // the receiver has no such mailbox
 	watchers []env.Waker
 
@@ -48,6 +50,7 @@ type lane struct {
 	kept      []kept // sent or to be sent, not acknowledged
 	keptBytes int    // the sum of their sizes
 	sent      int    // of kept, on this connection
+	tried     uint64 // the last message ever sent to this life of the receiver
 	drafts    []*draft
 	reserved  int // messages in drafts
 	reservedB int // bytes in drafts
@@ -123,6 +126,7 @@ func (o *outlet) pump() {
 			if !o.send(l.sendFrame(l.kept[l.sent])) {
 				return
 			}
+			l.tried = max(l.tried, l.kept[l.sent].seq)
 			l.sent++
 		}
 	}
@@ -184,8 +188,38 @@ func (l *lane) wakeOthers(own env.Waker) {
 	}
 }
 
+// crashed is for a receiver that is another life than before. What its mailboxes
+// were sent before is gone, as far as they forget: whether the life before had read
+// it or not, it must not be read again.
+func (o *outlet) crashed() {
+	for _, t := range slices.Clone(o.transfers) {
+		if t.lane.forgets && t.state == committed {
+			o.m.counts.Forgotten += uint64(t.count)
+			o.finish(t)
+		}
+	}
+	for _, l := range o.lanes {
+		if !l.forgets {
+			continue
+		}
+		n := 0
+		for n < len(l.kept) && l.kept[n].seq <= l.tried {
+			l.keptBytes -= l.kept[n].size
+			n++
+		}
+		clear(l.kept[:n])
+		l.kept = l.kept[n:]
+		o.m.counts.Forgotten += uint64(n)
+		o.m.settle()
+	}
+}
+
 // Up implements ClientOwner: what the receiver may not have is sent again.
-func (o *outlet) Up(*link.Hello) error {
+func (o *outlet) Up(peer *link.Hello) error {
+	if o.peer != 0 && o.peer != peer.Life {
+		o.crashed()
+	}
+	o.peer = peer.Life
 	o.up = true
 	o.life++
 	o.m.counts.Connects++

@@ -119,9 +119,11 @@ func (l wlistener) Close() error {
 	return nil
 }
 
-func (n *wnet) Listen(_ env.Addr, accept func(env.Conn) env.Handler) (env.Listener, error) {
-	n.ports++
-	a := env.Addr(fmt.Sprint("world:", n.ports))
+func (n *wnet) Listen(a env.Addr, accept func(env.Conn) env.Handler) (env.Listener, error) {
+	if a == "any" {
+		n.ports++
+		a = env.Addr(fmt.Sprint("world:", n.ports))
+	}
 	n.listen[a] = accept
 	return wlistener{(*world)(n), a}, nil
 }

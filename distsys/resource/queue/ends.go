@@ -50,7 +50,14 @@ func (r *reading) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 		q.wanted = true
 		return value.Value{}, distsys.ErrBlocked
 	}
+	if q.unread != nil && q.hasTaken(q.places[q.taken].key) {
+		// It came after the section had read one like it: in a set there is no
+		// other. When the section has given up, they are one again.
+		q.wanted = true
+		return value.Value{}, distsys.ErrBlocked
+	}
 	m := q.places[q.taken].msg
+	delete(q.unread, q.places[q.taken].key)
 	q.taken++
 	q.reader = tx
 	tx.Observe(m.Clock)
@@ -72,6 +79,8 @@ func (r *reading) end(tx *distsys.Tx, take bool) {
 	}
 	if take {
 		q.remove(q.taken)
+	} else {
+		q.giveBack(q.places[:q.taken])
 	}
 	q.taken, q.reader = 0, nil
 	q.refused.wake()

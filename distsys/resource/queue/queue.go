@@ -39,6 +39,9 @@ const BytesDefault = 64 << 20
 type Limits struct {
 	Messages int
 	Bytes    int // of messages that came with a size; others count nothing
+	// Distinct makes the queue a set: a message that is in it, unread, is not
+	// put into it again.
+	Distinct bool
 }
 
 // Queue is the queue. It is safe for concurrent use.
@@ -51,7 +54,8 @@ type Queue struct {
 	reader  *distsys.Tx
 	writers []writer // what sections have written and not yet pre-committed
 	bytes   int
-	changes uint64 // grows with every change that Length can see
+	unread  map[string]*Place // by key, what a section may still read, where messages are distinct
+	changes uint64            // grows with every change that Length can see
 
 	readable wakers // woken when the front may have become readable
 	writable wakers // woken when there may be room
@@ -83,6 +87,7 @@ type Message struct {
 type Place struct {
 	msg   Message
 	ready bool
+	key   string // of a readable message, where messages are distinct
 }
 
 type writer struct {
@@ -120,6 +125,9 @@ func New(l Limits) *Queue {
 		l.Bytes = BytesDefault
 	}
 	q := &Queue{limits: l}
+	if l.Distinct {
+		q.unread = map[string]*Place{}
+	}
 	q.in.q, q.out.q, q.both.q, q.length.q = q, q, q, q
 	return q
 }
@@ -224,9 +232,44 @@ func (q *Queue) Ready(places []*Place) {
 func (q *Queue) makeReady(places []*Place) {
 	for _, p := range places {
 		p.ready = true
+		if q.unread != nil {
+			p.key = string(value.AppendWire(nil, p.msg.Value))
+			q.unite(p)
+		}
 	}
 	q.changes++
 	q.readable.wake()
+}
+
+// unite drops a message that is there, unread, and makes known to who reads that
+// one that this one was sent, too.
+func (q *Queue) unite(p *Place) {
+	first := q.unread[p.key]
+	if first == nil {
+		q.unread[p.key] = p
+		return
+	}
+	first.msg.Clock = first.msg.Clock.Merge(p.msg.Clock)
+	q.drop([]*Place{p})
+}
+
+// hasTaken reports whether the section that reads has read such a message.
+func (q *Queue) hasTaken(key string) bool {
+	return slices.ContainsFunc(q.places[:q.taken], func(p *Place) bool { return p.key == key })
+}
+
+// giveBack makes messages readable again that a section has read and not kept.
+func (q *Queue) giveBack(read []*Place) {
+	if q.unread == nil {
+		return
+	}
+	for _, p := range slices.Backward(slices.Clone(read)) {
+		later := q.unread[p.key]
+		q.unread[p.key] = p
+		if later != nil {
+			q.unite(later)
+		}
+	}
 }
 
 // Drop gives up staged places.
@@ -296,6 +339,9 @@ func (q *Queue) Bytes() int {
 func (q *Queue) remove(n int) {
 	for _, p := range q.places[:n] {
 		q.bytes -= p.msg.Size
+		if q.unread[p.key] == p {
+			delete(q.unread, p.key)
+		}
 	}
 	// The slice moves along its array; append makes a new one now and then.
 	clear(q.places[:n])

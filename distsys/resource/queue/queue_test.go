@@ -4,6 +4,7 @@ package queue_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -291,5 +293,81 @@ func TestEndsHaveOneDirection(t *testing.T) {
 		return distsys.Done, err
 	}).Run(within(t)); err == nil {
 		t.Error("the writing end was read")
+	}
+}
+
+// TestDistinct holds a queue of distinct messages against a set: messages come,
+// also while a section is in progress, and sections read one or two and commit or
+// abort, at random.
+func TestDistinct(t *testing.T) {
+	r := env.Seeded(3)
+	absorbed, again := 0, 0
+	for range 200 {
+		q := queue.New(queue.Limits{Distinct: true})
+		set := map[int32]bool{} // with what the section in progress has read
+		var read, came []int32
+		arrive := func() {
+			x := int32(env.IntN(r, 3))
+			q.Force(queue.Message{Value: value.Int(x)})
+			if set[x] {
+				absorbed++
+			}
+			set[x] = true
+			came = append(came, x)
+		}
+		in := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+			read, came = nil, nil
+			for range 1 + env.IntN(r, 2) {
+				v, err := tx.Read(distsys.NewRef("q", q.In()))
+				if err != nil {
+					return 0, err
+				}
+				x := v.AsInt()
+				if !set[x] || slices.Contains(read, x) {
+					t.Fatalf("read %d, which is not in the set %v, or was read before: %d", x, set, read)
+				}
+				read = append(read, x)
+				came = slices.DeleteFunc(came, func(y int32) bool { return y == x })
+				if env.IntN(r, 2) == 0 {
+					arrive()
+				}
+			}
+			if env.IntN(r, 2) == 0 {
+				return distsys.Blocked()
+			}
+			return 0, nil
+		})
+		in.Step() // it starts
+		for range 60 {
+			if q.Len() == 0 || env.IntN(r, 2) == 0 {
+				arrive()
+				continue
+			}
+			commits := in.Metrics().Commits
+			for in.Metrics().Commits == commits {
+				q.Force() // it may wait for a change
+				in.Step()
+			}
+			if in.Metrics().Commits > commits {
+				for _, x := range read {
+					delete(set, x)
+				}
+				for _, x := range came {
+					if slices.Contains(read, x) {
+						again++
+					}
+					set[x] = true
+				}
+			}
+			if q.Len() != len(set) {
+				t.Fatalf("the queue has %d messages, the set %v; read %d, came %d", q.Len(), set, read, came)
+			}
+		}
+		if err := in.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if absorbed < 100 || again < 100 {
+		t.Errorf("%d messages were there already, %d came again while they were read: the test is too weak", absorbed, again)
 	}
 }

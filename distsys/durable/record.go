@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package durable
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-dev/ashlar/store/wal"
+)
+
+// change is what one section has changed, or, in a checkpoint, all that there is
+// of an instance.
+//
+//	change    = instance, life, n, flags, variables, variables that are shared
+//	variables = count, { name, value }
+//
+// All numbers are unsigned LEB128; texts and values have their length in front. A
+// change is divided into records, so that it may be longer than one: each begins
+// with a byte that says whether it is the first and the last of its change.
+type change struct {
+	instance string
+	life, n  uint64
+	done     bool
+	own      variables
+	shared   variables
+}
+
+// variables are names and values, in the encoding of package value.
+type variables struct {
+	names  []string
+	values [][]byte
+}
+
+func (v *variables) add(name string, encoded []byte) {
+	v.names = append(v.names, name)
+	v.values = append(v.values, encoded)
+}
+
+const (
+	first = 1 << iota
+	last
+)
+
+const flagDone = 1
+
+// pieceMax is the length of the longest record, in bytes.
+const pieceMax = wal.RecordMax
+
+// pieces are the records of a change.
+type pieces [][]byte
+
+// Len implements wal.Records.
+func (p pieces) Len() int { return len(p) }
+
+// Record implements wal.Records.
+func (p pieces) Record(i int) []byte { return p[i] }
+
+func appendText[T string | []byte](b []byte, s T) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// records are the change as records.
+func (c change) records() pieces {
+	b := appendText(nil, c.instance)
+	b = binary.AppendUvarint(b, c.life)
+	b = binary.AppendUvarint(b, c.n)
+	flags := uint64(0)
+	if c.done {
+		flags = flagDone
+	}
+	b = binary.AppendUvarint(b, flags)
+	for _, v := range []variables{c.own, c.shared} {
+		b = binary.AppendUvarint(b, uint64(len(v.names)))
+		for i, name := range v.names {
+			b = appendText(appendText(b, name), v.values[i])
+		}
+	}
+	return divide(b, pieceMax-1)
+}
+
+// divide makes records of a change, with at most size bytes of it in each.
+func divide(b []byte, size int) pieces {
+	var out pieces
+	for piece := range slices.Chunk(b, size) {
+		out = append(out, append([]byte{0}, piece...))
+	}
+	out[0][0] |= first
+	out[len(out)-1][0] |= last
+	return out
+}
+
+// group gathers the records of a change. One whose last record is missing was not
+// durable, and is nothing.
+type group struct {
+	buf   []byte
+	begun bool
+}
+
+func (g *group) redo(record []byte, apply func(change)) error {
+	if len(record) == 0 || record[0] > first|last {
+		return errors.New("a record without the flags of its change")
+	}
+	if record[0]&first != 0 {
+		g.buf, g.begun = nil, true
+	}
+	if !g.begun {
+		return errors.New("a record that continues no change")
+	}
+	g.buf = append(g.buf, record[1:]...)
+	if record[0]&last == 0 {
+		return nil
+	}
+	g.begun = false
+	c, err := parse(g.buf)
+	if err != nil {
+		return err
+	}
+	apply(c)
+	return nil
+}
+
+// parse reads a change. What it returns is not copied.
+func parse(b []byte) (c change, err error) {
+	r := reader{b: b}
+	c.instance = string(r.text())
+	c.life, c.n = r.number(), r.number()
+	flags := r.number()
+	if flags > flagDone {
+		return c, fmt.Errorf("a change with the flags %d", flags)
+	}
+	c.done = flags == flagDone
+	for _, v := range []*variables{&c.own, &c.shared} {
+		for n := r.number(); n > 0 && !r.bad; n-- {
+			name := string(r.text())
+			v.add(name, r.text())
+		}
+	}
+	if r.bad || len(r.b) > 0 {
+		return c, errors.New("a change that is cut off, or too long")
+	}
+	return c, nil
+}
+
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) number() uint64 {
+	n, size := binary.Uvarint(r.b)
+	if size <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[size:]
+	return n
+}
+
+func (r *reader) text() []byte {
+	n := r.number()
+	if n > uint64(len(r.b)) {
+		r.bad, r.b = true, nil
+		return nil
+	}
+	s := r.b[:n:n]
+	r.b = r.b[n:]
+	return s
+}

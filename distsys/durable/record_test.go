@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package durable
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestGroups divides changes into records of any size and cuts what is on the disk
+// anywhere: what comes back are the changes whose last record is there.
+func TestGroups(t *testing.T) {
+	list := func(names ...string) (v variables) {
+		for i, name := range names {
+			v.add(name, fmt.Appendf(nil, "value %d", i))
+		}
+		return v
+	}
+	changes := []change{
+		{instance: "A(1)", life: 1, n: 1, own: list("x", "y")},
+		{instance: "A(2)", life: 1, n: 300, done: true},
+		{instance: "A(1)", life: 2, n: 1 << 40, own: list("x"), shared: list("s", "t")},
+	}
+	for size := 1; size < 80; size++ {
+		var records [][]byte
+		var ends []int
+		for _, c := range changes {
+			var b []byte
+			for _, r := range c.records() {
+				b = append(b, r[1:]...)
+			}
+			records = append(records, divide(b, size)...)
+			ends = append(ends, len(records))
+		}
+		for cut := range len(records) + 1 {
+			var g group
+			var got []change
+			for _, r := range append(append([][]byte(nil), records[:cut]...), changes[0].records()...) {
+				if err := g.redo(r, func(c change) { got = append(got, c) }); err != nil {
+					t.Fatalf("records of %d, cut behind %d: %v", size, cut, err)
+				}
+			}
+			whole := 0
+			for whole < len(ends) && ends[whole] <= cut {
+				whole++
+			}
+			want := append(append([]change(nil), changes[:whole]...), changes[0])
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Fatalf("records of %d, cut behind %d: got %v, want %v", size, cut, got, want)
+			}
+		}
+	}
+}
+
+// TestHostileRecords reads damage: an error, and no panic.
+func TestHostileRecords(t *testing.T) {
+	good := change{instance: "A(1)", life: 1, n: 7, own: variables{[]string{"x"}, [][]byte{{1, 2, 3}}}}.records()[0]
+	refused := 0
+	redo := func(b []byte) {
+		var g group
+		if err := g.redo(b, func(change) {}); err != nil {
+			refused++
+		}
+	}
+	for n := range len(good) {
+		redo(good[:n])
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		b := append([]byte(nil), good...)
+		for range 1 + r.IntN(3) {
+			b[r.IntN(len(b))] = byte(r.Uint32())
+		}
+		redo(b)
+	}
+	for _, b := range [][]byte{nil, {4}, {last}, append(append([]byte(nil), good...), 0)} {
+		before := refused
+		if redo(b); refused == before {
+			t.Errorf("%x is taken", b)
+		}
+	}
+	if refused < len(good) {
+		t.Errorf("only %d records were refused", refused)
+	}
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compile
+
+import (
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/core"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
+	"github.com/ashlar-dev/ashlar/internal/tla/shape"
+)
+
+// loss is what a crash of a process does to what stands behind a ref parameter,
+// in the words of distsys.
+type loss string
+
+const (
+	keeps  loss = "Keeps"  // nothing
+	starts loss = "Starts" // it starts again with the argument
+	clears loss = "Clears" // what the process has not read is lost
+	acts   loss = ""       // something else
+)
+
+// lossOf reads the crash part of an argument's mapping macro.
+func lossOf(arg pcal.Arg) loss {
+	m := arg.Mapping
+	switch {
+	case m == nil || m.Crash == nil:
+		if arg.Ref == nil {
+			return starts
+		}
+		return keeps
+	case arg.Ref != nil && clearsOwn(m):
+		return clears
+	}
+	return acts
+}
+
+// clearsOwn reports whether the crash part is $variable[self] := {}, or <<>>.
+func clearsOwn(m *pcal.Mapping) bool {
+	if len(m.Crash) != 1 {
+		return false
+	}
+	a, ok := m.Crash[0].(*pcal.Assign)
+	if !ok || len(a.Pairs) != 1 || a.Pairs[0].Target != m.Target || len(a.Pairs[0].Path) != 1 {
+		return false
+	}
+	self, ok := a.Pairs[0].Path[0].X.(*core.LocalRef)
+	if !ok || self.Local != m.Self {
+		return false
+	}
+	switch x := a.Pairs[0].Value.(type) {
+	case *core.SetEnum:
+		return len(x.Elems) == 0
+	case *core.Tuple:
+		return len(x.Elems) == 0
+	}
+	return false
+}
+
+// checkCrashes refuses what a crash does in the specification and cannot do in the
+// running system. A program without it would be one of another specification.
+func (g *generator) checkCrashes() {
+	refuse := func(at source.Span, repair, format string, args ...any) {
+		g.unsupportedAt(at, CrashNotCompiled, fmt.Sprintf(format, args...), repair)
+	}
+	for _, a := range g.alg.Archetypes {
+		if a.Restart == "" {
+			continue
+		}
+		for i, p := range a.Params {
+			if !p.Ref {
+				continue
+			}
+			var first *pcal.Arg
+			for _, in := range g.alg.Instances {
+				if in.Archetype != a {
+					continue
+				}
+				arg := in.Args[i]
+				l := lossOf(arg)
+				channel := RoleOf(arg) == RoleChannel
+				switch {
+				case l == acts:
+					refuse(arg.Mapping.Span, "the compiler knows  crash { $variable[self] := {}; }  and  crash { $variable[self] := <<>>; }",
+						"the crash part of %s, for parameter %s of %s, cannot be compiled", arg.Mapping.Name, p.Var.Name, a.Name)
+				case channel && l == keeps && Reads(a, p):
+					refuse(arg.Mapping.Span, "give it  crash { $variable[self] := {}; }",
+						"%s crashes, and in the specification the mail that it has not read in %s survives; a mailbox of the running system forgets it", a.Name, p.Var.Name)
+				case channel && Assigns(a, p) && yields(arg.Mapping.Write, appends):
+					refuse(arg.Mapping.Span, "use a mapping macro with a set:  write { yield $variable \\cup {$value}; }",
+						"%s crashes and sends through %s, which keeps the order of messages: of what it has sent just before a crash the running system may lose some, which is as if they were late", a.Name, arg.Mapping.Name)
+				case first != nil && lossOf(*first) != l:
+					refuse(in.Span, "pass it in the same way, or write an archetype for each",
+						"a crash of %s does something else to %s here than in another instance", a.Name, p.Var.Name)
+				}
+				if first == nil {
+					first = &arg
+				}
+			}
+		}
+	}
+}
+
+// crashOf is what the description of a ref parameter says of crashes.
+func (g *generator) crashOf(a *pcal.Archetype, p *pcal.Param) string {
+	if a.Restart == "" {
+		return ""
+	}
+	for _, in := range g.alg.Instances {
+		if in.Archetype != a {
+			continue
+		}
+		for i := range a.Params {
+			if l := lossOf(in.Args[i]); a.Params[i] == p && l != keeps {
+				return ", Crash: distsys." + string(l)
+			}
+		}
+	}
+	return ""
+}
+
+// findDurable numbers the durable variables.
+func (m *machine) findDurable() {
+	if m.arch.Restart == "" {
+		return
+	}
+	m.changed, m.durable = m.members.fresh("changed"), map[*core.Variable]int{}
+	for _, v := range m.arch.Locals {
+		if v.Durable {
+			m.durable[v.Var] = len(m.durable)
+		}
+	}
+}
+
+// crashGlue writes how the archetype goes on after a crash. It returns the name of
+// the method that gives the variables that are not durable their first values, ""
+// where nothing crashes.
+func (m *machine) crashGlue(w *writer) string {
+	if m.arch.Restart == "" {
+		return ""
+	}
+	again := m.members.fresh("startAgain")
+	w.emit("Crash: &distsys.Crash[%s]{", m.name)
+	w.emit("Recover: %s,", m.main.labels[m.arch.Restart])
+	if len(m.durable) > 0 {
+		w.emit("Durable: []distsys.Durable[%s]{", m.name)
+		for _, v := range m.arch.Locals {
+			if v.Durable {
+				m.durableGlue(w, v)
+			}
+		}
+		w.emit("},")
+	}
+	w.emit("Changed: func(s *%s) uint64 {", m.name)
+	w.emit("changed := s.%s", m.changed)
+	w.emit("s.%s = 0", m.changed)
+	w.emit("return changed")
+	w.emit("},")
+	w.emit("Restart: (*%s).%s,", m.name, again)
+	w.emit("},")
+	return again
+}
+
+// durableGlue writes how a durable variable is kept and found again.
+func (m *machine) durableGlue(w *writer, v *pcal.Variable) {
+	g, field, t := m.g, "s."+m.main.fields[v.Var], m.g.typeOf(m.sc.Var(v.Var))
+	flag := m.flags[v.Var]
+	w.emit("{")
+	w.emit("Name: %q,", v.Var.Name)
+	w.emit("Get: func(s *%s) value.Value {", m.name)
+	if flag != "" {
+		w.emit("if !s.%s {", flag)
+		w.emit("return value.Model(%q)", shape.DefaultInitValue)
+		w.emit("}")
+	}
+	w.emit("return %s", g.toValue(field, t))
+	w.emit("},")
+	w.emit("Set: func(s *%s, v value.Value) {", m.name)
+	if flag != "" {
+		w.emit("if s.%s = !value.Equal(v, value.Model(%q)); !s.%[1]s {", flag, shape.DefaultInitValue)
+		w.emit("return")
+		w.emit("}")
+	}
+	w.emit("%s = %s", field, g.fromValue("v", t))
+	w.emit("},")
+	w.emit("},")
+}

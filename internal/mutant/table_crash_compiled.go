@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutant
+
+// crashCompiledMutants are about compiled programs that survive crashes: what is on
+// the disk before anybody can see it, what a life begins with, and what its traces say.
+func crashCompiledMutants() []Mutant {
+	runtime, journal := []string{"distsys"}, []string{"distsys/durable"}
+	return []Mutant{
+		{
+			Name: "distsys/crash/visible-before-durable", Kind: Lost, In: "distsys", Packages: runtime, Run: "TestNothingIsSeenBeforeItIsDurable|TestRestart",
+			Breaks: "A message leaves before what it says is on the disk: after a crash its sender does not know of it.",
+			Old:    "\tcase !settled:\n",
+			New:    "\tcase !settled && e.pc == starting:\n",
+		},
+		{
+			Name: "distsys/crash/an-earlier-section-is-forgotten", Kind: Lost, In: "distsys", Packages: runtime, Run: "TestNothingIsSeenBeforeItIsDurable",
+			Breaks: "A section that changes nothing durable itself does not wait for those before it.",
+			Old:    "\tif !changed && !k.Done && len(k.Shared) == 0 {\n\t\treturn nil\n",
+			New:    "\tif !changed && !k.Done && len(k.Shared) == 0 {\n\t\te.lag = 0\n\t\treturn nil\n",
+		},
+		{
+			Name: "distsys/crash/recover-is-the-first-label", Kind: WrongAnswer, In: "distsys", Packages: runtime, Run: "TestRestart",
+			Breaks: "After a crash an instance starts at its first label.",
+			Old:    "init, at = c.Restart, c.Recover",
+			New:    "init = c.Restart",
+		},
+		{
+			Name: "distsys/crash/volatile-variables-have-no-first-value", Kind: WrongAnswer, In: "distsys", Packages: runtime, Run: "TestRestart",
+			Breaks: "After a crash the variables that are not durable do not get their first values.",
+			Old:    "init, at = c.Restart, c.Recover",
+			New:    "init, at = nil, c.Recover",
+		},
+		{
+			Name: "distsys/crash/the-dead-start-again", Kind: WrongAnswer, In: "distsys", Packages: runtime, Run: "TestRestart",
+			Breaks: "An instance that has ended starts again in the next life.",
+			Old:    "e.kept != nil && e.kept.Done {",
+			New:    "e.kept != nil && e.kept.Done && e.n > 0 {",
+		},
+		{
+			Name: "distsys/crash/close-commits-what-is-not-durable", Kind: Lost, In: "distsys", Packages: runtime, Run: "TestStopWhileTheDiskIsWaitedFor",
+			Breaks: "Close makes a section take effect that waits for the disk.",
+			Old:    "\tif e.phase == syncing {\n\t\te.tx.abort()\n",
+			New:    "\tif e.phase == syncing {\n\t\te.tx.commit()\n",
+		},
+		{
+			Name: "distsys/durable/no-sync", Kind: Lost, In: "distsys/durable", Packages: journal, Run: "TestCrashes",
+			Breaks: "What was appended passes for durable before the disk has it.",
+			Old:    "\tif l.durable >= n {\n",
+			New:    "\tif l.durable >= n || len(l.waits) >= 0 {\n",
+		},
+		{
+			Name: "distsys/durable/torn-change", Kind: Lost, In: "distsys/durable", Packages: journal, Run: "TestGroups",
+			Breaks: "A change of which the disk has only the beginning becomes the beginning of the next one.",
+			Old:    "\t\tg.buf, g.begun = nil, true\n",
+			New:    "\t\tg.begun = true\n",
+		},
+		{
+			Name: "distsys/durable/order-of-a-group", Kind: Lost, In: "distsys/durable", Packages: journal, Run: "TestGroups",
+			Breaks: "The records of a change come back in another order.",
+			Old:    "\t\tout = append(out, append([]byte{0}, piece...))\n",
+			New:    "\t\tout = append(pieces{append([]byte{0}, piece...)}, out...)\n",
+		},
+		{
+			Name: "distsys/durable/a-checkpoint-is-behind", Kind: Lost, In: "distsys/durable", Packages: journal, Run: "TestCrashes",
+			Breaks: "A checkpoint has not what the sections before it have changed in the variables that instances share.",
+			Old:    "\t\tl.entry(\"\").set(c.shared)\n",
+			New:    "\t\tif l.wake == nil {\n\t\t\tl.entry(\"\").set(c.shared)\n\t\t}\n",
+		},
+		{
+			Name: "distsys/mailbox/a-former-life-is-heard", Kind: WrongAnswer, In: "distsys/resource/mailbox", Packages: []string{"distsys/resource/mailbox"}, Run: "TestReceiverForgets",
+			Breaks: "A receiver that has crashed is sent again what its life before has read.",
+			Old:    "\tif o.peer != 0 && o.peer != peer.Life {\n\t\to.crashed()\n\t}\n",
+			New:    "",
+		},
+		{
+			Name: "distsys/queue/twice-in-a-set", Kind: WrongAnswer, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestDistinct",
+			Breaks: "A mailbox that is a set has a message twice.",
+			Old:    "\tif first == nil {\n\t\tq.unread[p.key] = p\n\t\treturn\n\t}\n",
+			New:    "\tif first == nil || first != p {\n\t\tq.unread[p.key] = p\n\t\treturn\n\t}\n",
+		},
+		{
+			Name: "distsys/queue/read-twice-by-one-section", Kind: WrongAnswer, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestDistinct",
+			Breaks: "A section reads a message of a set, and the same one again, which was sent meanwhile.",
+			Old:    "\tif q.unread != nil && q.hasTaken(q.places[q.taken].key) {\n",
+			New:    "\tif q.unread == nil && q.hasTaken(q.places[q.taken].key) {\n",
+		},
+		{
+			Name: "conform/what-was-undone-was-seen", Kind: Unsound, In: "internal/conform", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives",
+			Breaks: "A program that shows what is not durable has its traces accepted.",
+			Old:    "\t\tif e := &l.Events[i]; !e.private() {\n",
+			New:    "\t\tif e := &l.Events[i]; !e.private() && n == 0 {\n",
+		},
+		{
+			Name: "conform/a-crash-is-a-start", Kind: Unsound, In: "internal/conform", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives",
+			Breaks: "Trace check takes any start behind a crash.",
+			Old:    "\t\t\tl.Events[0].Crash = true\n",
+			New:    "\t\t\tl.Events[0].Crash = l.Events[0].Next == \"\"\n",
+		},
+		{
+			Name: "compile/crash/another-mailbox-is-cleared", Kind: Unsound, In: "internal/compile", Packages: []string{"internal/compile"}, Run: "TestDiagnostics",
+			Breaks: "A crash part that clears the mailbox of another process is compiled as if it cleared the own one.",
+			Old:    "\tif !ok || self.Local != m.Self {\n\t\treturn false\n\t}\n\tswitch x := a.Pairs",
+			New:    "\t_, _ = self, ok\n\tswitch x := a.Pairs",
+		},
+	}
+}
