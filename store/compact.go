@@ -127,9 +127,14 @@ func (db *DB) discard(b *trunk.Branch) {
 // mergeWithin is mergeJob within the available space. A merge that frees space
 // may use the reserve for it.
 func (db *DB) mergeWithin(j *trunk.Job) (out []*trunk.Branch, err error) {
-	need := outputPages(j)
+	need, freed := outputPages(j), false
 	db.keepNow()
-	if db.space.spare(need) || db.freeRetired() && db.space.spare(need) {
+	spare := db.space.spare(need)
+	if !spare && (j.Bottom || db.space.room(forSpeed) >= need) { // else checkpoints do not help
+		freed = true
+		spare = db.freeRetired() && db.space.spare(need)
+	}
+	if spare {
 		out, err = db.mergeJob(j, forSpeed)
 		if !lacksRoom(err) {
 			return out, err
@@ -141,16 +146,18 @@ func (db *DB) mergeWithin(j *trunk.Job) (out []*trunk.Branch, err error) {
 	for _, b := range out {
 		db.discard(b)
 	}
-	return db.room.withReserve(func() ([]*trunk.Branch, error) { return db.mergeTight(j, need) })
+	return db.room.withReserve(func() ([]*trunk.Branch, error) { return db.mergeTight(j, need, freed) })
 }
 
-// mergeTight is mergeWithin for the one merge that may use the reserve.
-func (db *DB) mergeTight(j *trunk.Job, need uint64) ([]*trunk.Branch, error) {
-	if !db.space.has(need, forWork) {
+// mergeTight is mergeWithin for the one merge that may use the reserve. Freed reports
+// that checkpoints were made for it: they are made once.
+func (db *DB) mergeTight(j *trunk.Job, need uint64, freed bool) ([]*trunk.Branch, error) {
+	if !freed && !db.space.has(need, forWork) {
 		db.freeRetired()
+		freed = true
 	}
 	out, err := db.mergeJob(j, forWork)
-	if lacksRoom(err) {
+	if lacksRoom(err) && !freed {
 		for _, b := range out {
 			db.discard(b)
 		}
@@ -311,7 +318,7 @@ func (db *DB) Compact(lo, hi []byte) error {
 		return err
 	}
 	defer db.work.leave()
-	for r := (refusals{}); ; {
+	for r := (refusals{insist: true}); ; {
 		if err := cmp.Or(db.err(), db.open()); err != nil {
 			return err
 		}
@@ -335,7 +342,7 @@ func (db *DB) Compact(lo, hi []byte) error {
 		}
 		db.mu.Unlock()
 		err := db.run(j)
-		if r.add(j, err) {
+		if r.add(db, j, err) {
 			continue
 		}
 		if err != nil && !errors.Is(err, errAborted) {

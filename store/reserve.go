@@ -135,6 +135,29 @@ func (s *space) spare(pages uint64) bool {
 	}
 }
 
+// room is the number of pages beside those that the purpose leaves, when checkpoints
+// have freed what is retired.
+func (s *space) room(p purpose) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have, kept := s.alloc.FreePages()+s.alloc.RetiredPages(), s.kept(p)
+	return have - min(have, kept)
+}
+
+// ask makes the file longer if the disk has room again.
+func (s *space) ask() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.grow(1, growMin) // it may have none
+}
+
+// checkpoints is the number of pages that checkpoints take and give back.
+func (s *space) checkpoints() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.floor
+}
+
 // has reports whether there are so many free pages beside those that the purpose
 // leaves.
 func (s *space) has(pages uint64, p purpose) bool {
@@ -313,7 +336,7 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 		err := db.run(j)
 		var unreadable readError
 		switch {
-		case r.add(j, err):
+		case r.add(db, j, err):
 			continue
 		case errors.As(err, &unreadable):
 			db.tracer.Trace(env.Mark("store.room.unreadable"))

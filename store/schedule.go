@@ -189,7 +189,7 @@ func (db *DB) step(alpha float64, r *refusals) (did bool, err error) {
 	if j == nil {
 		return false, nil
 	}
-	if err = db.run(j); r.add(j, err) {
+	if err = db.run(j); r.add(db, j, err) {
 		err = nil
 	}
 	return true, err
@@ -318,7 +318,7 @@ func (s *schedule) compactor() {
 			continue
 		}
 		db.log.Warn("compaction", "error", err)
-		if r.add(j, err) {
+		if r.add(db, j, err) {
 			continue
 		}
 		// Recorded and at rest in one moment: a call of Wait that begins before it gets

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 	"github.com/ashlar-dev/ashlar/sim"
@@ -166,6 +168,7 @@ func TestMergesReadWithoutRoom(t *testing.T) {
 type fullDisk struct {
 	env.Disk
 	full, unread bool
+	written      atomic.Int64 // bytes
 }
 
 func (d *fullDisk) Open(name string, create bool) (env.File, error) {
@@ -186,6 +189,11 @@ func (f fullFile) Allocate(off, n int64) error {
 		return cmp.Or(err, env.ErrNoSpace)
 	}
 	return f.SpaceFile.Allocate(off, n)
+}
+
+func (f fullFile) WriteAt(b []byte, off int64) (int, error) {
+	f.disk.written.Add(int64(len(b)))
+	return f.SpaceFile.WriteAt(b, off)
 }
 
 func (f fullFile) ReadAt(b []byte, off int64) (int, error) {
@@ -319,12 +327,20 @@ func TestRefusalsHideNoOtherMerge(t *testing.T) {
 			db.mu.Lock()
 			db.tree.end(j, false)
 			db.mu.Unlock()
-			if !r.add(j, fmt.Errorf("merge: %w", env.ErrNoSpace)) {
+			if !r.add(db, j, fmt.Errorf("merge: %w", env.ErrNoSpace)) {
 				t.Fatal("no refusal")
 			}
 		}
 		t.Fatal("refused merges are tried for ever")
 		return nil
+	}
+	var held []extent.Run
+	for n := db.space.checkpoints(); n > 0; n-- { // for later
+		run, err := db.space.take(1, forTable)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, run)
 	}
 	all := refuseAll()
 	bottom := 0
@@ -344,14 +360,24 @@ func TestRefusalsHideNoOtherMerge(t *testing.T) {
 		}
 	}
 	db.tree.merged++
+	for _, j := range refuseAll() {
+		if room := db.space.room(purposeOfMerge(j)); room < outputPages(j) {
+			t.Errorf("the merge of %q is tried again with %d pages when another has given back nothing", j.Lo, room)
+		}
+	}
+	for _, run := range held {
+		db.space.Free(run)
+	}
+	db.tree.merged++
 	if again := refuseAll(); len(again) != len(all) {
-		t.Errorf("%d merges are tried when one has succeeded, want %d", len(again), len(all))
+		t.Errorf("%d merges are tried when one has given back space, want %d", len(again), len(all))
 	}
 	// Without a page, the first at the bottom is the last.
 	for err := error(nil); err == nil; {
 		_, err = db.space.take(1, forTable)
 	}
 	db.tree.merged++
+	db.tree.refused = nil
 	few := refuseAll()
 	for i, j := range few {
 		if j.Bottom && i != len(few)-1 {
@@ -444,6 +470,7 @@ func TestAWorkersMergeIsRoom(t *testing.T) {
 		t.Fatalf("without a page there is room: %v, %v", did, err)
 	}
 	db.room.tight.Lock()
+	db.tree.refused = nil
 	var did bool
 	done := make(chan error, 1)
 	go func() {

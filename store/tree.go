@@ -22,6 +22,7 @@ type tree struct {
 	jobs       []*trunk.Job
 	merged     int64        // jobs that were committed and have ended
 	spoiled    []*trunk.Job // merges that could not read an input
+	refused    []refusal    // merges that found no room
 }
 
 func (t *tree) init(db *DB) { t.db, t.branches = db, map[uint64]*trunk.Branch{} }

@@ -101,8 +101,13 @@ func TestWaitDuringTheMergeOfACaller(t *testing.T) {
 	if j == nil {
 		t.Fatal("no merge is due")
 	}
+	woken := &countedLock{Locker: &db.mu}
+	db.work.work = sync.NewCond(woken)
 	compactors(db, 1)
 	eventually(t, db, func() bool { return db.work.working == 0 })
+	db.mu.Lock()
+	db.tree.refused = nil
+	db.mu.Unlock()
 	from := db.metrics.compactions.Load()
 	tried := func() int64 { return db.metrics.compactions.Load() - from }
 	done := make(chan error, 1)
@@ -111,6 +116,10 @@ func TestWaitDuringTheMergeOfACaller(t *testing.T) {
 	eventually(t, db, func() bool { return tried() > 0 && db.work.working == 0 || len(done) == 1 })
 	if n := settled(tried, 20); n > 20 {
 		t.Errorf("%d merges were tried while a caller merges", n)
+	}
+	from = woken.taken.Load()
+	if n := settled(func() int64 { return woken.taken.Load() - from }, 20); n > 20 {
+		t.Errorf("a worker was woken %d times while a caller merges", n)
 	}
 	select {
 	case err := <-done:
