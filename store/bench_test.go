@@ -189,3 +189,40 @@ func BenchmarkIngest(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkValidation commits transactions that have read one key, after so many
+// changes of others.
+func BenchmarkValidation(b *testing.B) {
+	for _, changes := range []int{0, 100, 10_000} {
+		b.Run(fmt.Sprint("changes=", changes), func(b *testing.B) {
+			db := benchStore(b, store.Options{Memory: 128 << 20})
+			key, value := make([]byte, 24), make([]byte, 96)
+			for b.Loop() {
+				b.StopTimer()
+				tx := db.Begin()
+				if _, err := tx.Get([]byte("key"), nil); err != nil && !errors.Is(err, store.ErrNotFound) {
+					b.Fatal(err)
+				}
+				if err := tx.Put([]byte("key"), value); err != nil {
+					b.Fatal(err)
+				}
+				for i := range changes {
+					record(uint64(i), key, value)
+					if err := db.Put(key, value); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.StartTimer()
+				if err := tx.Commit(store.NoSync); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if changes > 0 {
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*changes), "ns/change")
+			}
+			if err := db.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

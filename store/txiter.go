@@ -53,14 +53,13 @@ func (tx *Tx) Iterate(o IterOptions) (*TxIterator, error) {
 	if tx.ended {
 		return nil, ErrClosed
 	}
-	lo, hi, err := o.bounds()
+	forward := o
+	forward.Reverse = false
+	base, err := tx.snapshot.Iterate(forward)
 	if err != nil {
 		return nil, err
 	}
-	base, err := tx.snapshot.Iterate(IterOptions{Lo: lo, Hi: hi, KeysOnly: o.KeysOnly})
-	if err != nil {
-		return nil, err
-	}
+	lo, hi := base.lo, base.hi
 	it := &TxIterator{tx: tx, base: base, lo: append([]byte{}, lo...), hi: hi, keysOnly: o.KeysOnly, backwards: o.Reverse}
 	it.own, it.gone = tx.writes.All()
 	if hi != nil {

@@ -16,6 +16,8 @@ import (
 type Engine struct {
 	Label   string
 	Options store.Options
+	// Transactions makes transactions of batches: they read what they change.
+	Transactions bool
 }
 
 // Engines are the variants of the suite: each durability, values within
@@ -26,13 +28,13 @@ func Engines() []Subject {
 		return store.Tuning{MemtableBytes: memtable, LeafBytes: leaf, Fanout: 4, Runs: runs, BlobBytes: blob, CacheBytes: cache, Inline: true}
 	}
 	return []Subject{
-		Engine{"lazy", store.Options{Tuning: tune(32<<10, 4<<10, 2, 8<<10, 64<<10)}},
-		Engine{"process", store.Options{Durability: store.ProcessCrash, Compression: store.None, Tuning: tune(32<<10, 32<<10, 3, 512, 32<<10)}},
-		Engine{"commit", store.Options{Durability: store.EveryCommit, Tuning: tune(32<<10, 4<<10, 3, 4<<10, 128<<10)}},
-		Engine{"blobs", store.Options{Compression: store.None, Tuning: tune(48<<10, 16<<10, 4, 600, 64<<10)}},
+		Engine{Label: "lazy", Options: store.Options{Tuning: tune(32<<10, 4<<10, 2, 8<<10, 64<<10)}},
+		Engine{Label: "process", Options: store.Options{Durability: store.ProcessCrash, Compression: store.None, Tuning: tune(32<<10, 32<<10, 3, 512, 32<<10)}},
+		Engine{Label: "commit", Options: store.Options{Durability: store.EveryCommit, Tuning: tune(32<<10, 4<<10, 3, 4<<10, 128<<10)}, Transactions: true},
+		Engine{Label: "blobs", Options: store.Options{Compression: store.None, Tuning: tune(48<<10, 16<<10, 4, 600, 64<<10)}, Transactions: true},
 		// Its segments are long enough for what the journal does for small
 		// frames only.
-		Engine{"long", store.Options{Tuning: tune(1<<20, 16<<10, 2, 4<<10, 64<<10)}},
+		Engine{Label: "long", Options: store.Options{Tuning: tune(1<<20, 16<<10, 2, 4<<10, 64<<10)}},
 	}
 }
 
@@ -72,7 +74,7 @@ func (e Engine) Open(disk env.Disk, dir string, tracer env.Tracer) (Store, error
 	if err != nil {
 		return nil, err
 	}
-	return &engine{db: db, batch: db.NewBatch()}, nil
+	return &engine{db: db, batch: db.NewBatch(), transactions: e.Transactions}, nil
 }
 
 // number is another one for every state of the disk, so that what a store
@@ -100,6 +102,8 @@ type engine struct {
 	db    *store.DB
 	batch *store.Batch
 	value []byte
+	// transactions says that batches are transactions.
+	transactions bool
 }
 
 func (e *engine) Commit(changes []Change, alone, durable bool) error {
@@ -116,6 +120,13 @@ func (e *engine) Commit(changes []Change, alone, durable bool) error {
 			return e.db.DeleteRange(c.Key, c.Value)
 		}
 	}
+	w := store.NoSync
+	if durable {
+		w = store.Sync
+	}
+	if e.transactions {
+		return e.transact(changes, w)
+	}
 	e.batch.Reset()
 	for _, c := range changes {
 		switch c.Kind {
@@ -129,11 +140,33 @@ func (e *engine) Commit(changes []Change, alone, durable bool) error {
 			e.batch.DeleteRange(c.Key, c.Value)
 		}
 	}
-	w := store.NoSync
-	if durable {
-		w = store.Sync
-	}
 	return e.db.Commit(e.batch, w)
+}
+
+// transact makes the changes in a transaction that reads each key before.
+func (e *engine) transact(changes []Change, w store.Write) error {
+	tx := e.db.Begin()
+	defer tx.Discard()
+	for _, c := range changes {
+		var err error
+		if e.value, err = tx.Get(c.Key, e.value[:0]); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		switch c.Kind {
+		case Put:
+			err = tx.Put(c.Key, c.Value)
+		case Delete:
+			err = tx.Delete(c.Key)
+		case Merge:
+			err = tx.Merge(c.Key, c.Value)
+		default:
+			err = tx.DeleteRange(c.Key, c.Value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return tx.Commit(w)
 }
 
 func (e *engine) Wait() error                 { return e.db.Wait() }
