@@ -140,8 +140,9 @@ bench-dedalus:
 powerfail:
 	$(GO) -C bench run ./powerfail -engines all -rounds 200 -seed 1
 
-## corpus: every model of the public corpus with its exact counts, the long ones too, and compiled.
+## corpus: every model of the public corpus and of specs with its exact counts, the long ones too, and compiled.
 corpus: build
+	ASHLAR_LONG=1 $(GO) test -count=1 -timeout 4h ./specs
 	ASHLAR_CORPUS=all ASHLAR_NATIVE=1 $(GO) test -count=1 -timeout 4h -v -run 'TestCorpus|TestNativeAgrees' ./internal/model
 
 ## netns: the lock service and WormSpace with one network namespace per process, loss and killed processes.
