@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/ashlar-dev/ashlar/internal/store/block"
 	"github.com/ashlar-dev/ashlar/internal/store/memtable"
@@ -21,6 +22,12 @@ type Batch struct {
 	count int
 	room  int // what the messages take in a memtable
 	err   error
+	// spaces are the keyspaces with changes, drops is the one that is dropped.
+	// Reserved reports changes in the default keyspace of keys that a store with
+	// keyspaces does not have there.
+	spaces   []*Keyspace
+	drops    *Keyspace
+	reserved bool
 }
 
 const opHeader = 9
@@ -29,24 +36,27 @@ const opHeader = 9
 func (db *DB) NewBatch() *Batch { return &Batch{} }
 
 // Put sets the value of the key.
-func (b *Batch) Put(key, value []byte) { b.add(message.Put, key, value) }
+func (b *Batch) Put(key, value []byte) { b.add(nil, message.Put, key, value) }
 
 // Delete removes the key.
-func (b *Batch) Delete(key []byte) { b.add(message.Delete, key, nil) }
+func (b *Batch) Delete(key []byte) { b.add(nil, message.Delete, key, nil) }
 
 // DeleteRange removes all keys in [lo, hi).
-func (b *Batch) DeleteRange(lo, hi []byte) {
+func (b *Batch) DeleteRange(lo, hi []byte) { b.deleteRange(nil, lo, hi) }
+
+// deleteRange is DeleteRange for bounds as they are stored.
+func (b *Batch) deleteRange(k *Keyspace, lo, hi []byte) {
 	if err := checkRange(lo, hi); err != nil && b.err == nil {
 		b.err = err
 	}
 	if len(hi) > 0 && bytes.Equal(lo, hi) {
 		return
 	}
-	b.add(message.RangeDelete, lo, hi)
+	b.add(k, message.RangeDelete, lo, hi)
 }
 
 // Merge changes the value of the key by the operand.
-func (b *Batch) Merge(key, operand []byte) { b.add(message.Merge, key, operand) }
+func (b *Batch) Merge(key, operand []byte) { b.add(nil, message.Merge, key, operand) }
 
 // Len is the number of changes.
 func (b *Batch) Len() int { return b.count }
@@ -55,15 +65,25 @@ func (b *Batch) Len() int { return b.count }
 func (b *Batch) Bytes() int { return len(b.ops) }
 
 // Reset empties the batch and keeps its memory.
-func (b *Batch) Reset() { *b = Batch{ops: b.ops[:0]} }
+func (b *Batch) Reset() { *b = Batch{ops: b.ops[:0], spaces: b.spaces[:0]} }
 
-func (b *Batch) add(kind message.Kind, key, value []byte) {
+// add adds a change of a key as it is stored.
+func (b *Batch) add(k *Keyspace, kind message.Kind, key, value []byte) {
 	if err := checkSize(kind, key, value); err != nil {
 		if b.err == nil {
 			b.err = err
 		}
 		return
 	}
+	if k == nil {
+		b.reserved = b.reserved || isReserved(kind, key, value)
+	} else if !slices.Contains(b.spaces, k) {
+		b.spaces = append(b.spaces, k)
+	}
+	b.append(kind, key, value)
+}
+
+func (b *Batch) append(kind message.Kind, key, value []byte) {
 	b.ops = append(b.ops, byte(kind))
 	b.ops = binary.LittleEndian.AppendUint32(b.ops, uint32(len(key)))
 	b.ops = binary.LittleEndian.AppendUint32(b.ops, uint32(len(value)))

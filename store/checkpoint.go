@@ -123,6 +123,7 @@ func (c *checkpointer) write(clean bool) error {
 	c.record(&f)
 	super := c.super
 	super.Seq, super.Cut, super.Segment = f.seq, uint64(f.cut), f.oldest.number
+	super.Features = db.spaces.features()
 	super.NextID, super.Clean, super.Epoch = f.lastID, clean, c.db.life.epoch
 	old, err := c.writeChunk(&super)
 	if err != nil {

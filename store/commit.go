@@ -36,11 +36,11 @@ const (
 
 // Put sets the value of the key. It copies both. An env.ErrNoSpace means that
 // nothing was done, for lack of room on the disk; deletes free some.
-func (db *DB) Put(key, value []byte) error { return db.change(message.Put, key, value) }
+func (db *DB) Put(key, value []byte) error { return db.change(nil, message.Put, key, value) }
 
 // Delete removes the key, if it is present. It works on a full disk; the space
 // is free again after merges have processed the delete.
-func (db *DB) Delete(key []byte) error { return db.change(message.Delete, key, nil) }
+func (db *DB) Delete(key []byte) error { return db.change(nil, message.Delete, key, nil) }
 
 // DeleteRange removes all keys in [lo, hi).
 func (db *DB) DeleteRange(lo, hi []byte) error {
@@ -50,14 +50,15 @@ func (db *DB) DeleteRange(lo, hi []byte) error {
 	if string(lo) == string(hi) {
 		return nil
 	}
-	return db.change(message.RangeDelete, lo, hi)
+	return db.change(nil, message.RangeDelete, lo, hi)
 }
 
 // Merge changes the value of the key by the operand without reading it.
-func (db *DB) Merge(key, operand []byte) error { return db.change(message.Merge, key, operand) }
+func (db *DB) Merge(key, operand []byte) error { return db.change(nil, message.Merge, key, operand) }
 
-// change is a batch of one.
-func (db *DB) change(kind message.Kind, key, value []byte) error {
+// change is a batch of one, of a key as it is stored, in a keyspace or in the default
+// one, nil.
+func (db *DB) change(k *Keyspace, kind message.Kind, key, value []byte) error {
 	if err := checkSize(kind, key, value); err != nil {
 		return err
 	}
@@ -80,6 +81,9 @@ func (db *DB) change(kind message.Kind, key, value []byte) error {
 	}
 	db.mu.Lock()
 	m, err := db.active(1, size, purposeOf(kind))
+	if err == nil {
+		err = db.spaces.mayChange(k, k == nil && isReserved(kind, key, value))
+	}
 	if err != nil {
 		db.mu.Unlock()
 		db.forgetBlobs(blob)
@@ -124,6 +128,9 @@ func (db *DB) commit(b *Batch, w Write, valid func() error) error {
 	m, err := db.active(b.count, b.room, b.purpose())
 	if err == nil {
 		err = valid() // after active, which may have released the lock
+	}
+	if err == nil {
+		err = db.spaces.mayCommit(b)
 	}
 	if err != nil {
 		db.mu.Unlock()
@@ -348,10 +355,10 @@ func (db *DB) withBlobs(b *Batch) (*Batch, []extent.Run, error) {
 		return b, nil, nil
 	}
 	var runs []extent.Run
-	out := &Batch{}
+	out := &Batch{spaces: b.spaces, drops: b.drops, reserved: b.reserved}
 	err := b.each(func(kind message.Kind, key, value []byte) error {
 		if kind != message.Put || len(value) <= db.opt.Tuning.BlobBytes {
-			out.add(kind, key, value)
+			out.append(kind, key, value)
 			return nil
 		}
 		ref, run, err := db.writeBlob(value)
@@ -359,7 +366,7 @@ func (db *DB) withBlobs(b *Batch) (*Batch, []extent.Run, error) {
 			return err
 		}
 		runs = append(runs, run)
-		out.add(message.Blob, key, ref.Append(nil))
+		out.append(message.Blob, key, ref.Append(nil))
 		return nil
 	})
 	return out, runs, err

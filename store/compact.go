@@ -22,7 +22,7 @@ import (
 
 func (db *DB) policy(alpha float64) trunk.Policy {
 	oldest := db.views.oldestSeq()
-	return trunk.Policy{Alpha: alpha, Snapshots: oldest != message.MaxSeq, Oldest: oldest, Skip: db.tree.isSpoiled, Busy: db.tree.isBusy}
+	return trunk.Policy{Alpha: alpha, Snapshots: oldest != message.MaxSeq, Oldest: oldest, Idle: alpha == alphaIdle, Skip: db.tree.isSpoiled, Busy: db.tree.isBusy}
 }
 
 func (db *DB) nextJob(alpha float64, r *refusals) *trunk.Job {

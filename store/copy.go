@@ -143,7 +143,7 @@ func (db *DB) copySuper(s *state) table.Superblock {
 	db.mu.Unlock()
 	super := table.Superblock{
 		UUID: uuid, Seq: 1, Cut: uint64(s.newest()), Segment: 1, NextID: last, Pages: pages,
-		Merger: merger, Clean: true, Epoch: db.life.epoch, Life: db.life.number(),
+		Merger: merger, Clean: true, Epoch: db.life.epoch, Life: db.life.number(), Features: db.spaces.features(),
 	}
 	// A name of its own, which includes the number of the copy: the journals of
 	// the two stores must never be confused.

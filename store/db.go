@@ -49,6 +49,7 @@ type DB struct {
 	tree   tree
 	work   schedule
 
+	spaces keyspaces
 	// ingest is the one that is open, under mu. While uncached is set, readers leave
 	// the record cache alone.
 	ingest   *Ingest

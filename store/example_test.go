@@ -309,3 +309,48 @@ func ExampleDB_CompareAndSwap() {
 	// true <nil>
 	// false <nil>
 }
+
+// Keyspaces have keys of their own; a batch changes several of them together.
+func ExampleDB_Keyspace() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	db, err := openExample(dir, store.Options{Memory: store.MemoryMin})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+
+	users, err := db.Keyspace("users")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mails, err := db.Keyspace("mails")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b := db.NewBatch()
+	b.In(users).Put([]byte("ann"), []byte("1 mail"))
+	b.In(mails).Put([]byte("ann/1"), []byte("hello"))
+	if err := db.Commit(b, store.Sync); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := mails.Drop(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	names, err := db.Keyspaces()
+	fmt.Println(names, err)
+	value, err := users.Get([]byte("ann"), nil)
+	fmt.Println(string(value), err)
+	// Output:
+	// [users] <nil>
+	// 1 mail <nil>
+}

@@ -92,6 +92,14 @@ func (rs *readers) shrink() bool {
 // value the error is ErrNotFound. With any other error nothing is known about
 // the key.
 func (db *DB) Get(key, dst []byte) ([]byte, error) {
+	if db.spaces.hides(key) {
+		return dst, ErrNotFound
+	}
+	return db.getLatest(key, dst)
+}
+
+// getLatest is Get for a key as it is stored.
+func (db *DB) getLatest(key, dst []byte) ([]byte, error) {
 	// The version is taken before the state: a value read from an older tree
 	// than the version's must not enter the cache.
 	version := db.cache.Version()

@@ -44,6 +44,7 @@ type Ingest struct {
 	db *DB
 	// mu is taken before all other locks of the store.
 	mu    invariant.Mutex
+	space *Keyspace // nil: the default one
 	seq   message.Seq
 	ended error // nil: it takes records
 	out   []*trunk.Branch
@@ -58,7 +59,9 @@ type Ingest struct {
 }
 
 // Ingest begins an ingest. There is one at a time.
-func (db *DB) Ingest() (*Ingest, error) {
+func (db *DB) Ingest() (*Ingest, error) { return db.newIngest(nil) }
+
+func (db *DB) newIngest(k *Keyspace) (*Ingest, error) {
 	if err := db.mayWrite(message.Put); err != nil {
 		return nil, err
 	}
@@ -70,7 +73,7 @@ func (db *DB) Ingest() (*Ingest, error) {
 	if db.ingest != nil {
 		return nil, ErrIngest
 	}
-	i := &Ingest{db: db, seq: db.writer.last() + ingestLead, guess: 1024}
+	i := &Ingest{db: db, space: k, seq: db.writer.last() + ingestLead, guess: 1024}
 	if i.seq >= message.MaxSeq {
 		return nil, fmt.Errorf("%w: the numbers of changes are used up", ErrTooLarge)
 	}
@@ -84,6 +87,7 @@ func (db *DB) Ingest() (*Ingest, error) {
 // and ErrTooLarge the ingest can only be discarded. An env.ErrNoSpace means that the
 // records do not fit on the disk beside the reserve (Metrics.ReserveBytes).
 func (i *Ingest) Put(key, value []byte) error {
+	key = i.space.stored(key)
 	if err := checkSize(message.Put, key, value); err != nil {
 		return err
 	}
@@ -96,7 +100,8 @@ func (i *Ingest) Put(key, value []byte) error {
 		return err
 	}
 	if i.begun && bytes.Compare(key, i.last) <= 0 {
-		return fmt.Errorf("%w: %q after %q", ErrOrder, key, i.last)
+		n := len(i.space.start())
+		return fmt.Errorf("%w: %q after %q", ErrOrder, key[n:], i.last[n:])
 	}
 	if err := i.put(key, value); err != nil {
 		err = explain(err)
@@ -240,6 +245,10 @@ func (i *Ingest) attach() error {
 	invariant.Check(len(s.mems) == 1 && empty.table.Len() == 0, "an ingest ends beside changes of memtables")
 	if db.writer.last() >= i.seq {
 		return fmt.Errorf("%w: more than %d changes while an ingest was open", ErrTooLarge, int64(ingestLead))
+	}
+	last := i.space == nil && isReserved(message.Put, i.last, nil) // the greatest of all
+	if err := db.spaces.mayChange(i.space, last); err != nil {
+		return err
 	}
 	var bytes int64
 	var table int

@@ -413,3 +413,24 @@ func TestIngestOnAFullDisk(t *testing.T) {
 	check(t, db, want)
 	must(t, db.Close())
 }
+
+// An ingest is a change for transactions that began before it.
+func TestIngestConflicts(t *testing.T) {
+	db := open(t, sim.NewDisk(), tiny())
+	must(t, db.Put([]byte("k"), []byte("old")))
+	touched, beside := db.Begin(), db.Begin()
+	_, err := touched.Get([]byte("k"), nil)
+	must(t, err)
+	must(t, touched.Put([]byte("seen"), []byte("old")))
+	if _, err := beside.Get([]byte("other"), nil); !errors.Is(err, store.ErrNotFound) {
+		t.Fatal(err)
+	}
+	must(t, beside.Put([]byte("beside"), nil))
+	ingest(t, db, map[string]string{"k": "new"})
+	if err := touched.Commit(store.NoSync); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("a transaction that read what an ingest has replaced: %v", err)
+	}
+	must(t, beside.Commit(store.NoSync))
+	check(t, db, map[string]string{"k": "new", "beside": ""})
+	must(t, db.Close())
+}

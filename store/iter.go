@@ -39,6 +39,14 @@ func (s *Snapshot) Seq() uint64 { return uint64(s.seq) }
 
 // Get is DB.Get in the snapshot.
 func (s *Snapshot) Get(key, dst []byte) ([]byte, error) {
+	if s.db.spaces.hides(key) {
+		return dst, ErrNotFound
+	}
+	return s.get(key, dst)
+}
+
+// get is Get for a key as it is stored.
+func (s *Snapshot) get(key, dst []byte) ([]byte, error) {
 	st := s.db.acquire()
 	defer s.db.release(st)
 	if s.closed.Load() { // a later state may lack what it needs
@@ -75,7 +83,8 @@ func (s *Snapshot) Close() {
 type Iterator struct {
 	db       *DB
 	at       message.Seq
-	lo, hi   []byte
+	space    *Keyspace // nil: the default one
+	lo, hi   []byte    // as they are stored
 	keysOnly bool
 	reverse  bool
 
@@ -112,12 +121,13 @@ func (db *DB) Iter(lo, hi []byte) (*Iterator, error) {
 	return db.Iterate(IterOptions{Lo: lo, Hi: hi})
 }
 
-func (db *DB) iter(o IterOptions, at message.Seq) (*Iterator, error) {
+func (db *DB) iter(k *Keyspace, o IterOptions, at message.Seq) (*Iterator, error) {
 	lo, hi, err := o.bounds()
 	if err != nil {
 		return nil, err
 	}
-	it := &Iterator{db: db, lo: lo, hi: hi, keysOnly: o.KeysOnly, reverse: o.Reverse}
+	lo, hi = db.spaces.bounds(k, lo, hi)
+	it := &Iterator{db: db, space: k, lo: lo, hi: hi, keysOnly: o.KeysOnly, reverse: o.Reverse}
 	it.mu.SetRank(rankIterator, "iterator")
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -209,11 +219,13 @@ func (it *Iterator) Last() bool { return it.toEnd(!it.reverse) }
 
 // SeekGE moves to the least key at or above key, also with IterOptions.Reverse.
 func (it *Iterator) SeekGE(key []byte) bool {
+	key = it.space.stored(key)
 	return it.move(func(v *merge.Visible) bool { return v.SeekGE(key) }, afterLast)
 }
 
 // SeekLT moves to the greatest key below key, also with IterOptions.Reverse.
 func (it *Iterator) SeekLT(key []byte) bool {
+	key = it.space.stored(key)
 	return it.move(func(v *merge.Visible) bool { return v.SeekLT(key) }, beforeFirst)
 }
 
@@ -292,7 +304,7 @@ func (it *Iterator) move(how func(*merge.Visible) bool, end position) bool {
 // Key returns the key. It is valid until the next move.
 func (it *Iterator) Key() []byte {
 	invariant.Check(it.place == standing, "the key of an iterator that stands nowhere")
-	return it.key
+	return it.key[len(it.space.start()):]
 }
 
 // Value returns the key's value. It is valid until the next move. An unreadable

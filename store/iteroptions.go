@@ -29,12 +29,14 @@ type IterOptions struct {
 }
 
 // Iterate returns an iterator over the visible state. It copies the options.
-func (db *DB) Iterate(o IterOptions) (*Iterator, error) { return db.iter(o, message.MaxSeq) }
+func (db *DB) Iterate(o IterOptions) (*Iterator, error) { return db.iter(nil, o, message.MaxSeq) }
 
 // Iterate is DB.Iterate in the snapshot. The iterator remains valid after the
 // snapshot is closed.
-func (s *Snapshot) Iterate(o IterOptions) (*Iterator, error) {
-	it, err := s.db.iter(o, s.seq)
+func (s *Snapshot) Iterate(o IterOptions) (*Iterator, error) { return s.iter(nil, o) }
+
+func (s *Snapshot) iter(k *Keyspace, o IterOptions) (*Iterator, error) {
+	it, err := s.db.iter(k, o, s.seq)
 	if err == nil && s.closed.Load() {
 		return nil, cmp.Or(it.Close(), ErrClosed)
 	}
@@ -89,6 +91,7 @@ func (it *Iterator) SetBounds(lo, hi []byte) error {
 	if it.err != nil {
 		return it.err
 	}
+	lo, hi = it.db.spaces.bounds(it.space, lo, hi)
 	it.lo, it.hi, it.place = lo, hi, nowhere
 	if it.state != nil {
 		it.visible.Close()

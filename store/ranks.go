@@ -8,7 +8,8 @@ import "github.com/ashlar-dev/ashlar/internal/invariant"
 // a lower rank is held, and not the other way round. Builds with the tag
 // "invariants" check it.
 const (
-	rankIngest      invariant.Rank = iota + 1 // Ingest.mu
+	rankKeyspaces   invariant.Rank = iota + 1 // keyspaces.making: a keyspace is made or dropped
+	rankIngest                                // Ingest.mu
 	rankRoom                                  // room.mu: a call makes room on a full disk
 	rankTight                                 // room.tight: a merge uses the reserve
 	rankCheckpoints                           // checkpointer.mu

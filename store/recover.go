@@ -75,6 +75,10 @@ func newDB(world env.Env, dir string, o Options) *DB {
 		crc: crc32.MakeTable(crc32.Castagnoli), pool: slab.New(o.poolBytes()), coder: new(block.Coder),
 	}
 	db.mu.SetRank(rankDB, "DB")
+	db.spaces.init()
+	if o.Merger != nil {
+		db.opt.Merger = userMerger{o.Merger, &db.spaces}
+	}
 	db.writer.init(db)
 	db.tree.init(db)
 	db.checkpoints.init(db)
@@ -489,6 +493,7 @@ func (r *recovery) replay() error {
 // the journal, up to its end.
 func (r *recovery) begin(mems []*mem, end journal.ChainState) error {
 	db, cut := r.db, message.Seq(r.super.Cut)
+	db.spaces.resume(r.super.Features)
 	db.checkpoints.resume(r.super, r.slot, r.table, r.unnamed)
 	last := end.Next - 1
 	db.writer.resume(last)

@@ -149,7 +149,7 @@ func (tx *Tx) tryChange(kind message.Kind, key, value []byte) error {
 	if err := tx.chargeMore(opHeader + 3*len(key) + 2*len(value)); err != nil {
 		return err
 	}
-	tx.batch.add(kind, key, value)
+	tx.batch.add(nil, kind, key, value)
 	switch kind {
 	case message.Put:
 		tx.writes.Put(key, value)

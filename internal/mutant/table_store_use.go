@@ -64,3 +64,42 @@ func ingestMutants() []Mutant {
 			"bytes.Compare(key, i.last) <= 0", "bytes.Compare(key, i.last) < 0"),
 	}
 }
+
+// keyspaceMutants die beside maps, and by losses of power at each operation of the disk.
+func keyspaceMutants() []Mutant {
+	keyspace := func(name, in string, kind Kind, run, breaks, before, after string) Mutant {
+		return Mutant{
+			Name: "store/keyspace/" + name, Kind: kind, In: in, Breaks: breaks, Old: before, New: after,
+			Packages: []string{"store"}, Run: run,
+		}
+	}
+	return []Mutant{
+		keyspace("a-drop-leaves-the-keys", "store", Unsound, "TestADropIsShort",
+			"A drop removes the name alone, so that the keys take space for ever.",
+			"\tb.append(message.RangeDelete, k.lo, k.hi)\n", ""),
+		keyspace("numbers-are-used-again", "store", WrongAnswer, "TestKeyspacesAgainstMaps",
+			"A new keyspace gets the number of an older one, whose keys it shows.",
+			"number := binary.BigEndian.AppendUint32(nil, last+1)", "number := binary.BigEndian.AppendUint32(nil, max(last, 1))"),
+		keyspace("a-dropped-one-takes-changes", "store", Unsound, "TestKeyspacesAgainstMaps",
+			"A batch that was made before a drop writes behind it.",
+			"b.drops.dropped.Store(true)", ""),
+		keyspace("the-default-one-shows-all", "store", WrongAnswer, "TestKeyspacesAgainstMaps",
+			"An iterator of the default keyspace goes on into the others.",
+			"if s.on.Load() && (hi == nil ||", "if s.on.Load() && (hi != nil &&"),
+		keyspace("superblocks-do-not-say-so", "store", WrongAnswer, "TestKeyspacesAgainstMaps",
+			"The mark of a store with keyspaces is not written.",
+			"\tsuper.Features = db.spaces.features()\n", ""),
+		keyspace("a-copy-does-not-say-so", "store", WrongAnswer, "TestKeyspacesAgainstMaps",
+			"A copy of a store with keyspaces shows their keys as those of the default one.",
+			", Features: db.spaces.features(),", ","),
+		keyspace("a-repair-forgets-them", "store/repair", WrongAnswer, "TestKeyspacesAgainstMaps",
+			"A repaired store shows the keys of keyspaces as those of the default one.",
+			"\t\tr.super.Features |= s.Features\n", ""),
+		keyspace("the-default-one-reaches-into-others", "store", Lost, "TestKeyspacesRefuse",
+			"A range delete of the default keyspace may delete keyspaces.",
+			"string(value) > message.Reserved", "string(key) > message.Reserved"),
+		keyspace("range-deletes-stay-above", "internal/store/trunk", Unsound, "TestADropIsShort",
+			"The range delete of a drop stays in the upper levels of the trunk of an idle store.",
+			"if policy.Idle && policy.tombs(p) {", "if false {"),
+	}
+}

@@ -118,6 +118,9 @@ func (r *repairer) add(m message.Message, copied bool) (bool, error) {
 	}
 	r.last = max(r.last, m.Seq)
 	r.report.Messages++
+	if r.nameless && bytes.HasPrefix(m.Key, []byte(message.Reserved)) {
+		r.super.Features |= table.Keyspaces
+	}
 	return true, r.w.Add(m)
 }
 

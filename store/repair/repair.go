@@ -117,6 +117,8 @@ type repairer struct {
 	old   map[uint64]*oldBranch
 
 	super table.Superblock // of the new store
+	// nameless reports that there is no old superblock to say what the store has.
+	nameless bool
 	// promised is the number of the last change of which a superblock knows,
 	// torn that a superblock cannot be read at all.
 	promised message.Seq
@@ -324,8 +326,10 @@ func (r *repairer) newIdentity(supers []table.Superblock) {
 	r.super = table.Superblock{Seq: 1, Segment: 1, Epoch: 1, Clean: true, Life: r.world.Random.Uint64() & table.LifeMax}
 	binary.LittleEndian.PutUint64(r.super.UUID[:], r.world.Random.Uint64())
 	binary.LittleEndian.PutUint64(r.super.UUID[8:], r.world.Random.Uint64())
+	r.nameless = len(supers) == 0
 	for _, s := range supers {
 		r.super.Merger = s.Merger
+		r.super.Features |= s.Features
 		r.super.Epoch = max(r.super.Epoch, s.Epoch+1)
 	}
 	if r.super.Merger == "" && r.o.Merger != nil {

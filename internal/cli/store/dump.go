@@ -23,7 +23,8 @@ import (
 const dumpHelp = `Dump shows what the files of a store hold: both superblocks, the table, the trunk
 with the branches that it refers to in each range of keys, the branches, and the
 segments of the journal. With --keys it shows messages instead: of memtables
-first, then by ranges of keys, of one range from the newest branch to the oldest.
+first, then by ranges of keys, of one range from the newest branch to the oldest. Keys
+of keyspaces come last, as they are stored, or without what marks them with --keyspace.
 
 It changes nothing, and shows what it can of a damaged store.
 
@@ -32,7 +33,8 @@ Exit codes: 0 shown; 150 something is damaged; 130 interrupted; 1 files; 2 usage
 // dumpOptions are the flags of store dump.
 type dumpOptions struct {
 	shared
-	keys bool
+	keys     bool
+	keyspace string
 }
 
 func newDumpCommand(t *console.Terminal) *cobra.Command {
@@ -44,17 +46,22 @@ func newDumpCommand(t *console.Terminal) *cobra.Command {
 		Example: `  ashlar store dump /var/lib/app/db
   ashlar store dump db --keys
   ashlar store dump db --keys user/100 user/200
+  ashlar store dump db --keys --keyspace users
   ashlar store dump --json db | jq '.branches | length'`,
 		Args: cobra.RangeArgs(1, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 && !o.keys {
 				return exit.With(exit.Usage, errors.New("bounds of keys without --keys"))
 			}
+			if o.keyspace != "" && !o.keys {
+				return exit.With(exit.Usage, errors.New("--keyspace without --keys"))
+			}
 			return runDump(cmd.Context(), t, o, args[0], args[1:])
 		},
 	}
 	o.flags(cmd, "ashlar-store-dump/1")
 	cmd.Flags().BoolVar(&o.keys, "keys", false, "show messages of keys from LO up to, without, HI")
+	cmd.Flags().StringVar(&o.keyspace, "keyspace", "", "with --keys: show those of the keyspace with that `NAME`")
 	return cmd
 }
 
@@ -103,7 +110,15 @@ func dumpKeys(ctx context.Context, s *opened, o dumpOptions, bounds []string, w 
 	if o.json {
 		show = showMessageJSON
 	}
-	return db.Messages(lo, hi, func(where string, m message.Message) bool {
+	messages := db.Messages
+	if o.keyspace != "" {
+		k, err := db.Keyspace(o.keyspace)
+		if err != nil {
+			return err
+		}
+		messages = k.Messages
+	}
+	return messages(lo, hi, func(where string, m message.Message) bool {
 		return show(w, where, m) == nil && ctx.Err() == nil
 	})
 }

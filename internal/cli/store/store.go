@@ -43,7 +43,7 @@ what is in it. All but repair and copy --recover leave it as it is.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newVerifyCommand(t), newScrubCommand(t), newRepairCommand(t), newCopyCommand(t), newRestoreCommand(t), newDumpCommand(t),
+	cmd.AddCommand(newVerifyCommand(t), newScrubCommand(t), newRepairCommand(t), newCopyCommand(t), newRestoreCommand(t), newDumpCommand(t), newKeyspacesCommand(t),
 		newStatsCommand(t), newBenchCommand(t), newExploreCommand(t))
 	return cmd
 }

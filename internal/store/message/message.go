@@ -63,6 +63,10 @@ const (
 	ValueMax = 1 << 30
 )
 
+// Reserved begins the keys of keyspaces, in stores that have some. No key without it
+// is above one with it.
+const Reserved = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+
 // Message is one change. Who returns a Message says how long its slices stay
 // as they are; who keeps one copies them.
 type Message struct {

@@ -31,6 +31,9 @@ func (s Superblock) Describe(w io.Writer) error {
 	fmt.Fprintf(&b, "object ids       up to %d\n", s.NextID)
 	fmt.Fprintf(&b, "data file        %d pages\n", s.Pages)
 	fmt.Fprintf(&b, "merger           %s\n", merger)
+	if s.Features&Keyspaces != 0 {
+		fmt.Fprintf(&b, "has              keyspaces\n")
+	}
 	for _, c := range s.Chunks {
 		what := "changes"
 		if c.Full {

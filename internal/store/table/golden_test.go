@@ -52,7 +52,9 @@ func describe(t *testing.T, f func(w io.Writer) error) []byte {
 func TestGoldenSuperblock(t *testing.T) {
 	full, changed := super(), super()
 	changed.Merger, changed.Clean, changed.Chunks = "", false, nil
-	for name, want := range map[string]Superblock{"superblock-v1": full, "superblock-empty-v1": changed} {
+	spaces := super()
+	spaces.Features = Keyspaces
+	for name, want := range map[string]Superblock{"superblock-v1": full, "superblock-empty-v1": changed, "superblock-v2": spaces} {
 		b := golden(t, name+".bin", encoded(want))
 		got, err := DecodeSuper(b)
 		if err != nil {

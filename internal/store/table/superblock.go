@@ -50,8 +50,32 @@ const (
 	superMerger    = 96
 	superTable     = superMerger + MergerMax
 	superChunkSize = 32
-	superRest      = superTable + ChunkCount*superChunkSize
+	superFeatures  = superTable + ChunkCount*superChunkSize
+	superRest      = superFeatures + 4
 )
+
+// What a store may have beside what version 1 has. A superblock with any of it is of
+// version 2, so that older programs refuse it.
+const (
+	// Keyspaces: the keys that begin with message.Reserved are those of keyspaces.
+	Keyspaces Features = 1 << iota
+
+	allFeatures = Keyspaces
+)
+
+// Features is a set of such things.
+type Features uint32
+
+// version is that of a superblock with the features.
+func (f Features) version() uint32 {
+	if f != 0 {
+		return superVersionMax
+	}
+	return Version
+}
+
+// superVersionMax is the newest version of superblocks.
+const superVersionMax = 2
 
 // The last 7 bytes of each sector of a superblock are Superblock.Life. A place of
 // a chunk never needs them.
@@ -109,6 +133,7 @@ type Superblock struct {
 	Clean bool
 	// Chunks is the table, at most ChunkCount; none is an empty table.
 	Chunks []Chunk
+	Features Features
 	// Epoch numbers the openings that wrote something.
 	Epoch uint64
 	// Life is a random number of 56 bits that no other opening has. It is in
@@ -129,7 +154,8 @@ func EncodeSuper(dst []byte, s Superblock) {
 	clear(dst)
 	le := binary.LittleEndian
 	copy(dst, superMagic)
-	le.PutUint32(dst[superVersion:], Version)
+	le.PutUint32(dst[superVersion:], s.Features.version())
+	le.PutUint32(dst[superFeatures:], uint32(s.Features))
 	copy(dst[superUUID:], s.UUID[:])
 	le.PutUint64(dst[superSeq:], s.Seq)
 	le.PutUint64(dst[superCut:], s.Cut)
@@ -198,11 +224,15 @@ func DecodeSuper(b []byte) (Superblock, error) {
 		c.fail(superCRC, hex(found), "checksum %s", hex(want))
 		return Superblock{}, c.err
 	}
-	if v := le.Uint32(b[superVersion:]); v > Version {
-		return Superblock{}, &VersionError{Part: "superblock", Found: v, Known: Version}
+	if v := le.Uint32(b[superVersion:]); v > superVersionMax {
+		return Superblock{}, &VersionError{Part: "superblock", Found: v, Known: superVersionMax}
 	}
 	life, b := takeLife(b, &c)
-	c.want(superVersion, "version", Version, uint64(le.Uint32(b[superVersion:])))
+	features := Features(le.Uint32(b[superFeatures:]))
+	c.want(superVersion, "version", uint64(features.version()), uint64(le.Uint32(b[superVersion:])))
+	if unknown := features &^ allFeatures; unknown != 0 {
+		c.fail(superFeatures, unknown, "no feature but %d", allFeatures)
+	}
 	c.want(superPageSize, "page size", pageSize, uint64(le.Uint32(b[superPageSize:])))
 	if b[superClean] > 1 {
 		c.fail(superClean, b[superClean], "0 or 1")
@@ -218,7 +248,8 @@ func DecodeSuper(b []byte) (Superblock, error) {
 		return Superblock{}, c.err
 	}
 	c.zero(superMerger+merger, b[superMerger+merger:superTable])
-	c.zero(superTable+chunks*superChunkSize, b[superTable+chunks*superChunkSize:])
+	c.zero(superTable+chunks*superChunkSize, b[superTable+chunks*superChunkSize:superFeatures])
+	c.zero(superRest, b[superRest:])
 	s := Superblock{
 		UUID:    [16]byte(b[superUUID:]),
 		Seq:     le.Uint64(b[superSeq:]),
@@ -232,6 +263,8 @@ func DecodeSuper(b []byte) (Superblock, error) {
 		Epoch:   le.Uint64(b[superEpoch:]),
 		Life:    life,
 		Chunks:  decodeChunks(b, chunks, &c),
+
+		Features: features,
 	}
 	s.check(&c)
 	if c.err != nil {

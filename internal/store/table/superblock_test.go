@@ -119,7 +119,7 @@ func TestDecodeSuperRefusesWhatChecksumsDoNot(t *testing.T) {
 		{"merger's rest", func(b []byte) { b[superMerger+63] = 1 }, "byte 159: want zero, found 0x01"},
 		{"chunks", func(b []byte) { b[superChunks] = 97 }, "byte 90: want at most 96, found 97"},
 		{"unused chunk", func(b []byte) { b[superTable+3*superChunkSize] = 1 }, "byte 256: want zero, found 0x01"},
-		{"rest", func(b []byte) { b[superRest] = 1 }, "byte 3232: want zero, found 0x01"},
+		{"rest", func(b []byte) { b[superRest] = 1 }, "byte 3236: want zero, found 0x01"},
 		{"life", func(b []byte) { b[SuperSize-1] = 1 }, "byte 4089: want edcba987654321 as in the first sector, found edcba987654301"},
 		{"seq", func(b []byte) { b[superSeq] = 0 }, "byte 32: want a number from 1 on, found 0"},
 		{"cut", func(b []byte) { b[superCut+7] = 1 }, "byte 40: want a message number of 56 bits, found 108086391056891913"},
@@ -155,7 +155,7 @@ func TestDecodeSuperRefusesWhatChecksumsDoNot(t *testing.T) {
 // newer is a superblock as a later version might write it.
 func newer() []byte {
 	b := encoded(super())
-	b[superVersion] = 2
+	b[superVersion] = 3
 	b[SuperSize-1] = 0xaa
 	putCRC(b, superCRC)
 	return b
@@ -197,8 +197,8 @@ func TestChoose(t *testing.T) {
 		{"both bad", torn, zeros[:7], 0, 0, "no superblock is valid: slot A: superblock, byte 8: want checksum 0x"},
 		{"both blank", zeros, zeros, 0, 0, "both superblocks are blank: there is no store"},
 		{"no file", nil, nil, 0, 0, "both superblocks are blank: there is no store"},
-		{"newer version in B", a41, newer(), 0, 1, "slot B: superblock: written in format version 2, this program knows versions up to 1: a newer program is needed"},
-		{"newer version in A", newer(), b42, 0, 0, "slot A: superblock: written in format version 2, this program knows versions up to 1: a newer program is needed"},
+		{"newer version in B", a41, newer(), 0, 1, "slot B: superblock: written in format version 3, this program knows versions up to 2: a newer program is needed"},
+		{"newer version in A", newer(), b42, 0, 0, "slot A: superblock: written in format version 3, this program knows versions up to 2: a newer program is needed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, which, err := Choose(c.a, c.b)

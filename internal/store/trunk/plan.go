@@ -28,6 +28,9 @@ type Policy struct {
 	// Tight asks only for merges at the bottom, which may use the reserve, and for
 	// flushes.
 	Tight bool
+	// Idle reports that there is time to bring range tombstones to the bottom, where
+	// they give back what they hide.
+	Idle bool
 	// Busy reports whether a job is already running on a pivot; nil: none is.
 	Busy func(level int, lo []byte) bool
 }
@@ -49,7 +52,7 @@ func (t *Trunk) Next(p Policy) *Job {
 		var j *Job
 		var weight float64
 		if n.Level > 0 {
-			j, weight = t.above(n, i, hi)
+			j, weight = t.above(n, i, hi, p)
 		} else {
 			j, weight = t.bottom(&n.Pivots[i], hi, p)
 		}
@@ -106,13 +109,19 @@ func (r *Ref) tombBytes() int64 {
 	return n
 }
 
-func (t *Trunk) above(n *Node, i int, hi []byte) (*Job, float64) {
+// first is the weight of what saves other work.
+const first = 1000
+
+func (t *Trunk) above(n *Node, i int, hi []byte, policy Policy) (*Job, float64) {
 	p := &n.Pivots[i]
 	var held int64
 	for _, r := range p.Refs {
 		held += r.Bytes + r.tombBytes()
 	}
 	full := float64(held) / float64(t.shape.LeafBytes)
+	if policy.Idle && policy.tombs(p) {
+		return &Job{Level: n.Level, Lo: p.Lo, Hi: hi, Flush: true}, first // before merges of what they hide
+	}
 	if full >= 1 {
 		return &Job{Level: n.Level, Lo: p.Lo, Hi: hi, Flush: true}, 1 + full
 	}
@@ -132,7 +141,7 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 	}
 	all := &Job{Lo: p.Lo, Hi: hi, Inputs: p.Refs, Bottom: true}
 	if j := t.deleted(p, hi, all, policy); j != nil {
-		return j, 1000
+		return j, first
 	}
 	total := newer + base
 	all.Parts = t.parts(total)

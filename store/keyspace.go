@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
+)
+
+// A keyspace is a range of the keys of the tree: those that begin with message.Reserved
+// and its number. No key of other users is above message.Reserved, so that the default
+// keyspace is the range below. Keyspaces share memtables, journal and tree, which
+// know nothing of them; a batch over several is a batch. To drop one is a batch as
+// well: it deletes the name and the range, and from its moment on no change of the
+// keyspace is taken. What the range has is given back by merges, most of it unread
+// (trunk.Job.Covered).
+
+// Keyspace is a set of keys with a name. Its keys have nothing to do with those of
+// other keyspaces, nor with those of the DB itself, the default keyspace. Changes
+// of it are as those of DB in all else: in one order with all others, and durable
+// with them. It is safe for concurrent use, and needs no closing.
+type Keyspace struct {
+	db      *DB
+	name    string
+	number  uint32
+	lo, hi  []byte      // of the keys as they are stored
+	dropped atomic.Bool // set under DB.mu
+}
+
+// KeyspaceKeyMax is the longest key in a keyspace, in bytes.
+const KeyspaceKeyMax = message.KeyMax - spaceStart
+
+// spaceStart is the length of what begins the keys of a keyspace.
+const spaceStart = len(message.Reserved) + 4
+
+// keyspaceNameMax is the longest name, in bytes.
+const keyspaceNameMax = 255
+
+var (
+	// ErrNoKeyspace reports that a keyspace was dropped, or that a store which is open
+	// for reading only has none with that name.
+	ErrNoKeyspace = errors.New("no such keyspace")
+	// ErrReserved reports a key of the default keyspace, or a bound above such keys,
+	// that begins with twelve bytes 0xff, in a store with keyspaces.
+	ErrReserved = errors.New("keys that begin with twelve bytes 0xff are reserved for keyspaces")
+)
+
+// keyspaces is what a DB knows of its keyspaces.
+type keyspaces struct {
+	// on reports that the store has keyspaces: both superblocks say so, or will
+	// before there is one. Closed is set first, under DB.mu: reserved keys are no
+	// longer taken in the default keyspace.
+	on     atomic.Bool
+	closed bool
+
+	making invariant.Mutex // a keyspace is made or dropped; before all locks of the store
+	known  map[string]*Keyspace
+}
+
+func (s *keyspaces) init() {
+	s.making.SetRank(rankKeyspaces, "keyspaces")
+	s.known = map[string]*Keyspace{}
+}
+
+// resume is called by recovery with what the superblock says.
+func (s *keyspaces) resume(f table.Features) {
+	s.on.Store(f&table.Keyspaces != 0)
+	s.closed = s.on.Load()
+}
+
+// features is what superblocks say.
+func (s *keyspaces) features() table.Features {
+	if s.on.Load() {
+		return table.Keyspaces
+	}
+	return 0
+}
+
+// isReserved reports whether a change of the default keyspace reaches into keyspaces,
+// if there are any.
+func isReserved(kind message.Kind, key, value []byte) bool {
+	if kind == message.RangeDelete {
+		return len(value) > 0 && value[0] == 0xff && string(value) > message.Reserved
+	}
+	return len(key) > 0 && key[0] == 0xff && string(key) >= message.Reserved
+}
+
+// hides reports whether a key cannot be one of the default keyspace.
+func (s *keyspaces) hides(key []byte) bool {
+	return isReserved(message.Put, key, nil) && s.on.Load()
+}
+
+// mayChange returns an error for a change of the keyspace, nil being the default one.
+// The caller holds DB.mu.
+func (s *keyspaces) mayChange(k *Keyspace, reserved bool) error {
+	if k != nil {
+		return k.live()
+	}
+	if reserved && s.closed {
+		return ErrReserved
+	}
+	return nil
+}
+
+// mayCommit is mayChange for a batch. It ends the keyspace that the batch drops. The
+// caller holds DB.mu, and makes the changes before it releases it.
+func (s *keyspaces) mayCommit(b *Batch) error {
+	if b.reserved && s.closed {
+		return ErrReserved
+	}
+	for _, k := range b.spaces {
+		if err := k.live(); err != nil {
+			return err
+		}
+	}
+	if b.drops != nil {
+		b.drops.dropped.Store(true)
+	}
+	return nil
+}
+
+// bounds are those of stored keys for bounds of keys, which they may alias.
+func (s *keyspaces) bounds(k *Keyspace, lo, hi []byte) ([]byte, []byte) {
+	if k == nil {
+		if s.on.Load() && (hi == nil || string(hi) > message.Reserved) {
+			hi = []byte(message.Reserved)
+		}
+		if hi != nil && bytes.Compare(lo, hi) > 0 {
+			lo = hi
+		}
+		return lo, hi
+	}
+	lo = k.stored(lo)
+	if hi == nil {
+		return lo, k.hi
+	}
+	return lo, k.stored(hi)
+}
+
+func newKeyspace(db *DB, name string, number uint32) *Keyspace {
+	k := &Keyspace{db: db, name: name, number: number}
+	k.lo = binary.BigEndian.AppendUint32([]byte(message.Reserved), number)
+	k.hi = binary.BigEndian.AppendUint32([]byte(message.Reserved), number+1)
+	return k
+}
+
+// start is what begins the keys of the keyspace as they are stored.
+func (k *Keyspace) start() []byte {
+	if k == nil {
+		return nil
+	}
+	return k.lo
+}
+
+// stored is a key as it is stored.
+func (k *Keyspace) stored(key []byte) []byte {
+	if k == nil {
+		return key
+	}
+	return append(k.lo[:len(k.lo):len(k.lo)], key...)
+}
+
+func (k *Keyspace) live() error {
+	if k.dropped.Load() {
+		return fmt.Errorf("%w: %q was dropped", ErrNoKeyspace, k.name)
+	}
+	return nil
+}
+
+// entry is the key of a name in the list of keyspaces; the one of no name has the
+// last number.
+func entry(name string) []byte {
+	return append(binary.BigEndian.AppendUint32([]byte(message.Reserved), 0), name...)
+}
+
+// Keyspace returns the keyspace with that name, of 1 to 255 bytes. If there is none,
+// it makes one, except in a store that is open for reading only. The keyspace is
+// durable with the first change that is.
+//
+// The first keyspace of a store makes two checkpoints. From then on the store cannot be
+// opened by programs that know no keyspaces, and the default keyspace takes no keys
+// that begin with twelve bytes 0xff; the error is ErrReserved if it has some.
+func (db *DB) Keyspace(name string) (*Keyspace, error) {
+	if name == "" || len(name) > keyspaceNameMax {
+		return nil, fmt.Errorf("%w: a name of %d bytes, want 1 to %d", ErrNoKeyspace, len(name), keyspaceNameMax)
+	}
+	s := &db.spaces
+	s.making.Lock()
+	defer s.making.Unlock()
+	if k := s.known[name]; k != nil && k.live() == nil {
+		return k, db.open()
+	}
+	number, err := db.keyspaceNumber(name)
+	if errors.Is(err, ErrNotFound) {
+		number, err = db.makeKeyspace(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	k := newKeyspace(db, name, number)
+	s.known[name] = k
+	return k, nil
+}
+
+// keyspaceNumber reads an entry of the list of keyspaces.
+func (db *DB) keyspaceNumber(name string) (uint32, error) {
+	if !db.spaces.on.Load() {
+		return 0, cmp.Or(db.open(), ErrNotFound)
+	}
+	value, err := db.getLatest(entry(name), nil)
+	if err != nil {
+		return 0, err
+	}
+	return decodeNumber(name, value)
+}
+
+func decodeNumber(name string, value []byte) (uint32, error) {
+	if len(value) != 4 {
+		return 0, &CorruptError{File: "the list of keyspaces", Lo: entry(name), Hi: entry(name), Want: "4 bytes", Found: fmt.Sprint(len(value))}
+	}
+	return binary.BigEndian.Uint32(value), nil
+}
+
+// makeKeyspace adds a name to the list. The caller holds keyspaces.making.
+func (db *DB) makeKeyspace(name string) (uint32, error) {
+	if db.opt.ReadOnly {
+		return 0, fmt.Errorf("%w: %q", ErrNoKeyspace, name)
+	}
+	if err := db.reserveKeys(); err != nil {
+		return 0, err
+	}
+	last, err := db.keyspaceNumber("")
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return 0, err
+	}
+	if last >= 1<<32-2 {
+		return 0, fmt.Errorf("%w: the numbers of keyspaces are used up", ErrTooLarge)
+	}
+	number := binary.BigEndian.AppendUint32(nil, last+1)
+	b := &Batch{}
+	b.append(message.Put, entry(""), number)
+	b.append(message.Put, entry(name), number)
+	return last + 1, db.Commit(b, NoSync)
+}
+
+// reserveKeys makes the store one with keyspaces. The caller holds keyspaces.making.
+func (db *DB) reserveKeys() error {
+	s := &db.spaces
+	if s.on.Load() {
+		return nil
+	}
+	s.setClosed(db, true)
+	err := db.noneReserved()
+	if err == nil {
+		s.on.Store(true)
+		// Both superblocks: if the newer one is damaged, the older one leads to what the
+		// journal has of keyspaces.
+		err = cmp.Or(db.checkpoint(), db.checkpoint())
+	}
+	if err != nil {
+		s.on.Store(false)
+		s.setClosed(db, false)
+	}
+	return err
+}
+
+func (s *keyspaces) setClosed(db *DB, closed bool) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	s.closed = closed
+}
+
+// noneReserved returns an error if the default keyspace has keys that are to be
+// reserved. No more of them are taken.
+func (db *DB) noneReserved() error {
+	it, err := db.Iterate(IterOptions{Lo: []byte(message.Reserved), KeysOnly: true})
+	if err != nil {
+		return err
+	}
+	if it.First() {
+		err = fmt.Errorf("%w: the store has %q", ErrReserved, it.Key())
+	}
+	return cmp.Or(it.Close(), err)
+}
+
+// Keyspaces returns the names of the keyspaces, in order.
+func (db *DB) Keyspaces() ([]string, error) {
+	if !db.spaces.on.Load() {
+		return nil, db.open()
+	}
+	list := newKeyspace(db, "", 0)
+	it, err := list.Iterate(IterOptions{Lo: []byte{0}, KeysOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for ok := it.First(); ok; ok = it.Next() {
+		names = append(names, string(it.Key()))
+	}
+	return names, it.Close()
+}
+
+// Name is the name of the keyspace.
+func (k *Keyspace) Name() string { return k.name }
+
+// Drop removes the keyspace with all its keys. What Drop does is one small batch,
+// however many keys there are; merges give the space back afterwards. A keyspace that
+// is made later with the same name is another one, and empty. This one takes no more
+// changes and no reads of the present (ErrNoKeyspace), nor does any other Keyspace
+// of it; iterators and snapshots from before go on.
+func (k *Keyspace) Drop() error {
+	db := k.db
+	db.spaces.making.Lock()
+	defer db.spaces.making.Unlock()
+	b := &Batch{spaces: []*Keyspace{k}, drops: k}
+	b.append(message.Delete, entry(k.name), nil)
+	b.append(message.RangeDelete, k.lo, k.hi)
+	if err := db.Commit(b, NoSync); err != nil {
+		return err
+	}
+	return db.writeSoon()
+}
+
+// writeSoon ends the active memtable, so that merges give back what it deletes, if
+// that is possible without waiting.
+func (db *DB) writeSoon() error {
+	db.mu.Lock()
+	s := db.current.Load()
+	if db.err() == nil && db.open() == nil && len(s.mems) == 1 && s.mems[0].table.Len() > 0 && !db.crowded() {
+		_ = db.rotate() // for want of memory it is written later
+	}
+	db.mu.Unlock()
+	return db.inline()
+}
+
+// Get is DB.Get in the keyspace.
+func (k *Keyspace) Get(key, dst []byte) ([]byte, error) {
+	if err := k.live(); err != nil {
+		return dst, err
+	}
+	return k.db.getLatest(k.stored(key), dst)
+}
+
+// Put is DB.Put in the keyspace.
+func (k *Keyspace) Put(key, value []byte) error {
+	return k.db.change(k, message.Put, k.stored(key), value)
+}
+
+// Delete is DB.Delete in the keyspace.
+func (k *Keyspace) Delete(key []byte) error {
+	return k.db.change(k, message.Delete, k.stored(key), nil)
+}
+
+// DeleteRange removes all keys in [lo, hi) of the keyspace; a nil hi is its end.
+func (k *Keyspace) DeleteRange(lo, hi []byte) error {
+	b := &Batch{}
+	b.In(k).DeleteRange(lo, hi)
+	return k.db.Commit(b, NoSync)
+}
+
+// Merge is DB.Merge in the keyspace.
+func (k *Keyspace) Merge(key, operand []byte) error {
+	return k.db.change(k, message.Merge, k.stored(key), operand)
+}
+
+// Iter is DB.Iter in the keyspace.
+func (k *Keyspace) Iter(lo, hi []byte) (*Iterator, error) {
+	return k.Iterate(IterOptions{Lo: lo, Hi: hi})
+}
+
+// Iterate is DB.Iterate in the keyspace.
+func (k *Keyspace) Iterate(o IterOptions) (*Iterator, error) {
+	if err := k.live(); err != nil {
+		return nil, err
+	}
+	return k.db.iter(k, o, message.MaxSeq)
+}
+
+// Ingest is DB.Ingest for records of the keyspace.
+func (k *Keyspace) Ingest() (*Ingest, error) {
+	if err := k.live(); err != nil {
+		return nil, err
+	}
+	return k.db.newIngest(k)
+}
+
+// Messages is DB.Messages in the keyspace, with the keys of the keyspace.
+func (k *Keyspace) Messages(lo, hi []byte, visit func(where string, m message.Message) (more bool)) error {
+	lo, hi = k.db.spaces.bounds(k, lo, hi)
+	return k.db.Messages(lo, hi, func(where string, m message.Message) bool {
+		m.Key = bytes.TrimPrefix(m.Key, k.lo)
+		if m.Kind == message.RangeDelete {
+			m.Value = bytes.TrimPrefix(m.Value, k.lo)
+		}
+		return visit(where, m)
+	})
+}
+
+// KeyspaceBatch adds changes of one keyspace to a batch.
+type KeyspaceBatch struct {
+	b *Batch
+	k *Keyspace
+}
+
+// In returns what adds changes of a keyspace to the batch, whose changes, of any
+// keyspaces, become visible and durable together.
+func (b *Batch) In(k *Keyspace) KeyspaceBatch { return KeyspaceBatch{b, k} }
+
+// Put is Batch.Put in the keyspace.
+func (b KeyspaceBatch) Put(key, value []byte) { b.b.add(b.k, message.Put, b.k.stored(key), value) }
+
+// Delete is Batch.Delete in the keyspace.
+func (b KeyspaceBatch) Delete(key []byte) { b.b.add(b.k, message.Delete, b.k.stored(key), nil) }
+
+// DeleteRange is Batch.DeleteRange in the keyspace; a nil hi is its end.
+func (b KeyspaceBatch) DeleteRange(lo, hi []byte) {
+	end := b.k.hi
+	if hi != nil {
+		end = b.k.stored(hi)
+	}
+	b.b.deleteRange(b.k, b.k.stored(lo), end)
+}
+
+// Merge is Batch.Merge in the keyspace.
+func (b KeyspaceBatch) Merge(key, operand []byte) {
+	b.b.add(b.k, message.Merge, b.k.stored(key), operand)
+}
+
+// KeyspaceSnapshot reads one keyspace in a snapshot.
+type KeyspaceSnapshot struct {
+	s *Snapshot
+	k *Keyspace
+}
+
+// In returns what reads a keyspace in the snapshot, also one that was dropped since. It
+// ends with the snapshot.
+func (s *Snapshot) In(k *Keyspace) KeyspaceSnapshot { return KeyspaceSnapshot{s, k} }
+
+// Get is Snapshot.Get in the keyspace.
+func (s KeyspaceSnapshot) Get(key, dst []byte) ([]byte, error) { return s.s.get(s.k.stored(key), dst) }
+
+// Iter is Snapshot.Iter in the keyspace.
+func (s KeyspaceSnapshot) Iter(lo, hi []byte) (*Iterator, error) {
+	return s.Iterate(IterOptions{Lo: lo, Hi: hi})
+}
+
+// Iterate is Snapshot.Iterate in the keyspace.
+func (s KeyspaceSnapshot) Iterate(o IterOptions) (*Iterator, error) { return s.s.iter(s.k, o) }
+
+// userMerger gives a merger the keys of keyspaces as users know them.
+type userMerger struct {
+	Merger
+	spaces *keyspaces
+}
+
+func (m userMerger) key(key []byte) []byte {
+	if len(key) >= spaceStart && m.spaces.hides(key) {
+		return key[spaceStart:]
+	}
+	return key
+}
+
+// Combine implements Merger.
+func (m userMerger) Combine(dst, key, older, newer []byte) []byte {
+	return m.Merger.Combine(dst, m.key(key), older, newer)
+}
+
+// Apply implements Merger.
+func (m userMerger) Apply(dst, key, value []byte, exists bool, operand []byte) []byte {
+	return m.Merger.Apply(dst, m.key(key), value, exists, operand)
+}
