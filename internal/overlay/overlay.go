@@ -126,7 +126,7 @@ func again(dir, binary string, files Files) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"test", "-c", "-vet=off", "-overlay", path, "-o", binary}
+	args := []string{"test", "-c", "-vet=off", "-ldflags=-w", "-overlay", path, "-o", binary}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "-race" && s.Value == "true" {
@@ -134,7 +134,9 @@ func again(dir, binary string, files Files) error {
 			}
 		}
 	}
-	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
+	command := exec.Command("go", append(args, ".")...)
+	command.Env = append(os.Environ(), "GOGC=400") // the compiler's: docs/decisions/tests-time.md
+	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
