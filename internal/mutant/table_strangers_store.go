@@ -7,7 +7,7 @@ import "slices"
 // strangersStoreMutants are about what strangers found in the store: memory
 // that is short, disks that are full, damage that nothing reports.
 func strangersStoreMutants() []Mutant {
-	return slices.Concat(pressureMutants(), rotMutants(), witnessMutants(), besideMutants(), fullMutants(), lockMutants())
+	return slices.Concat(pressureMutants(), rotMutants(), witnessMutants(), besideMutants(), fullMutants(), liftedMutants(), lockMutants())
 }
 
 // pressureMutants die in a process that is judged by what the kernel says of
@@ -273,6 +273,24 @@ func fullMutants() []Mutant {
 		full("a-refused-write-is-tried-for-ever", "store",
 			"On a disk that refuses to write pages that a file has, a put of a large value makes checkpoints without end.",
 			" || errors.As(err, &refused) {", " || errors.As(err, &refused) && false {", "TestWritesThatAreRefused"),
+	}
+}
+
+// liftedMutants die by faults that end: what was refused is done again.
+func liftedMutants() []Mutant {
+	lifted := func(name, in, breaks, before, after string) Mutant {
+		return Mutant{
+			Name: "store/lifted/" + name, In: in, Kind: Stuck, Breaks: breaks, Old: before, New: after,
+			Packages: []string{"internal/evidence/store/explore"}, Run: "TestAfterAFaultIsLifted", Short: true,
+		}
+	}
+	return []Mutant{
+		lifted("a-full-disk-stops-the-store", "store",
+			"A flush or a checkpoint without room ends all changes, though there may be room again.",
+			"what, explain(err))\n\tif errors.Is(err, env.ErrNoSpace) ||", "what, explain(err))\n\tif"),
+		lifted("a-read-that-failed-stops-the-store", "store",
+			"A merge that could not read an input once ends all changes.",
+			"case read: // whatever", "case read && j == nil: // whatever"),
 	}
 }
 

@@ -175,9 +175,52 @@ func (f *faulty) step(o *Op) {
 	case o.Kind.Changes():
 		f.resolve(o)
 	}
-	if f.fault.Kind == FullDisk && err != nil && !f.done && f.x.failure == nil {
-		f.afterFull()
+	if f.done || f.x.failure != nil {
+		return
 	}
+	switch {
+	case f.fault.Kind == FullDisk && err != nil:
+		f.afterFull(o)
+	case f.fault.Kind == ReadOnce && now:
+		f.lifted(o, err)
+	}
+}
+
+// lifted: the fault is over, and the store has not stopped. The next Flush succeeds, and
+// what was refused can be done now. A merge whose input could not be read is left out
+// until the store is opened anew, and a call that asks for it may say so.
+func (f *faulty) lifted(o *Op, refused error) {
+	f.relieved = true
+	f.x.report.Coverage["lifted "+f.fault.Kind.String()]++
+	ops := []Op{{Kind: Flush}}
+	if refused != nil && (f.fault.Kind == FullDisk || o.Kind != Compact && o.Kind != Wait) {
+		ops = append(ops, *o)
+	}
+	for _, o := range append(ops, Op{Kind: Sync}, Op{Kind: Scan}) {
+		if err, bad := f.exec(&o); err != nil || bad != nil {
+			f.failed(fmt.Errorf("%s, now that the fault is lifted: %w", &o, errors.Join(err, bad)))
+			return
+		}
+	}
+	f.relieved = f.fault.Kind == FullDisk
+}
+
+// usable: a store that was opened on a disk without faults takes a change, which is in
+// the tree after a Flush.
+func (f *faulty) usable(s *session) error {
+	f.x.report.Coverage["usable after "+f.fault.Kind.String()]++
+	key, value := []byte("usable"), []byte("again")
+	if err := s.store.Commit([]Change{{Kind: Put, Key: key, Value: value}}, true, false); err != nil {
+		return err
+	}
+	if err := s.store.Flush(); err != nil {
+		return err
+	}
+	got, _, err := s.store.Get(key)
+	if err == nil && !bytes.Equal(got, value) {
+		err = fmt.Errorf("Get gives %q, want %q", got, value)
+	}
+	return err
 }
 
 // afterSync: a failed sync is not forgotten. The operation in which it struck
@@ -205,8 +248,8 @@ func (f *faulty) afterSync(o *Op, err error, now bool, promised int) {
 
 // afterFull: reads work on a full disk. Deletes do, or are answered with an
 // error that leaves everything as it is, since they too must go somewhere. And
-// when there is room again all is well.
-func (f *faulty) afterFull() {
+// when there is room again all is well, and the operation that was refused succeeds.
+func (f *faulty) afterFull(refused *Op) {
 	if err, bad := f.scanAll(f.store, f.h.last); err != nil || bad != nil {
 		f.failed(fmt.Errorf("reading from a full disk: %w", errors.Join(err, bad)))
 		return
@@ -224,13 +267,8 @@ func (f *faulty) afterFull() {
 			f.resolve(&o)
 		}
 	}
-	f.disk.full, f.relieved = false, true
-	for _, o := range []Op{{Kind: Sync}, {Kind: Scan}} {
-		if err, bad := f.exec(&o); err != nil || bad != nil {
-			f.failed(fmt.Errorf("%s, now that the disk has room again: %w", &o, errors.Join(err, bad)))
-			return
-		}
-	}
+	f.disk.full = false
+	f.lifted(refused, errFull)
 }
 
 // resolve finds out whether a change that was answered with an error was done:
@@ -282,6 +320,9 @@ func (f *faulty) look(d *Disk, whole bool, fault *Fault) *session {
 	err, bad := s.open()
 	if err == nil && bad == nil {
 		err, bad = s.right(f.floor(fault))
+	}
+	if err == nil && bad == nil && whole && fault == nil {
+		err = f.usable(s)
 	}
 	if whole && err != nil {
 		bad = fmt.Errorf("after a crash, on a disk without faults: %w", err)
