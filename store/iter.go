@@ -127,7 +127,11 @@ func (db *DB) iter(k *Keyspace, o IterOptions, at message.Seq) (*Iterator, error
 		return nil, err
 	}
 	lo, hi = db.spaces.bounds(k, lo, hi)
-	it := &Iterator{db: db, space: k, lo: lo, hi: hi, keysOnly: o.KeysOnly, reverse: o.Reverse}
+	return db.openIter(&Iterator{db: db, space: k, lo: lo, hi: hi, keysOnly: o.KeysOnly, reverse: o.Reverse}, at)
+}
+
+// openIter makes an iterator one of that moment.
+func (db *DB) openIter(it *Iterator, at message.Seq) (*Iterator, error) {
 	it.mu.SetRank(rankIterator, "iterator")
 	db.mu.Lock()
 	defer db.mu.Unlock()

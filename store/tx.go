@@ -83,6 +83,14 @@ func (db *DB) Begin() *Tx {
 
 // Get appends the key's value to dst and returns the longer slice, as DB.Get does.
 func (tx *Tx) Get(key, dst []byte) ([]byte, error) {
+	if tx.db.spaces.hides(key) {
+		return dst, ErrNotFound
+	}
+	return tx.get(key, dst)
+}
+
+// get is Get for a key as it is stored.
+func (tx *Tx) get(key, dst []byte) ([]byte, error) {
 	if tx.ended {
 		return dst, ErrClosed
 	}
@@ -98,9 +106,9 @@ func (tx *Tx) Get(key, dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	if !ok {
-		return tx.snapshot.Get(key, dst)
+		return tx.snapshot.get(key, dst)
 	}
-	value, err := tx.snapshot.Get(key, nil)
+	value, err := tx.snapshot.get(key, nil)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return dst, err
 	}
@@ -108,33 +116,33 @@ func (tx *Tx) Get(key, dst []byte) ([]byte, error) {
 }
 
 // Put sets the value of the key. It copies both.
-func (tx *Tx) Put(key, value []byte) error { return tx.change(message.Put, key, value) }
+func (tx *Tx) Put(key, value []byte) error { return tx.change(nil, message.Put, key, value) }
 
 // Delete removes the key, if it is present.
-func (tx *Tx) Delete(key []byte) error { return tx.change(message.Delete, key, nil) }
+func (tx *Tx) Delete(key []byte) error { return tx.change(nil, message.Delete, key, nil) }
 
 // DeleteRange removes all keys in [lo, hi).
 func (tx *Tx) DeleteRange(lo, hi []byte) error {
-	return tx.change(message.RangeDelete, lo, hi)
+	return tx.change(nil, message.RangeDelete, lo, hi)
 }
 
 // Merge changes the value of the key by the operand. It does not read the key.
-func (tx *Tx) Merge(key, operand []byte) error { return tx.change(message.Merge, key, operand) }
+func (tx *Tx) Merge(key, operand []byte) error { return tx.change(nil, message.Merge, key, operand) }
 
-// change adds a change. An error is also that of Commit, so that a transaction is not
+// change adds a change of a key as it is stored. An error is also that of Commit, so that a transaction is not
 // committed without a part.
-func (tx *Tx) change(kind message.Kind, key, value []byte) error {
+func (tx *Tx) change(k *Keyspace, kind message.Kind, key, value []byte) error {
 	if tx.ended {
 		return ErrClosed
 	}
-	err := tx.tryChange(kind, key, value)
+	err := tx.tryChange(k, kind, key, value)
 	if tx.err == nil {
 		tx.err = err
 	}
 	return err
 }
 
-func (tx *Tx) tryChange(kind message.Kind, key, value []byte) error {
+func (tx *Tx) tryChange(k *Keyspace, kind message.Kind, key, value []byte) error {
 	if err := tx.db.mayWrite(kind); err != nil {
 		return err
 	}
@@ -149,7 +157,7 @@ func (tx *Tx) tryChange(kind message.Kind, key, value []byte) error {
 	if err := tx.chargeMore(opHeader + 3*len(key) + 2*len(value)); err != nil {
 		return err
 	}
-	tx.batch.add(nil, kind, key, value)
+	tx.batch.add(k, kind, key, value)
 	switch kind {
 	case message.Put:
 		tx.writes.Put(key, value)

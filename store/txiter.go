@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/store/footprint"
+	"github.com/ashlar-dev/ashlar/internal/store/merge"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
@@ -49,13 +50,15 @@ func (tx *Tx) Iter(lo, hi []byte) (*TxIterator, error) {
 
 // Iterate returns an iterator with the options of DB.Iterate. It copies them. KeysOnly
 // reads no values; yet a change of a value is a conflict.
-func (tx *Tx) Iterate(o IterOptions) (*TxIterator, error) {
+func (tx *Tx) Iterate(o IterOptions) (*TxIterator, error) { return tx.iterate(nil, o) }
+
+func (tx *Tx) iterate(k *Keyspace, o IterOptions) (*TxIterator, error) {
 	if tx.ended {
 		return nil, ErrClosed
 	}
 	forward := o
 	forward.Reverse = false
-	base, err := tx.snapshot.Iterate(forward)
+	base, err := tx.snapshot.iter(k, forward)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func (it *TxIterator) toEnd(greatest bool) bool {
 	if greatest {
 		return it.seekLT(it.hi)
 	}
-	return it.SeekGE(it.lo)
+	return it.seekGE(it.lo)
 }
 
 // step moves to the next larger key, or to the next smaller one.
@@ -107,7 +110,9 @@ func (it *TxIterator) step(smaller bool) bool {
 }
 
 // SeekGE moves to the least key at or above key.
-func (it *TxIterator) SeekGE(key []byte) bool {
+func (it *TxIterator) SeekGE(key []byte) bool { return it.seekGE(it.base.space.stored(key)) }
+
+func (it *TxIterator) seekGE(key []byte) bool {
 	if bytes.Compare(key, it.lo) < 0 {
 		key = it.lo
 	}
@@ -116,7 +121,7 @@ func (it *TxIterator) SeekGE(key []byte) bool {
 
 // SeekLT moves to the greatest key below key.
 func (it *TxIterator) SeekLT(key []byte) bool {
-	return it.seekLT(append([]byte{}, key...))
+	return it.seekLT(append([]byte{}, it.base.space.stored(key)...))
 }
 
 // seekLT is SeekLT, where nil is above all keys.
@@ -134,18 +139,18 @@ func (it *TxIterator) forward(from []byte, jump bool) bool {
 		return false
 	}
 	if jump {
-		it.based, it.at = it.base.SeekGE(from), footprint.Search(it.own, from)
+		it.based, it.at = it.toGE(from), footprint.Search(it.own, from)
 	} else {
 		it.leave(it.base.Next, 1)
 	}
 	it.reverse = false
 	for {
 		for it.based {
-			span, in := footprint.Around(it.gone, it.base.Key())
+			span, in := footprint.Around(it.gone, it.base.key)
 			if !in {
 				break
 			}
-			it.based = it.base.SeekGE(span.Hi)
+			it.based = it.toGE(span.Hi)
 		}
 		if !it.based && it.at == len(it.own) || it.base.Err() != nil {
 			return it.stop(footprint.Span{Lo: from, Hi: it.hi}, afterLast)
@@ -166,7 +171,7 @@ func (it *TxIterator) backward(from []byte, jump bool) bool {
 		if it.at = len(it.own) - 1; from == nil {
 			it.based = it.base.Last()
 		} else {
-			it.based, it.at = it.base.SeekLT(from), footprint.Search(it.own, from)-1
+			it.based, it.at = it.toLT(from), footprint.Search(it.own, from)-1
 		}
 	} else {
 		it.leave(it.base.Prev, -1)
@@ -174,11 +179,11 @@ func (it *TxIterator) backward(from []byte, jump bool) bool {
 	it.reverse = true
 	for {
 		for it.based {
-			span, in := footprint.Around(it.gone, it.base.Key())
+			span, in := footprint.Around(it.gone, it.base.key)
 			if !in {
 				break
 			}
-			it.based = it.base.SeekLT(span.Lo)
+			it.based = it.toLT(span.Lo)
 		}
 		if !it.based && it.at < 0 || it.base.Err() != nil {
 			return it.stop(footprint.Span{Lo: it.lo, Hi: from}, beforeFirst)
@@ -205,11 +210,11 @@ func (it *TxIterator) leave(move func() bool, step int) {
 func (it *TxIterator) meet(step int) bool {
 	it.isBase, it.isOwn = it.based, it.at >= 0 && it.at < len(it.own)
 	if it.isBase && it.isOwn {
-		order := step * bytes.Compare(it.base.Key(), it.own[it.at].Key)
+		order := step * bytes.Compare(it.base.key, it.own[it.at].Key)
 		it.isBase, it.isOwn = order <= 0, order >= 0
 	}
 	if !it.isOwn {
-		it.key = append(it.key[:0], it.base.Key()...)
+		it.key = append(it.key[:0], it.base.key...)
 		return true
 	}
 	it.key = append(it.key[:0], it.own[it.at].Key...)
@@ -257,7 +262,16 @@ func (it *TxIterator) read() {
 // Key returns the key. It is valid until the next move.
 func (it *TxIterator) Key() []byte {
 	invariant.Check(it.place == standing, "the key of an iterator that stands nowhere")
-	return it.key
+	return it.key[len(it.base.space.start()):]
+}
+
+// toGE and toLT seek the base to a key as it is stored.
+func (it *TxIterator) toGE(key []byte) bool {
+	return it.base.move(func(v *merge.Visible) bool { return v.SeekGE(key) }, afterLast)
+}
+
+func (it *TxIterator) toLT(key []byte) bool {
+	return it.base.move(func(v *merge.Visible) bool { return v.SeekLT(key) }, beforeFirst)
 }
 
 // Value returns the key's value. It is valid until the next move. An unreadable value

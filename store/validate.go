@@ -157,11 +157,11 @@ func (tx *Tx) compare(later *Snapshot) error {
 // keyDiffers reports whether the only key of the span is not as it was read.
 func (tx *Tx) keyDiffers(later *Snapshot, span footprint.Span) (key []byte, is bool, err error) {
 	key = span.Lo
-	was, errWas := tx.snapshot.Get(key, nil)
+	was, errWas := tx.snapshot.get(key, nil)
 	if errWas != nil && !errors.Is(errWas, ErrNotFound) {
 		return nil, false, errWas
 	}
-	now, errNow := later.Get(key, nil)
+	now, errNow := later.get(key, nil)
 	if errNow != nil && !errors.Is(errNow, ErrNotFound) {
 		return nil, false, errNow
 	}
@@ -170,12 +170,12 @@ func (tx *Tx) keyDiffers(later *Snapshot, span footprint.Span) (key []byte, is b
 
 // spanDiffers reports whether a key of the span is not as it was read, and which.
 func (tx *Tx) spanDiffers(later *Snapshot, span footprint.Span) (key []byte, is bool, err error) {
-	was, err := tx.snapshot.Iter(span.Lo, span.Hi)
+	was, err := tx.db.openIter(&Iterator{db: tx.db, lo: span.Lo, hi: span.Hi}, tx.snapshot.seq)
 	if err != nil {
 		return nil, false, err
 	}
 	defer was.Close()
-	now, err := later.Iter(span.Lo, span.Hi)
+	now, err := tx.db.openIter(&Iterator{db: tx.db, lo: span.Lo, hi: span.Hi}, later.seq)
 	if err != nil {
 		return nil, false, err
 	}
