@@ -132,7 +132,7 @@ type Superblock struct {
 	// same.
 	Clean bool
 	// Chunks is the table, at most ChunkCount; none is an empty table.
-	Chunks []Chunk
+	Chunks   []Chunk
 	Features Features
 	// Epoch numbers the openings that wrote something.
 	Epoch uint64
