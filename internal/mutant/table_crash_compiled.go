@@ -74,6 +74,18 @@ func crashCompiledMutants() []Mutant {
 			New:    "",
 		},
 		{
+			Name: "distsys/mailbox/a-dead-sender-is-waited-for", Kind: Stuck, In: "distsys/resource/mailbox", Packages: []string{"distsys/resource/mailbox"}, Run: "TestSenderStartsAnew",
+			Breaks: "What a sender had offered when it was killed holds a mailbox back although the sender's node runs again.",
+			Old:    "\tm.succeeds(in)\n",
+			New:    "",
+		},
+		{
+			Name: "distsys/mailbox/another-node-ends-a-sender", Kind: Lost, In: "distsys/resource/mailbox", Packages: []string{"distsys/resource/mailbox"}, Run: "TestSenderStartsAnew",
+			Breaks: "A sender loses its places in a mailbox when another node connects.",
+			Old:    "\t\tif in.node != now.node || in.life == now.life ||",
+			New:    "\t\tif in.life == now.life ||",
+		},
+		{
 			Name: "distsys/queue/twice-in-a-set", Kind: WrongAnswer, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestDistinct",
 			Breaks: "A mailbox that is a set has a message twice.",
 			Old:    "\tif first == nil {\n\t\tq.unread[p.key] = p\n\t\treturn\n\t}\n",

@@ -109,6 +109,55 @@ func TestSenderDiesUndecided(t *testing.T) {
 	}
 }
 
+// TestSenderStartsAnew: a place of a sender that dies between offer and decision is
+// given up when its node starts anew, and not when another does.
+func TestSenderStartsAnew(t *testing.T) {
+	here := value.Int(0)
+	e := newEnv(t)
+	server := open(t, mailbox.Options{Link: linkOptions(e, "server"), Listen: ":0", Local: []value.Value{here}, HoldTime: time.Hour})
+	remote := []mailbox.Remote{{Index: here, Addr: server.Addr()}}
+	dying := open(t, mailbox.Options{Link: linkOptions(newEnv(t), "dying"), Remote: remote})
+	stuck := &never{}
+	a := &distsys.Archetype[int]{Name: "A", Sections: []distsys.Section[int]{{Name: "l", Run: func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		if err := tx.Write(distsys.NewRef("never", stuck), value.Int(1)); err != nil {
+			return 0, err
+		}
+		return distsys.Done, tx.Write(distsys.NewRef("network", dying.Network()), value.Int(666), here)
+	}}}}
+	in, err := distsys.New(a, value.Int(1), 0, distsys.Options{Env: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool {
+		in.Step()
+		return server.Queue(here).Len() == 1
+	})
+	send := func(node string, self int32) *mailbox.Mailboxes {
+		m := open(t, mailbox.Options{Link: linkOptions(newEnv(t), node), Remote: remote})
+		if err := newSender(t, e, m, value.Int(self), here, 1).Run(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Linger(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	send("well", 2)
+	dying.Close()
+	waitFor(t, func() bool { return server.Metrics().Drops == 1 })
+	send("well too", 3)
+	if n := server.Queue(here).Len(); n != 3 {
+		t.Fatalf("the mailbox has %d messages, and not the one that is undecided and two others", n)
+	}
+	send("dying", 4)
+	for _, want := range []int32{2, 3, 4} {
+		v, err := server.Queue(here).Receive(within(t))
+		if err != nil || v.Index(1).AsInt() != want {
+			t.Fatalf("received %s, %v; want the message of %d", v, err, want)
+		}
+	}
+}
+
 // never is a resource that never finishes its pre-commit.
 type never struct{}
 

@@ -28,6 +28,9 @@ type inlet struct {
 	session uint64 // the life that the sender has drawn for it
 	host    string // of its last connection
 	network string
+	node    string     // the sender's, by its last connection
+	life    string     // of the sender's node: what its mailboxes have drawn
+	ended   bool       // a later life of the node is here
 	changed uint64     // orders inlets by when their connections last began or ended
 	peer    *link.Conn // nil between connections
 	hold    env.Timer  // runs while peer is nil and something is staged
@@ -88,9 +91,32 @@ func (r *receiver) Up(p *link.Conn) {
 		in.hold.Stop()
 		in.hold = nil
 	}
-	in.host, in.network = host, network
+	in.host, in.network, in.node, in.life = host, network, p.Peer.Node, string(p.Peer.Body)
 	in.mark()
 	in.peer = p
+	m.succeeds(in)
+}
+
+// succeeds ends the lives of a sender's node before this one: they decide nothing
+// any more, so nothing is held back for them.
+func (m *Mailboxes) succeeds(now *inlet) {
+	for _, in := range m.inlets {
+		if in.node != now.node || in.life == now.life || in.ended {
+			continue
+		}
+		in.ended = true
+		if in.peer == nil {
+			in.giveUp()
+		}
+	}
+}
+
+// giveUp drops the places that the sender has not decided on.
+func (in *inlet) giveUp() {
+	for _, s := range in.staged {
+		s.box.queue.Drop(s.places)
+	}
+	clear(in.staged)
 }
 
 // mark notes that a connection begins or ends now.
@@ -159,7 +185,10 @@ func (r *receiver) Down(p *link.Conn, err error) {
 	in.mark()
 	// The sender forgets that a mailbox is full when it connects again.
 	m.unwant(in)
-	if len(in.staged) > 0 {
+	switch {
+	case in.ended:
+		in.giveUp()
+	case len(in.staged) > 0:
 		in.hold = m.opt.Link.Env.Clock.After(m.opt.HoldTime, env.WakeFunc(in.holdOver))
 	}
 }
@@ -171,10 +200,7 @@ func (in *inlet) holdOver() {
 	if in.m.closed || in.peer != nil {
 		return
 	}
-	for _, s := range in.staged {
-		s.box.queue.Drop(s.places)
-	}
-	clear(in.staged)
+	in.giveUp()
 }
 
 // Frame implements ServerOwner.

@@ -43,7 +43,7 @@
 // crash of the receiver clears its mailbox (Remote.Forgets), what its next life
 // gets was not offered to the life before. A
 // place that a strict sender left undecided holds its mailbox back for
-// HoldTime at most; a decision that comes later is honoured at the end of the
+// HoldTime at most, and not when the sender's node starts anew; a decision that comes later is honoured at the end of the
 // mailbox.
 //
 // docs/format/mailbox.md describes the bytes. Source: PGo (ASPLOS 2023), section
@@ -52,6 +52,7 @@ package mailbox
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sort"
@@ -153,6 +154,7 @@ func (o Options) complete() (Options, error) {
 // concurrent use.
 type Mailboxes struct {
 	opt    Options
+	life   []byte // of these mailboxes, in the hello of all outlets
 	server *link.Server
 
 	mu      sync.Mutex
@@ -211,6 +213,7 @@ func Open(o Options) (*Mailboxes, error) {
 		return nil, err
 	}
 	m.opt = o
+	m.life = binary.LittleEndian.AppendUint64(nil, o.Link.Env.Random.Split("life").Uint64())
 	// Room is looked at from outside of the calls that make it.
 	m.room = env.NewSignal(func() { o.Link.Env.Clock.After(0, env.WakeFunc(m.roomTick)) })
 	// An index that has no encoding is a *value.Error.
@@ -272,7 +275,7 @@ func (m *Mailboxes) connect(r Remote) {
 		// be that of another node, or of this one before it started anew.
 		out.link.Life = m.opt.Link.Env.Random.Uint64() | 1
 		m.outlets[r.Addr] = out
-		out.client = link.NewClient(&out.link, link.Target{Addr: r.Addr}, out)
+		out.client = link.NewClient(&out.link, link.Target{Addr: r.Addr, Body: func() []byte { return m.life }}, out)
 	}
 	b := m.boxes[key(r.Index)]
 	b.lane = &lane{out: out, box: b, next: 1, forgets: r.Forgets}
