@@ -448,3 +448,113 @@ func TestKeyspacesRefuse(t *testing.T) {
 	must(t, err)
 	must(t, db.Close())
 }
+
+// Transactions over keyspaces see their own changes and their snapshot, in random
+// programs beside maps; and what comes between is a conflict in the keyspace where it
+// came alone.
+func TestTransactionsInKeyspaces(t *testing.T) {
+	r := rand.New(rand.NewSource(4))
+	o := tiny()
+	o.Merger = keyed{}
+	db := open(t, sim.NewDisk(), o)
+	a, err := db.Keyspace("a")
+	must(t, err)
+	b, err := db.Keyspace("b")
+	must(t, err)
+	spaces := []*store.Keyspace{a, b}
+	want := []map[string]string{{}, {}}
+	conflicts := 0
+	for i := range 300 {
+		tx := db.Begin()
+		own := []map[string]string{maps.Clone(want[0]), maps.Clone(want[1])}
+		for range r.Intn(8) {
+			n, key := r.Intn(2), fmt.Sprintf("key%02d", r.Intn(40))
+			in, m := tx.In(spaces[n]), own[n]
+			switch r.Intn(5) {
+			case 0:
+				must(t, in.Delete([]byte(key)))
+				delete(m, key)
+			case 1:
+				must(t, in.DeleteRange([]byte(key), nil))
+				maps.DeleteFunc(m, func(k, _ string) bool { return k >= key })
+			case 2:
+				must(t, in.Merge([]byte(key), []byte("<")))
+				m[key] += "<" + key
+			default:
+				must(t, in.Put([]byte(key), fmt.Append(nil, i)))
+				m[key] = fmt.Sprint(i)
+			}
+		}
+		// What it sees: all of one keyspace, and so nothing of the other.
+		read := r.Intn(2)
+		it, err := tx.In(spaces[read]).Iter(nil, nil)
+		must(t, err)
+		keys := slices.Sorted(maps.Keys(own[read]))
+		n := 0
+		for ok := it.First(); ok; ok = it.Next() {
+			if n >= len(keys) || string(it.Key()) != keys[n] || string(it.Value()) != own[read][keys[n]] {
+				t.Fatalf("number %d is %q: %q", n, it.Key(), it.Value())
+			}
+			n++
+		}
+		at, _ := slices.BinarySearch(keys, "key20")
+		if ok := it.SeekLT([]byte("key20")); ok != (at > 0) || ok && string(it.Key()) != keys[at-1] {
+			t.Fatalf("the key before key20: %v", ok)
+		}
+		if ok := it.SeekGE([]byte("key20")); ok != (at < len(keys)) || ok && string(it.Key()) != keys[at] {
+			t.Fatalf("the key from key20 on: %v", ok)
+		}
+		must(t, it.Close())
+		if n != len(keys) {
+			t.Fatalf("%d keys, want %d", n, len(keys))
+		}
+		for k, v := range own[1-read] { // those that it has made: no more is read
+			if want[1-read][k] == v {
+				continue
+			}
+			if got, err := tx.In(spaces[1-read]).Get([]byte(k), nil); err != nil || string(got) != v {
+				t.Fatalf("get %q: %q, %v; want %q", k, got, err, v)
+			}
+			break
+		}
+		must(t, tx.In(spaces[0]).Put([]byte("last"), fmt.Append(nil, i)))
+		own[0]["last"] = fmt.Sprint(i)
+		other := r.Intn(3)
+		if other < 2 {
+			must(t, spaces[other].Put([]byte("new"), fmt.Append(nil, i)))
+			want[other]["new"] = fmt.Sprint(i)
+			if r.Intn(3) == 0 {
+				must(t, db.Flush()) // Commit compares with the tree
+			}
+		}
+		err = tx.Commit(store.NoSync)
+		switch {
+		case other == read && errors.Is(err, store.ErrConflict):
+			conflicts++
+		case other == read:
+			t.Fatalf("what came into the keyspace that was read: %v", err)
+		case errors.Is(err, store.ErrConflict) && other < 2:
+			t.Fatalf("what came into the other keyspace: %v", err)
+		default:
+			must(t, err)
+			if other < 2 && has(own[other], "new") == has(want[other], "new") {
+				own[other]["new"] = want[other]["new"]
+			} else if other < 2 {
+				must(t, spaces[other].Delete([]byte("new")))
+				delete(own[other], "new")
+			}
+			want = own
+		}
+	}
+	if conflicts == 0 {
+		t.Fatal("no conflicts: the test is empty")
+	}
+	late := db.Begin()
+	must(t, late.In(b).Put([]byte("k"), nil))
+	must(t, b.Drop())
+	if err := late.Commit(store.NoSync); !errors.Is(err, store.ErrNoKeyspace) {
+		t.Errorf("a transaction in a keyspace that was dropped: %v", err)
+	}
+	reads(t, a, want[0])
+	must(t, db.Close())
+}
