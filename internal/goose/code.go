@@ -11,15 +11,15 @@ const (
 	GoError source.Code = "GoError"
 	// LeftOut: a warning of a file that build constraints leave out. Example: //go:build prod
 	LeftOut source.Code = "LeftOut"
-	// IntegerType: an integer type other than byte, uint16, uint32, uint64, int, int64. Example: var x int8
+	// IntegerType: an integer that holds an address. Example: var x uintptr
 	IntegerType source.Code = "IntegerType"
 	// FloatType: Example: var x float64
 	FloatType source.Code = "FloatType"
-	// InterfaceType: interfaces, and with them error and any. Example: func f() error
+	// InterfaceType: interfaces but error. Example: func f(x any)
 	InterfaceType source.Code = "InterfaceType"
 	// ChannelType: channels, select, send, receive, close. Example: make(chan int)
 	ChannelType source.Code = "ChannelType"
-	// ArrayType: Example: var x [4]byte
+	// ArrayType: an array without elements, of very many, or of locks. Example: var x [0]byte
 	ArrayType source.Code = "ArrayType"
 	// AnonymousStruct: a struct type without a name. Example: var x struct{ a int }
 	AnonymousStruct source.Code = "AnonymousStruct"
@@ -43,7 +43,7 @@ const (
 	OpaqueValue source.Code = "OpaqueValue"
 	// ImportKind: import "C", dot imports. Example: import . "sync"
 	ImportKind source.Code = "ImportKind"
-	// PackageVariable: Example: var counter uint64
+	// PackageVariable: one that something changes, or whose value is not a constant. Example: var counter uint64
 	PackageVariable source.Code = "PackageVariable"
 	// InitFunction: Example: func init() {}
 	InitFunction source.Code = "InitFunction"
@@ -53,8 +53,6 @@ const (
 	LanguageVersion source.Code = "LanguageVersion"
 	// LocalType: a type declared in a function. Example: func f() { type t int }
 	LocalType source.Code = "LocalType"
-	// NamedResult: a result that is used as a variable. Example: func f() (n int) { n = 1; return }
-	NamedResult source.Code = "NamedResult"
 	// VariadicFunction: Example: func f(xs ...int)
 	VariadicFunction source.Code = "VariadicFunction"
 	// MethodValue: a method that is not called. Example: g := t.Method
@@ -63,6 +61,8 @@ const (
 	MultiValueCall source.Code = "MultiValueCall"
 	// MutualRecursion: functions that call each other. Example: func f() { g() }; func g() { f() }
 	MutualRecursion source.Code = "MutualRecursion"
+	// DirectiveForm: a goose: directive that there is not, or that does not fit. Example: //goose:assert above func f(x int) {}
+	DirectiveForm source.Code = "DirectiveForm"
 	// GotoLabel: goto, labels, and break or continue to a label. Example: break outer
 	GotoLabel source.Code = "GotoLabel"
 	// FallthroughCase: Example: fallthrough

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/constant"
 	"go/token"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/internal/goose/coq"
@@ -32,17 +33,26 @@ func Encode(p *Package) coq.File {
 	if p.Doc != "" {
 		f.Header = append(f.Header, p.Doc)
 	}
+	if len(p.Omitted) > 0 {
+		f.Header = append(f.Header, "Left out by goose:omit: "+strings.Join(p.Omitted, ", "))
+	}
 	for _, i := range p.Imports {
 		f.Requires = append(f.Requires, "From "+i.Prefix+" Require "+i.Module+".")
 	}
 	if p.Texts {
 		f.Requires = append(f.Requires, "From ashlar.lang Require Import texts.")
 	}
+	if p.Library {
+		f.Requires = append(f.Requires, "From ashlar.lang Require Import packages.")
+	}
 	for _, c := range p.Consts {
 		f.Defs = append(f.Defs, constDef(c))
 	}
 	for _, s := range p.Structs {
 		f.Defs = append(f.Defs, structDef(s))
+	}
+	for _, v := range p.Vars {
+		f.Defs = append(f.Defs, coq.Def{Doc: v.Doc, Place: v.Place, Name: v.Name, Type: "val", Body: valueText(v.X)})
 	}
 	for _, fn := range p.Funcs {
 		f.Defs = append(f.Defs, funcDef(fn))
@@ -61,6 +71,20 @@ func constDef(c Const) coq.Def {
 		d.Type, d.Body = "Z", integer(c.Value)
 	}
 	return d
+}
+
+// valueText is a value that needs no evaluation: a literal, or a struct or an
+// array of such.
+func valueText(x Expr) string {
+	s, ok := x.(StructVal)
+	if !ok {
+		return coq.Print((&encoder{}).expr(x))
+	}
+	text := "#()"
+	for i := len(s.Fields) - 1; i >= 0; i-- {
+		text = "(" + valueText(s.Fields[i]) + ", " + text + ")"
+	}
+	return text
 }
 
 func structDef(s Struct) coq.Def {
@@ -139,10 +163,18 @@ func literalOf(w Width) string {
 		return "u32"
 	case U64:
 		return "u64"
-	case I64:
+	case I64, I8, I16, I32:
 		return "int"
 	}
 	panic("goose: unknown width " + string(w))
+}
+
+// coqWidth is the width that numbers of a width have in Coq.
+func coqWidth(w Width) Width {
+	if w.small() {
+		return I64
+	}
+	return w
 }
 
 // typeText is a type in Coq, without parentheses.
@@ -180,12 +212,22 @@ func typeText(t Type) string {
 		return "rwmutexT"
 	case KindWaitGroup:
 		return "waitgroupT"
+	case KindError:
+		return "ptrT"
+	case KindInterface:
+		return "std.interfaceT"
+	case KindArray:
+		elem := typeText(*t.Elem)
+		if strings.Contains(elem, " ") {
+			elem = "(" + elem + ")"
+		}
+		return fmt.Sprintf("std.arrayT %d %s", t.Len, elem)
 	}
 	panic("goose: unknown type")
 }
 
 func typeAtom(t Type) coq.Expr {
-	if t.Kind == KindStruct {
+	if t.Kind == KindStruct || t.Kind == KindArray {
 		return coq.Raw(typeText(t))
 	}
 	return coq.Atom(typeText(t))
@@ -202,7 +244,9 @@ func zero(t Type) coq.Expr {
 		return coq.Atom(`#(str "")`)
 	case KindSlice:
 		return coq.Atom("slice_nil")
-	case KindStruct:
+	case KindInterface:
+		return coq.Atom("std.interface_nil")
+	case KindStruct, KindArray:
 		return coq.Raw("zero_val (" + typeText(t) + ")")
 	case KindRWMutex, KindWaitGroup:
 		return coq.Atom("#(int 0)")
@@ -265,6 +309,9 @@ func (c *encoder) expr(e Expr) coq.Expr {
 		}
 		return coq.Infix{Op: op, X: c.expr(e.X), Y: c.expr(e.Y)}
 	case Convert:
+		if e.To.small() {
+			return coq.App{Fun: coq.Atom("std.to_" + map[Width]string{I8: "int8", I16: "int16", I32: "int32"}[e.To]), Args: []coq.Expr{c.expr(e.X)}}
+		}
 		return coq.App{Fun: coq.Atom("to_int " + string(e.To)), Args: []coq.Expr{c.expr(e.X)}}
 	case Call:
 		return coq.App{Fun: c.expr(e.Fun), Args: c.args(e.Args)}
@@ -287,6 +334,20 @@ func (c *encoder) expr(e Expr) coq.Expr {
 		return coq.App{Fun: coq.Atom("ref"), Args: []coq.Expr{typeAtom(e.Type), c.expr(e.X)}}
 	case RefZero:
 		return coq.App{Fun: coq.Atom("ref_zero"), Args: []coq.Expr{typeAtom(e.Type), unit}}
+	case Interface:
+		table := "std.no_methods"
+		for _, m := range slices.Backward(e.Methods) {
+			f := m.Func.String()
+			if m.Func.Package == "" && m.Func.Name == c.self {
+				invariant.Check(false, "%s makes an interface value of its own method", c.self)
+			}
+			if m.Receiver != nil {
+				call := Closure{Params: []string{"r"}, Results: 1, Body: []Stmt{Return{X: Call{Fun: Func{m.Func}, Args: []Expr{m.Receiver}}}}}
+				f = "(" + coq.Print(c.expr(call)) + ")"
+			}
+			table = "(std.entry " + coq.Quote(m.Name) + " " + f + " " + table + ")"
+		}
+		return coq.App{Fun: coq.Atom("std.interface"), Args: []coq.Expr{coq.Atom(table), c.expr(e.X)}}
 	case Tuple:
 		var t coq.Tuple
 		for _, x := range e.Xs {
@@ -319,6 +380,12 @@ func (c *encoder) args(list []Expr) []coq.Expr {
 
 func (c *encoder) lib(e Lib) coq.Expr {
 	var args []coq.Expr
+	if e.Text != "" {
+		args = append(args, coq.Atom(coq.Quote(e.Text)))
+	}
+	if e.Len > 0 {
+		args = append(args, coq.Atom(fmt.Sprint(e.Len)))
+	}
 	for _, t := range e.Types {
 		args = append(args, typeAtom(t))
 	}

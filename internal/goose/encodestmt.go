@@ -234,7 +234,7 @@ func (c *encoder) simple(s Stmt) (x coq.Expr, isUnit, isOutcome bool) {
 		if outcome {
 			name = "range_loop"
 		}
-		return coq.App{Fun: coq.Atom(name), Args: []coq.Expr{coq.Atom(string(s.Width)), c.expr(s.N),
+		return coq.App{Fun: coq.Atom(name), Args: []coq.Expr{coq.Atom(string(coqWidth(s.Width))), c.expr(s.N),
 			coq.Lam{Params: []string{binder(s.Name)}, Body: body}}}, !outcome, outcome
 	case RangeMap:
 		body := coq.Lam{Params: []string{binder(s.Key), binder(s.Value)}, Body: c.stmts(s.Body, tailOutcome)}

@@ -76,6 +76,10 @@ func (w *fieldWrites) see(n ast.Node) bool {
 		if _, literal := ast.Unparen(n.X).(*ast.CompositeLit); n.Op == token.AND && !literal {
 			w.fields(n.X)
 		}
+	case *ast.SliceExpr:
+		if isArray(w.info.TypeOf(n.X)) {
+			w.fields(n.X)
+		}
 	case *ast.SelectorExpr:
 		// A method with a pointer receiver takes the address of what it is called on.
 		s := w.info.Selections[n]
@@ -105,6 +109,10 @@ func (w *fieldWrites) write(e ast.Expr) {
 // seen where they are.
 func (w *fieldWrites) fields(e ast.Expr) {
 	for {
+		if ix, ok := ast.Unparen(e).(*ast.IndexExpr); ok && isArray(w.info.TypeOf(ix.X)) {
+			e = ix.X
+			continue
+		}
 		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
 		if !ok {
 			return

@@ -98,3 +98,47 @@ func TestFilesAreThoseOfTheBuild(t *testing.T) {
 		})
 	}
 }
+
+// TestAssertionsNeedNoPackage: a package of which only assertions are called is
+// not translated, and need not be of the subset; it is as soon as something else
+// of it is used.
+func TestAssertionsNeedNoPackage(t *testing.T) {
+	const (
+		asserts = "package must\n\nimport \"os\"\n\nvar out = os.Stdout\n\n//goose:assert\nfunc Be(ok bool, args ...any) {\n\tif !ok {\n\t\tpanic(args)\n\t}\n}\n\nfunc Say() { out.Close() }\n\nconst Level = 3\n"
+		calls   = "package use\n\nimport \"example.com/needed/must\"\n\nfunc F(x uint64) uint64 {\n\tmust.Be(x > 0, x)\n\treturn x\n}\n"
+		uses    = "package use\n\nimport \"example.com/needed/must\"\n\nfunc F(x uint64) uint64 {\n\tmust.Be(x > 0, x)\n\treturn must.Level\n}\n"
+	)
+	for _, c := range []struct {
+		text, want string
+		patterns   []string
+	}{
+		{calls, "use", []string{"./use"}},
+		{uses, "", []string{"./use"}},
+		{calls, "", []string{"./use", "./must"}},
+		{calls, "", []string{"./..."}},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"go.mod": "module example.com/needed\n\ngo 1.26\n", "must/must.go": asserts, "use/use.go": c.text} {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, diags, err := Translate(Config{Dir: dir, Patterns: c.patterns, ReadFile: os.ReadFile, Go: runGo, Show: filepath.Base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, o := range out {
+			got = append(got, strings.TrimPrefix(o.Path, "example.com/needed/"))
+			if strings.Contains(o.Text, "must") || !strings.Contains(o.Text, "assert (#(u64 0) < \"x\")") {
+				t.Errorf("%v:\n%s", c.patterns, o.Text)
+			}
+		}
+		if strings.Join(got, " ") != c.want || diags.HasErrors() == (c.want != "") {
+			t.Errorf("%v: translated %q, want %q\n%v", c.patterns, got, c.want, diags)
+		}
+	}
+}

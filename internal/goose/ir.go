@@ -26,7 +26,16 @@ const (
 	U32 Width = "U32"
 	U64 Width = "U64"
 	I64 Width = "I64" // int and int64
+
+	// I8 is a number of width I64 in Coq, as are the two after it; arithmetic brings
+	// its results back into their range.
+	I8  Width = "I8"
+	I16 Width = "I16"
+	I32 Width = "I32"
 )
+
+// small says whether the width is one that Coq does not have.
+func (w Width) small() bool { return w == I8 || w == I16 || w == I32 }
 
 // TypeKind says what a Type is.
 type TypeKind uint8
@@ -44,6 +53,9 @@ const (
 	KindMutex
 	KindRWMutex
 	KindWaitGroup
+	KindArray
+	KindError
+	KindInterface
 )
 
 // Type is a type as memory sees it: what a variable of it is made of.
@@ -51,10 +63,20 @@ type Type struct {
 	Kind   TypeKind
 	Width  Width  // of KindInt
 	Struct Global // of KindStruct
-	Elem   *Type  // of KindSlice, KindMap
+	Elem   *Type  // of KindSlice, KindMap, KindArray
+	Len    int64  // of KindArray
 	Key    *Type  // of KindMap
 	// Locks says that a value of the type holds a lock and must not be copied.
 	Locks bool
+}
+
+// Method is a method in the table of an interface value.
+type Method struct {
+	Name string
+	Func Global
+	// Receiver is what the function is called with, of the Local "r", if that is not
+	// the value itself.
+	Receiver Expr
 }
 
 // Global is a name at the level of a package. Package is the Coq module, empty
@@ -118,6 +140,8 @@ type (
 	// Lib applies a function of golib.v, sync.v or primitive.v; types come first.
 	Lib struct {
 		Name  string
+		Len   int64  // the length of an array, before the others
+		Text  string // a name, before the others
 		Types []Type
 		Zero  *Type // an argument before the others: the zero value of a type
 		Args  []Expr
@@ -148,6 +172,12 @@ type (
 	}
 	// RefZero is a new variable of zero value.
 	RefZero struct{ Type Type }
+	// Interface is a value X as an interface: with its methods, in the order of
+	// their names.
+	Interface struct {
+		X       Expr
+		Methods []Method
+	}
 	// Tuple are several results.
 	Tuple struct{ Xs []Expr }
 	// Closure is a function literal.
@@ -238,6 +268,7 @@ func (FieldGet) irExpr()  {}
 func (StructVal) irExpr() {}
 func (Ref) irExpr()       {}
 func (RefZero) irExpr()   {}
+func (Interface) irExpr() {}
 func (Tuple) irExpr()     {}
 func (Closure) irExpr()   {}
 func (Block) irExpr()     {}
@@ -269,7 +300,12 @@ type Package struct {
 	Prefix, Module string
 	Imports        []Import
 	// Texts says that the package converts strings to bytes.
-	Texts   bool
+	Texts bool
+	// Library says that it uses proofs/lang/packages.v.
+	Library bool
+	// Omitted are the functions that a directive leaves out, by their names in Go.
+	Omitted []string
+	Vars    []Var
 	Structs []Struct
 	Consts  []Const
 	Funcs   []Function // callees first
@@ -294,6 +330,12 @@ type StructField struct {
 type Const struct {
 	Name, Doc, Place string
 	Value            constant.Value
+}
+
+// Var is a variable of the package that never changes: X is its value.
+type Var struct {
+	Name, Doc, Place string
+	X                Expr
 }
 
 // Function is a function or a method, the receiver among the parameters.

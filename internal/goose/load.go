@@ -38,6 +38,12 @@ type Unit struct {
 	// has, and Left are the Go files that it leaves out.
 	Configuration string
 	Left          []string
+	// Directives are the functions of all loaded packages that have one, by their
+	// full names.
+	Directives map[string]string
+	// Quiet are those functions of the packages that are translated before this one
+	// that change nothing that others see, by their full names.
+	Quiet map[string]bool
 }
 
 // Config says what to load.
@@ -77,6 +83,7 @@ func Prefix(module string) string {
 func Find(c Config) ([]*Unit, *source.List, error) {
 	fset := token.NewFileSet()
 	patterns := c.Patterns
+	var roots map[string]bool // what the patterns name
 	diags := new(source.List)
 	for {
 		loaded, err := packages.Load(&packages.Config{
@@ -88,6 +95,12 @@ func Find(c Config) ([]*Unit, *source.List, error) {
 			return nil, nil, fmt.Errorf("load packages: %w", err)
 		}
 		sort.Slice(loaded, func(i, j int) bool { return loaded[i].PkgPath < loaded[j].PkgPath })
+		if roots == nil {
+			roots = map[string]bool{}
+			for _, p := range loaded {
+				roots[p.PkgPath] = true
+			}
+		}
 		missing := missingImports(loaded)
 		if len(missing) > 0 {
 			patterns = append(append([]string(nil), patterns...), missing...)
@@ -111,6 +124,12 @@ func Find(c Config) ([]*Unit, *source.List, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		names, quiet := map[string]string{}, map[string]bool{}
+		for _, u := range units {
+			u.Directives, u.Quiet = names, quiet
+			directives(u, names)
+		}
+		units = needed(units, roots)
 		return units, diags, c.configure(units, all, patterns, diags)
 	}
 }

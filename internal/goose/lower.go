@@ -28,20 +28,32 @@ type lowerer struct {
 	refs map[*types.Func]map[*types.Func]bool
 	// constants are the fields that never change.
 	constants map[*types.Var]bool
-	// quiet are the functions that change nothing that others see.
-	quiet map[*types.Func]bool
+	// vars are the variables of the package that never change, with their first
+	// values, nil for the zero value.
+	vars map[*types.Var]ast.Expr
 }
 
 // primitiveModules are the modules that every file has.
 func primitiveModules() map[string]string {
-	return map[string]string{primitivePath + "disk": "disk", primitivePath + "filesys": "filesys", primitivePath + "machine": "machine"}
+	return map[string]string{primitivePath + "disk": "disk", primitivePath + "filesys": "filesys", primitivePath + "machine": "machine", "std": "std"}
 }
 
 // Lower translates a package to the IR. With errors among the diagnostics the
 // package is of no use.
 func Lower(u *Unit) (*Package, *source.List) {
 	l := &lowerer{unit: u, diags: new(source.List), imports: map[string]Import{}, modules: primitiveModules(), refs: map[*types.Func]map[*types.Func]bool{},
-		constants: constantFields(u), quiet: quietFunctions(u)}
+		constants: constantFields(u)}
+	if u.Directives == nil {
+		u.Directives = map[string]string{}
+		directives(u, u.Directives)
+	}
+	if u.Quiet == nil {
+		u.Quiet = map[string]bool{}
+	}
+	l.vars = constantVariables(u)
+	for o, quiet := range quietFunctions(u) {
+		u.Quiet[o.FullName()] = quiet
+	}
 	l.pkg = &Package{Path: u.Pkg.Path(), Name: u.Pkg.Name(), Configuration: u.Configuration, Left: u.Left}
 	l.pkg.Prefix, l.pkg.Module = modulePath(u.Module, u.Prefix, u.Pkg.Path())
 	l.checkNames()
@@ -53,6 +65,9 @@ func Lower(u *Unit) (*Package, *source.List) {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
+				if l.directed(d) {
+					continue
+				}
 				funcs = append(funcs, d)
 			case *ast.GenDecl:
 				structs = append(structs, l.general(d, docs)...)
@@ -60,6 +75,7 @@ func Lower(u *Unit) (*Package, *source.List) {
 		}
 	}
 	l.structs(structs, docs)
+	l.variables()
 	l.functions(funcs)
 	for _, i := range l.imports {
 		l.pkg.Imports = append(l.pkg.Imports, i)
@@ -168,11 +184,7 @@ func (l *lowerer) general(d *ast.GenDecl, docs map[*ast.TypeSpec]string) []*ast.
 func (l *lowerer) values(d *ast.GenDecl, s *ast.ValueSpec) {
 	for i, name := range s.Names {
 		if d.Tok == token.VAR {
-			if name.Name == "_" && len(s.Values) == 0 {
-				continue
-			}
-			l.refuse(name, PackageVariable, "the package variable "+name.Name, "pass it in, or hold it in a struct")
-			continue
+			continue // see variables; the others are refused where they are used
 		}
 		c, ok := l.unit.Info.Defs[name].(*types.Const)
 		if !ok || name.Name == "_" {
@@ -245,6 +257,9 @@ func (l *lowerer) typeSpec(s *ast.TypeSpec) bool {
 		// type T U where U is a struct: the same fields, declared there.
 		return true
 	}
+	if _, isInterface := o.Type().Underlying().(*types.Interface); isInterface {
+		return false // refused where it is used
+	}
 	l.typ(o.Type().Underlying(), s.Type)
 	return false
 }
@@ -266,16 +281,16 @@ func (l *lowerer) structs(specs []*ast.TypeSpec, docs map[*ast.TypeSpec]string) 
 		t := o.Type().Underlying().(*types.Struct)
 		out := Struct{Name: l.global(o).Name, Doc: docs[s], Place: l.place(s.Name.Pos())}
 		if t.NumFields() == 0 {
-			l.refuse(s.Name, EmptyStruct, "a struct without fields", "give it one, or use a bool")
+			return // refused where it would need a place
 		}
 		for i := range t.NumFields() {
 			f := t.Field(i)
 			at := l.fieldNode(s, i)
-			if f.Embedded() {
-				l.refuse(at, EmbeddedField, "the embedded field "+f.Name(), "give the field a name")
-				continue
+			inPlace := f.Type()
+			for isArray(inPlace) {
+				inPlace = inPlace.Underlying().(*types.Array).Elem()
 			}
-			if n, ok := types.Unalias(f.Type()).(*types.Named); ok && bySpec[n.Obj()] != nil {
+			if n, ok := types.Unalias(inPlace).(*types.Named); ok && bySpec[n.Obj()] != nil {
 				define(bySpec[n.Obj()])
 			}
 			if f.Name() == "_" {
@@ -339,7 +354,7 @@ func (l *lowerer) functions(decls []*ast.FuncDecl) {
 		}
 		state[o] = 1
 		stack = append(stack, o)
-		for _, callee := range sortedFuncs(l.refs[o]) {
+		for _, callee := range l.sortedFuncs(l.refs[o]) {
 			visit(callee)
 		}
 		stack = stack[:len(stack)-1]
@@ -351,12 +366,17 @@ func (l *lowerer) functions(decls []*ast.FuncDecl) {
 	}
 }
 
-func sortedFuncs(set map[*types.Func]bool) []*types.Func {
+// sortedFuncs sorts by file and place: files are read at the same time, so that
+// positions of one are before those of another in one run and behind them in the next.
+func (l *lowerer) sortedFuncs(set map[*types.Func]bool) []*types.Func {
 	var out []*types.Func
 	for f := range set {
 		out = append(out, f)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Pos() < out[j].Pos() })
+	sort.Slice(out, func(i, j int) bool {
+		a, b := l.unit.Fset.Position(out[i].Pos()), l.unit.Fset.Position(out[j].Pos())
+		return a.Filename < b.Filename || a.Filename == b.Filename && a.Offset < b.Offset
+	})
 	return out
 }
 
@@ -402,9 +422,6 @@ func (l *lowerer) declarable(d *ast.FuncDecl, o *types.Func) bool {
 	if s.TypeParams().Len() > 0 || s.RecvTypeParams().Len() > 0 {
 		l.refuse(d.Name, GenericCode, "the generic function "+d.Name.Name, "write the code for each type")
 		return false
-	}
-	if s.Variadic() {
-		l.refuse(d.Name, VariadicFunction, "a function with a variable number of arguments", "take a slice")
 	}
 	return l.diags.Len() == n || len(d.Body.List) > 0
 }

@@ -39,9 +39,11 @@ func (f *fn) placeParts(e ast.Expr) ([]func() operand, func([]operand) place) {
 		case *types.Map:
 			return items, func(ops []operand) place { return place{typ: t, m: ops[0].x, key: ops[1].x} }
 		}
-		f.typ(f.unit.Info.TypeOf(ix.X), ix.X)
-		f.mustHaveRefused(e)
-		return nil, func([]operand) place { return place{blank: true} }
+		if _, ok := arrayOf(f.unit.Info.TypeOf(ix.X)); !ok {
+			f.typ(f.unit.Info.TypeOf(ix.X), ix.X)
+			f.mustHaveRefused(e)
+			return nil, func([]operand) place { return place{blank: true} }
+		}
 	}
 	steady := false
 	return []func() operand{func() operand {
@@ -124,7 +126,12 @@ func (f *fn) opAssign(s ast.Stmt, lhs ast.Expr, op token.Token, y func() operand
 			*part = f.hoist(*part)
 		}
 	}
-	f.store(p, Binary{Op: op, X: p.read(), Y: rhs.x})
+	x := Expr(Binary{Op: op, X: p.read(), Y: rhs.x})
+	switch op {
+	case token.ADD, token.SUB, token.MUL, token.QUO, token.SHL:
+		x = narrow(p.typ, x)
+	}
+	f.store(p, x)
 }
 
 // define is := and var with values: new variables, and old ones that are
@@ -225,6 +232,13 @@ func (f *fn) assignAll(at ast.Node, lhs, rhs []ast.Expr) {
 
 // takeTuple is a, b = f() and the comma-ok forms.
 func (f *fn) takeTuple(lhs []ast.Expr, rhs ast.Expr) {
+	if t, ok := f.unit.Info.TypeOf(rhs).(*types.Tuple); ok {
+		for i, e := range lhs {
+			if i < t.Len() && becomesInterface(t.At(i).Type(), f.unit.Info.TypeOf(e)) {
+				f.refuse(e, InterfaceType, "a "+f.show(t.At(i).Type())+" as an interface", "name the result first")
+			}
+		}
+	}
 	var items []func() operand
 	makes := make([]func([]operand) place, len(lhs))
 	from := make([]int, len(lhs)+1)

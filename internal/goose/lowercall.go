@@ -5,6 +5,7 @@ package goose
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 	"strings"
 )
@@ -24,28 +25,43 @@ func (f *fn) call(e *ast.CallExpr) operand {
 			return operand{}
 		}
 	}
-	f.wantParams(e)
 	switch fun := ast.Unparen(e.Fun).(type) {
 	case *ast.SelectorExpr:
 		if s := f.unit.Info.Selections[fun]; s != nil && s.Kind() == types.MethodVal {
 			return f.method(e, fun, s)
 		}
-		if o, ok := f.unit.Info.Uses[fun.Sel].(*types.Func); ok && !f.ours(o) {
-			return f.foreign(e, o)
+		if o, ok := f.unit.Info.Uses[fun.Sel].(*types.Func); ok {
+			if !f.ours(o) {
+				return f.foreign(e, o)
+			}
+			if f.unit.Directives[o.FullName()] == directiveAssert {
+				return f.assertion(e)
+			}
 		}
 	case *ast.Ident:
-		if o, ok := f.unit.Info.Uses[fun].(*types.Func); ok && !f.ours(o) {
-			return f.foreign(e, o)
+		if o, ok := f.unit.Info.Uses[fun].(*types.Func); ok {
+			if !f.ours(o) {
+				return f.foreign(e, o)
+			}
+			if f.unit.Directives[o.FullName()] == directiveAssert {
+				return f.assertion(e)
+			}
 		}
 	}
-	if sig, ok := f.unit.Info.TypeOf(e.Fun).Underlying().(*types.Signature); ok && sig.Variadic() {
-		f.refuse(e, VariadicFunction, "a call with a variable number of arguments", "pass a slice")
+	sig, ok := f.unit.Info.TypeOf(e.Fun).Underlying().(*types.Signature)
+	if !ok {
 		return operand{}
 	}
-	ops := f.exprs(append([]ast.Expr{e.Fun}, e.Args...)...)
-	id, _ := ast.Unparen(e.Fun).(*ast.Ident)
-	callee, _ := f.unit.Info.Uses[id].(*types.Func)
-	return join(Call{Fun: ops[0].x, Args: terms(ops[1:])}, ops...).calling(!f.quiet[callee])
+	ops := f.arguments(e, sig, func() operand { return f.expr(e.Fun) })
+	var id *ast.Ident
+	switch fun := ast.Unparen(e.Fun).(type) {
+	case *ast.Ident:
+		id = fun
+	case *ast.SelectorExpr:
+		id = fun.Sel
+	}
+	callee, ok := f.unit.Info.Uses[id].(*types.Func)
+	return join(Call{Fun: ops[0].x, Args: terms(ops[1:])}, ops...).calling(!ok || !f.unit.Quiet[callee.FullName()])
 }
 
 func terms(ops []operand) []Expr {
@@ -59,33 +75,58 @@ func terms(ops []operand) []Expr {
 // method lowers x.m(...).
 func (f *fn) method(e *ast.CallExpr, fun *ast.SelectorExpr, s *types.Selection) operand {
 	o, ok := s.Obj().(*types.Func)
-	if !ok || !f.direct(fun, s) {
+	if !ok {
 		return operand{}
 	}
 	recv := o.Signature().Recv().Type()
 	path := packagePath(o)
 	switch {
-	case types.IsInterface(recv):
-		f.refuse(fun, InterfaceType, "the call of a method of an interface", "call the method of the concrete type")
+	case types.IsInterface(recv) && isError(f.unit.Info.TypeOf(fun.X)) && o.Name() == "Error":
+		x := f.expr(fun.X)
+		isNil := Binary{Op: token.NEQ, X: x.x, Y: Nil{Type: Type{Kind: KindPtr}}}
+		return join(f.std("error_text", isNil), x).calling(false)
+	case types.IsInterface(recv) && isError(f.unit.Info.TypeOf(fun.X)):
+		f.refuse(fun, InterfaceType, "the method "+o.Name()+" of an error", "")
 		return operand{}
+	case types.IsInterface(recv):
+		if len(s.Index()) > 1 && !types.IsInterface(s.Recv()) {
+			f.refuse(fun, EmbeddedField, "a method of an embedded interface", "name the field on the way")
+			return operand{}
+		}
+		f.typ(f.unit.Info.TypeOf(fun.X), fun.X)
+		ops := f.arguments(e, o.Signature(), func() operand { return f.expr(fun.X) })
+		method := f.std("method", ops[0].x)
+		method.Text = o.Name()
+		if o.Signature().Params().Len() == 0 {
+			return join(method, ops...).calling(true)
+		}
+		return join(Call{Fun: method, Args: terms(ops[1:])}, ops...).calling(true)
 	case path == "sync":
+		if len(s.Index()) > 1 {
+			f.refuse(fun, EmbeddedField, "a method of an embedded lock", "give the lock a name")
+			return operand{}
+		}
 		return f.syncMethod(e, fun, o)
 	case strings.HasPrefix(path, primitivePath):
 		name := receiverName(recv) + "__" + o.Name()
 		return f.primitive(e, o, name, append([]ast.Expr{fun.X}, e.Args...))
 	case !f.ours(o):
+		if o, ok := f.libraryMethod(e, fun); ok {
+			return o
+		}
 		f.refuse(fun, ForeignCall, "the method "+o.Name()+" of package "+path+", which is not translated", "")
 		return operand{}
-	case o.Signature().Variadic():
-		f.refuse(e, VariadicFunction, "a call with a variable number of arguments", "pass a slice")
+	case f.unit.Directives[o.FullName()] != "":
+		f.refuse(fun, ForeignCall, "the method "+omittedName(o)+", which is left out by goose:"+f.unit.Directives[o.FullName()], "")
 		return operand{}
 	}
-	items := []func() operand{func() operand { return f.receiver(fun, recv) }}
-	for _, a := range e.Args {
-		items = append(items, func() operand { return f.expr(a) })
-	}
-	ops := f.list(items...)
-	return join(Call{Fun: Func{f.global(o)}, Args: terms(ops)}, ops...).calling(!f.quiet[o])
+	ops := f.arguments(e, o.Signature(), func() operand {
+		if n := len(s.Index()) - 1; n > 0 {
+			return f.embeddedReceiver(fun, recv, s, n)
+		}
+		return f.receiver(fun, recv)
+	})
+	return join(Call{Fun: Func{f.global(o)}, Args: terms(ops)}, ops...).calling(!f.unit.Quiet[o.FullName()])
 }
 
 // receiver is x of x.m(): its address or its value, as the method wants it.
@@ -103,6 +144,35 @@ func (f *fn) receiver(fun *ast.SelectorExpr, recv types.Type) operand {
 		return o
 	}
 	return f.expr(fun.X)
+}
+
+// embeddedReceiver is the receiver of a method of an embedded field, n fields
+// away.
+func (f *fn) embeddedReceiver(fun *ast.SelectorExpr, recv types.Type, s *types.Selection, n int) operand {
+	have := s.Recv()
+	for _, i := range s.Index()[:n] {
+		if p, ok := have.Underlying().(*types.Pointer); ok {
+			have = p.Elem()
+		}
+		st, ok := have.Underlying().(*types.Struct)
+		if !ok {
+			return operand{x: Zero{}}
+		}
+		have = st.Field(i).Type()
+	}
+	o, inPlace, steady := f.fieldOf(fun.X, s.Recv(), s.Index()[:n], isPointer(recv) && !isPointer(have))
+	switch {
+	case isPointer(recv) && !isPointer(have): // the location
+	case inPlace:
+		o = f.load(fun.X, f.typ(have, fun.X), o, steady)
+		fallthrough
+	default:
+		if !isPointer(recv) && isPointer(have) {
+			o = f.load(fun.X, f.typ(recv, fun.X), o, false)
+		}
+	}
+	o.at = fun.X
+	return o
 }
 
 // syncMethod is the name in Coq of a method of package sync. TryLock is not among
@@ -192,6 +262,9 @@ func (f *fn) foreign(e *ast.CallExpr, o *types.Func) operand {
 	case path == "sync":
 		f.refuse(e.Fun, SyncForm, "sync."+o.Name(), "the model has Mutex, RWMutex, WaitGroup and *Cond")
 	default:
+		if o, ok := f.library(e, path+"."+o.Name()); ok {
+			return o
+		}
 		f.refuse(e.Fun, ForeignCall, path+"."+o.Name()+", of a package that is not translated", "")
 	}
 	return operand{}
@@ -223,6 +296,10 @@ func (f *fn) conversion(e *ast.CallExpr, t types.Type) operand {
 	case isBytes(to) && have.Kind == KindString:
 		f.pkg.Texts = true
 		return join(Lib{Name: "string_to_bytes", Args: []Expr{o.x}}, o)
+	case to.Kind == KindError && have.Kind == KindError:
+		return o
+	case to.Kind == KindInterface:
+		return f.toInterface(e, o, t)
 	case to.Kind == have.Kind && types.Identical(noTags(t.Underlying()), noTags(from.Underlying())):
 		return o
 	}
@@ -273,6 +350,10 @@ func (f *fn) builtin(e *ast.CallExpr) operand {
 		f.typ(f.unit.Info.TypeOf(e.Args[0]), e.Args[0])
 		ops := f.exprs(e.Args...)
 		return join(Lib{Name: "map_delete", Args: terms(ops)}, ops...).calling(true)
+	case "min", "max":
+		return f.extreme(e, name)
+	case "clear":
+		return f.clear(e)
 	case "close":
 		f.refuse(e, ChannelType, "channels", "use a mutex and a condition variable")
 		return operand{}

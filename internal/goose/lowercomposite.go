@@ -19,6 +19,8 @@ func (f *fn) composite(e *ast.CompositeLit, t types.Type) operand {
 		return f.structLiteral(e, t, u)
 	case *types.Slice:
 		return f.sliceLiteral(e, u)
+	case *types.Array:
+		return f.arrayLiteral(e, t, u)
 	case *types.Map:
 		return f.mapLiteral(e, t, u)
 	}
@@ -27,6 +29,9 @@ func (f *fn) composite(e *ast.CompositeLit, t types.Type) operand {
 }
 
 func (f *fn) structLiteral(e *ast.CompositeLit, t types.Type, s *types.Struct) operand {
+	if empty(t) {
+		return value(StructVal{})
+	}
 	typ := f.typ(t, e)
 	if len(e.Elts) == 0 {
 		return value(Zero{Type: typ})
@@ -63,6 +68,35 @@ func (f *fn) structLiteral(e *ast.CompositeLit, t types.Type, s *types.Struct) o
 		fields = append(fields, Zero{Type: f.typ(s.Field(i).Type(), e)})
 	}
 	return join(StructVal{Fields: fields}, ops...)
+}
+
+// arrayLiteral is an array value, all elements in order.
+func (f *fn) arrayLiteral(e *ast.CompositeLit, t types.Type, a *types.Array) operand {
+	typ := f.typ(t, e)
+	indices, _ := f.indices(e)
+	if len(e.Elts) == 0 || typ.Kind != KindArray {
+		return value(Zero{Type: typ})
+	}
+	if indices == nil {
+		return operand{}
+	}
+	var elems []ast.Expr
+	for _, elt := range e.Elts {
+		if kv, ok := elt.(*ast.KeyValueExpr); ok {
+			elt = kv.Value
+		}
+		f.want(elt, a.Elem())
+		elems = append(elems, elt)
+	}
+	ops := f.exprs(elems...)
+	out := StructVal{Fields: make([]Expr, a.Len())}
+	for i := range out.Fields {
+		out.Fields[i] = Zero{Type: *typ.Elem}
+	}
+	for i, o := range ops {
+		out.Fields[indices[i]] = o.x
+	}
+	return join(out, ops...)
 }
 
 // sliceLiteral makes a slice and fills it.

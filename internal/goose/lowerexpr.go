@@ -21,6 +21,9 @@ func (f *fn) expr(e ast.Expr) operand {
 		f.mustHaveRefused(e)
 		o.x = Zero{}
 	}
+	if t := f.wanted[e]; t != nil && isInterface(t) {
+		o = f.toInterface(e, o, t)
+	}
 	o.at = e
 	return o
 }
@@ -35,8 +38,9 @@ func (f *fn) mustHaveRefused(n ast.Node) {
 
 // want tells nil, if e is that, of which type it is.
 func (f *fn) want(e ast.Expr, t types.Type) {
-	if id, ok := ast.Unparen(e).(*ast.Ident); ok && t != nil {
-		f.wanted[id] = t
+	f.errorFrom(e, t)
+	if t != nil {
+		f.wanted[ast.Unparen(e)] = t
 	}
 }
 
@@ -47,7 +51,13 @@ func (f *fn) wantParams(e *ast.CallExpr) {
 		return
 	}
 	for i, a := range e.Args {
-		if i < sig.Params().Len() {
+		n := sig.Params().Len()
+		switch {
+		case sig.Variadic() && !e.Ellipsis.IsValid() && i >= n-1:
+			if s, ok := sig.Params().At(n - 1).Type().(*types.Slice); ok {
+				f.want(a, s.Elem())
+			}
+		case i < n:
 			f.want(a, sig.Params().At(i).Type())
 		}
 	}
@@ -137,21 +147,31 @@ func (f *fn) ident(e *ast.Ident, t types.Type) operand {
 			}
 			return f.load(e, b.typ, value(Local{Name: b.name}), !b.shared)
 		}
-		switch {
-		case o.Parent() == f.unit.Pkg.Scope():
-			f.refuse(e, PackageVariable, "the package variable "+o.Name(), "pass it in, or hold it in a struct")
-		case f.results[o]:
-			f.usesResult(o, e)
+		if o.Parent() == f.unit.Pkg.Scope() {
+			return f.packageVariable(e, o)
 		}
 		// Anything else had its declaration refused; expr makes sure of that.
 	}
 	return operand{}
 }
 
+// packageVariable is the value of a variable of this package that never changes.
+func (f *fn) packageVariable(e *ast.Ident, o *types.Var) operand {
+	if _, ok := f.lowerer.vars[o]; !ok {
+		f.refuse(e, PackageVariable, "the package variable "+o.Name()+", which something changes or whose value is not a constant", "pass it in, or hold it in a struct")
+		return operand{}
+	}
+	return value(Func{f.global(o)})
+}
+
 // funcValue is a function of this package or another, as a value.
 func (f *fn) funcValue(e ast.Node, o *types.Func) operand {
 	if !f.ours(o) {
 		f.refuse(e, ForeignCall, "the function "+o.Name()+" of package "+packagePath(o)+", which is not translated", "")
+		return operand{}
+	}
+	if word := f.unit.Directives[o.FullName()]; word != "" {
+		f.refuse(e, ForeignCall, "the function "+omittedName(o)+", which is left out by goose:"+word, "")
 		return operand{}
 	}
 	return value(Func{f.global(o)})
@@ -206,16 +226,11 @@ func (f *fn) addr(e ast.Expr) (o operand, steady bool) {
 			o = f.expr(e)
 			return o, false
 		}
-		if !f.direct(e, s) {
-			return operand{x: Zero{}, at: e}, false
+		var inPlace bool
+		o, inPlace, steady = f.fieldOf(e.X, s.Recv(), s.Index(), true)
+		if !inPlace {
+			f.refuse(e, UnsupportedExpr, "the address of a part of a value", "keep the value in a variable")
 		}
-		structName := f.structOf(s.Recv(), e)
-		if isPointer(s.Recv()) {
-			o = f.expr(e.X)
-		} else {
-			o, steady = f.addr(e.X)
-		}
-		o = join(FieldAddr{Struct: structName, Field: f.fieldName(s), X: o.x}, o)
 		o.at = e
 		return o, steady
 	case *ast.IndexExpr:
@@ -227,17 +242,11 @@ func (f *fn) addr(e ast.Expr) (o operand, steady bool) {
 			o.at = e
 			return o, false
 		}
+		if a, ok := arrayOf(t); ok {
+			return f.elementAddr(e, a)
+		}
 	}
 	return f.expr(e), false
-}
-
-// direct refuses fields that are found through embedded ones.
-func (f *fn) direct(e *ast.SelectorExpr, s *types.Selection) bool {
-	if len(s.Index()) > 1 {
-		f.refuse(e, EmbeddedField, "a selector through an embedded field", "name the field on the way")
-		return false
-	}
-	return true
 }
 
 // structOf is the descriptor of the struct that a field is selected from.
@@ -258,9 +267,6 @@ func (f *fn) structOf(recv types.Type, at ast.Node) Global {
 	return Global{}
 }
 
-// fieldName is the name of a field in Coq.
-func (f *fn) fieldName(s *types.Selection) string { return s.Obj().Name() }
-
 func (f *fn) selector(e *ast.SelectorExpr) operand {
 	s := f.unit.Info.Selections[e]
 	if s == nil { // a name of another package
@@ -268,24 +274,23 @@ func (f *fn) selector(e *ast.SelectorExpr) operand {
 		case *types.Func:
 			return f.funcValue(e, o)
 		case *types.Var:
+			if f.ours(o) && isError(o.Type()) {
+				return value(sentinel(o))
+			}
 			f.refuse(e, ForeignValue, "the variable "+o.Name()+" of package "+packagePath(o), "pass it in")
 		}
 		return operand{}
 	}
 	if s.Kind() != types.FieldVal {
-		f.refuse(e, MethodValue, "the method "+e.Sel.Name+" as a value", "write a function literal that calls it")
-		return operand{}
+		return f.methodValue(e, s)
 	}
-	if !f.direct(e, s) {
-		return operand{}
+	o, inPlace, steady := f.fieldOf(e.X, s.Recv(), s.Index(), false)
+	if !inPlace {
+		return o
 	}
-	if isPointer(s.Recv()) || f.inPlace(e.X) {
-		addr, steady := f.addr(e)
-		v, _ := s.Obj().(*types.Var)
-		return f.load(e, f.typ(s.Type(), e), addr, steady || f.constants[v])
-	}
-	o := f.expr(e.X)
-	return join(FieldGet{Struct: f.structOf(s.Recv(), e), Field: f.fieldName(s), X: o.x}, o)
+	o.at = e
+	v, _ := s.Obj().(*types.Var)
+	return f.load(e, f.typ(s.Type(), e), o, steady || f.constants[v])
 }
 
 // inPlace says whether an expression is a part of memory, and not a value that
@@ -299,11 +304,14 @@ func (f *fn) inPlace(e ast.Expr) bool {
 		return true
 	case *ast.SelectorExpr:
 		s := f.unit.Info.Selections[e]
-		return s != nil && s.Kind() == types.FieldVal && (isPointer(s.Recv()) || f.inPlace(e.X))
+		return s != nil && s.Kind() == types.FieldVal && (indirect(s.Recv(), s.Index()) || f.inPlace(e.X))
 	case *ast.IndexExpr:
 		t := f.unit.Info.TypeOf(e.X)
-		_, ok := t.Underlying().(*types.Slice)
-		return ok
+		if _, ok := t.Underlying().(*types.Slice); ok {
+			return true
+		}
+		_, ok := arrayOf(t)
+		return ok && (isPointer(t) || f.inPlace(e.X))
 	}
 	return false
 }
@@ -317,6 +325,20 @@ func (f *fn) index(e *ast.IndexExpr, t types.Type) operand {
 		}
 		ops := f.exprs(e.X, e.Index)
 		return join(Lib{Name: "slice_get", Types: []Type{elem}, Args: []Expr{ops[0].x, ops[1].x}}, ops...).reading()
+	case *types.Array, *types.Pointer:
+		a, ok := arrayOf(x)
+		if !ok {
+			break
+		}
+		elem := f.typ(a.Elem(), e.X)
+		if f.inPlace(e) {
+			addr, steady := f.addr(e)
+			return f.load(e, elem, addr, steady)
+		}
+		ops := f.exprs(e.X, e.Index)
+		lib := f.std("array_get", ops[0].x, ops[1].x)
+		lib.Len = a.Len()
+		return join(lib, ops...)
 	case *types.Map:
 		elem := f.typ(x.Elem(), e)
 		f.typ(x.Key(), e)
@@ -335,14 +357,10 @@ func (f *fn) index(e *ast.IndexExpr, t types.Type) operand {
 }
 
 func (f *fn) slice(e *ast.SliceExpr) operand {
-	if e.Slice3 {
-		f.refuse(e, UnsupportedExpr, "a slice expression with a capacity", "copy to a new slice")
-		return operand{}
-	}
-	parts := []ast.Expr{e.X}
-	for _, p := range []ast.Expr{e.Low, e.High} {
+	items := []func() operand{func() operand { return f.expr(e.X) }}
+	for _, p := range []ast.Expr{e.Low, e.High, e.Max} {
 		if p != nil {
-			parts = append(parts, p)
+			items = append(items, func() operand { return f.expr(p) })
 		}
 	}
 	var types_ []Type
@@ -353,10 +371,15 @@ func (f *fn) slice(e *ast.SliceExpr) operand {
 	case *types.Basic:
 		text = true
 	default:
-		f.typ(f.unit.Info.TypeOf(e.X), e.X)
-		return operand{}
+		a, ok := arrayOf(x)
+		if !ok {
+			f.typ(f.unit.Info.TypeOf(e.X), e.X)
+			return operand{}
+		}
+		types_ = []Type{f.typ(a.Elem(), e.X)}
+		items[0] = func() operand { return f.wholeArray(e.X, a) }
 	}
-	ops := f.exprs(parts...)
+	ops := f.list(items...)
 	if text {
 		return f.substring(e, ops)
 	}
@@ -366,6 +389,13 @@ func (f *fn) slice(e *ast.SliceExpr) operand {
 	}
 	lib := Lib{Types: types_, Args: args}
 	switch {
+	case e.Slice3:
+		if e.Low == nil {
+			zero := Lit{Type: Type{Kind: KindInt, Width: I64}, Value: constant.MakeInt64(0)}
+			lib.Args = append([]Expr{args[0], zero}, args[1:]...)
+		}
+		f.pkg.Library = true
+		lib.Name = "std.slice_full"
 	case e.Low != nil && e.High != nil:
 		lib.Name = "slice_sub"
 	case e.Low != nil:
@@ -413,7 +443,8 @@ func (f *fn) unary(e *ast.UnaryExpr, t types.Type) operand {
 		return f.expr(e.X)
 	case token.NOT, token.SUB, token.XOR:
 		o := f.expr(e.X)
-		return join(Unary{Op: e.Op, Width: f.typ(t, e).Width, X: o.x}, o)
+		typ := f.typ(t, e)
+		return join(narrow(typ, Unary{Op: e.Op, Width: typ.Width, X: o.x}), o)
 	}
 	f.refuse(e, UnsupportedExpr, "the operator "+e.Op.String(), "")
 	return operand{}
@@ -452,7 +483,7 @@ func (f *fn) binary(e *ast.BinaryExpr) operand {
 	}
 	if e.Op == token.SHL || e.Op == token.SHR {
 		ops := f.list(func() operand { return f.expr(e.X) }, func() operand { return f.shiftCount(e.Y) })
-		return join(Binary{Op: e.Op, X: ops[0].x, Y: ops[1].x}, ops...)
+		return join(narrow(f.typ(f.unit.Info.TypeOf(e), e), Binary{Op: e.Op, X: ops[0].x, Y: ops[1].x}), ops...)
 	}
 	if x := f.nilComparison(e); x != nil {
 		return *x
@@ -461,7 +492,12 @@ func (f *fn) binary(e *ast.BinaryExpr) operand {
 		return operand{}
 	}
 	ops := f.exprs(e.X, e.Y)
-	return join(Binary{Op: e.Op, X: ops[0].x, Y: ops[1].x}, ops...)
+	x := Expr(Binary{Op: e.Op, X: ops[0].x, Y: ops[1].x})
+	switch e.Op {
+	case token.ADD, token.SUB, token.MUL, token.QUO:
+		x = narrow(f.typ(f.unit.Info.TypeOf(e), e), x)
+	}
+	return join(x, ops...)
 }
 
 // logic is && or ||, whose right side is evaluated when it is needed.
@@ -500,6 +536,12 @@ func (f *fn) nilComparison(e *ast.BinaryExpr) *operand {
 	switch t.Kind {
 	case KindSlice:
 		left = Lib{Name: "slice_ptr", Args: []Expr{o.x}}
+	case KindInterface:
+		r := join(f.std("interface_is_nil", o.x), o)
+		if e.Op == token.NEQ {
+			r = join(Unary{Op: token.NOT, X: r.x}, o)
+		}
+		return &r
 	case KindFunc:
 		f.refuse(e, UnsupportedComparison, "the comparison of a function with nil", "keep a bool beside it")
 	}
@@ -515,6 +557,14 @@ func (f *fn) comparable(e *ast.BinaryExpr) bool {
 		return true
 	}
 	t := f.typ(f.unit.Info.TypeOf(e.X), e.X)
+	if y := f.typ(f.unit.Info.TypeOf(e.Y), e.Y); (t.Kind == KindError) != (y.Kind == KindError) {
+		f.refuse(e, UnsupportedComparison, "a comparison of an error with a value that is none", "compare errors")
+		return false
+	}
+	if t.Kind == KindInterface || f.typ(f.unit.Info.TypeOf(e.Y), e.Y).Kind == KindInterface {
+		f.refuse(e, UnsupportedComparison, "a comparison of interface values", "compare what is in them")
+		return false
+	}
 	if t.Kind == KindString && e.Op != token.EQL && e.Op != token.NEQ && e.Op != token.ADD {
 		f.refuse(e, UnsupportedComparison, "the order of strings", "compare byte by byte")
 		return false

@@ -20,10 +20,10 @@ type fn struct {
 	comments []*ast.CommentGroup
 	depth    int
 	frame    *frame
-	// results are the named results of the function and its literals.
-	results map[*types.Var]bool
 	// wanted are the types that the context gives to nil.
 	wanted map[ast.Expr]types.Type
+	// uses are the functions that this one mentions.
+	uses map[*types.Func]bool
 }
 
 // frame is what belongs to one function or literal.
@@ -35,6 +35,8 @@ type frame struct {
 	block int
 	// breaks says, innermost last, whether break would leave a switch.
 	breaks []bool
+	// results are the named results, if they are used as variables.
+	results []result
 }
 
 // local is a variable as the output knows it.
@@ -48,7 +50,7 @@ type local struct {
 
 // function lowers a declared function.
 func (l *lowerer) function(d *ast.FuncDecl, o *types.Func) Function {
-	f := &fn{lowerer: l, vars: findVariables(l.unit.Info, d), bound: map[*types.Var]local{}, wanted: map[ast.Expr]types.Type{}, results: map[*types.Var]bool{},
+	f := &fn{lowerer: l, vars: findVariables(l.unit.Info, d), bound: map[*types.Var]local{}, wanted: map[ast.Expr]types.Type{}, uses: l.refs[o],
 		names: &names{taken: identifiers(d)}, comments: l.commentsIn(d.Body)}
 	out := Function{Name: l.global(o).Name, Doc: docText(d.Doc), Place: l.place(d.Pos()),
 		Results: o.Signature().Results().Len(), Recursive: l.refs[o][o]}
@@ -64,6 +66,9 @@ func (l *lowerer) function(d *ast.FuncDecl, o *types.Func) Function {
 	}
 	params = append(params, d.Type.Params.List...)
 	out.Params, out.Body = f.body(o.Signature(), params, d.Type.Results, d.Body)
+	if l.refs[o][o] && !out.Recursive {
+		l.refuse(d.Name, MutualRecursion, "a method that makes an interface value with itself in it", "make the value elsewhere")
+	}
 	return out
 }
 
@@ -101,6 +106,9 @@ func (f *fn) body(sig *types.Signature, params []*ast.Field, results *ast.FieldL
 	for _, p := range params {
 		if len(p.Names) == 0 {
 			names = append(names, "")
+			if empty(f.unit.Info.TypeOf(p.Type)) {
+				continue
+			}
 			f.typ(f.unit.Info.TypeOf(p.Type), p.Type)
 		}
 		for _, id := range p.Names {
@@ -108,6 +116,7 @@ func (f *fn) body(sig *types.Signature, params []*ast.Field, results *ast.FieldL
 		}
 	}
 	f.checkResults(results)
+	f.nameResults(results, b)
 	f.block(b.List, b.Rbrace)
 	if completes(f.out) {
 		f.out = append(f.out, f.frame.deferred...)
@@ -151,21 +160,79 @@ func (f *fn) checkResults(list *ast.FieldList) {
 		return
 	}
 	for _, r := range list.List {
-		for _, id := range r.Names {
-			if v, ok := f.unit.Info.Defs[id].(*types.Var); ok {
-				f.results[v] = true
-			}
-		}
 		if typ := f.typ(f.unit.Info.TypeOf(r.Type), r.Type); typ.Locks {
 			f.refuse(r.Type, LockCopy, "a result that is a copy of a lock", "return a pointer")
 		}
 	}
 }
 
-// usesResult refuses names that stand for results.
-func (f *fn) usesResult(v *types.Var, at ast.Node) {
-	f.refuse(at, NamedResult, "the result "+v.Name()+" as a variable", "declare a variable and return it",
-		f.note(v.Pos(), "declared here"))
+// nameResults declares the named results as the variables that they are, where
+// the body uses one or returns without saying what.
+func (f *fn) nameResults(list *ast.FieldList, b *ast.BlockStmt) {
+	if list == nil || len(list.List) == 0 || len(list.List[0].Names) == 0 {
+		return
+	}
+	named := map[types.Object]bool{}
+	for _, r := range list.List {
+		for _, id := range r.Names {
+			named[f.unit.Info.Defs[id]] = true
+		}
+	}
+	used := false
+	literals := 0
+	var see func(n ast.Node) bool
+	see = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			literals++
+			ast.Inspect(n.Body, see)
+			literals--
+			return false
+		case *ast.Ident:
+			used = used || named[f.unit.Info.Uses[n]] && f.unit.Info.Uses[n] != nil
+		case *ast.ReturnStmt:
+			used = used || literals == 0 && len(n.Results) == 0
+		}
+		return true
+	}
+	ast.Inspect(b, see)
+	if !used {
+		return
+	}
+	for _, r := range list.List {
+		t := f.typ(f.unit.Info.TypeOf(r.Type), r.Type)
+		for _, id := range r.Names {
+			v, ok := f.unit.Info.Defs[id].(*types.Var)
+			f.frame.results = append(f.frame.results, result{id: id, typ: t})
+			if ok && id.Name != "_" {
+				f.bindVar(v, id.Name, t, Zero{Type: t})
+			}
+		}
+	}
+}
+
+// result is a named result; its identifier may be blank.
+type result struct {
+	id  *ast.Ident
+	typ Type
+}
+
+// namedResults are the values of the named results.
+func (f *fn) namedResults() []Expr {
+	var out []Expr
+	for _, r := range f.frame.results {
+		v, _ := f.unit.Info.Defs[r.id].(*types.Var)
+		b, ok := f.bound[v]
+		switch {
+		case !ok:
+			out = append(out, Zero{Type: r.typ})
+		case b.cell:
+			out = append(out, Load{Type: b.typ, Addr: Local{Name: b.name}})
+		default:
+			out = append(out, Local{Name: b.name})
+		}
+	}
+	return out
 }
 
 // emit appends a statement to the block under way.

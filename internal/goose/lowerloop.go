@@ -114,6 +114,9 @@ func (f *fn) rangeStmt(s *ast.RangeStmt) {
 		return
 	}
 	defer func() { f.depth-- }()
+	if s.Tok == token.ASSIGN {
+		f.rangeInterfaces(s)
+	}
 	// Go finds the place of the value before it assigns the key.
 	if s.Tok == token.ASSIGN && s.Value != nil && !isBlank(s.Key) {
 		if _, isIdent := ast.Unparen(s.Value).(*ast.Ident); !isIdent {
@@ -136,8 +139,56 @@ func (f *fn) rangeStmt(s *ast.RangeStmt) {
 	case *types.Signature:
 		f.refuse(s.X, UnsupportedRange, "a range over a function", "write a loop that calls it")
 	default:
+		if a, ok := arrayOf(t); ok {
+			f.rangeArray(s, a)
+			return
+		}
 		f.typ(t, s.X)
 	}
+}
+
+// rangeArray makes a loop over the indices. Where values are wanted, the array is
+// copied first, but not one that a pointer points at.
+func (f *fn) rangeArray(s *ast.RangeStmt, a *types.Array) {
+	elem := f.typ(a.Elem(), s.X)
+	needValue := s.Value != nil && !isBlank(s.Value)
+	var array operand
+	pointer := isPointer(f.unit.Info.TypeOf(s.X))
+	if needValue {
+		array = f.expr(s.X)
+		array.x = f.hoist(array.x)
+	} else if _, ok := ast.Unparen(s.X).(*ast.Ident); !ok && !f.inPlace(s.X) {
+		f.refuse(s.X, UnsupportedRange, "a range over the indices of an array that is computed", "range over its length")
+		return
+	}
+	out := RangeInt{Width: I64, N: Lit{Type: Type{Kind: KindInt, Width: I64}, Value: constant.MakeInt64(a.Len())}}
+	out.Body = f.loopBody(s.Body, func() func() {
+		index, firstKey := f.rangeVar(s.Key, s)
+		if index == "" && needValue {
+			index = f.names.fresh()
+		}
+		out.Name = index
+		if !needValue {
+			firstKey()
+			return nothing
+		}
+		name, firstValue := f.rangeVar(s.Value, s)
+		x := Expr(nil)
+		if pointer {
+			lib := f.std("array_ref", array.x, Local{Name: index})
+			lib.Len, lib.Types = a.Len(), []Type{elem}
+			x = Load{Type: elem, Addr: lib}
+		} else {
+			lib := f.std("array_get", array.x, Local{Name: index})
+			lib.Len = a.Len()
+			x = lib
+		}
+		f.emit(Let{Name: name, X: x})
+		firstKey()
+		firstValue()
+		return nothing
+	})
+	f.emit(out)
 }
 
 // rangeVar prepares a variable of a range loop: the name under which the loop
@@ -223,6 +274,23 @@ func (f *fn) rangeSlice(s *ast.RangeStmt, t *types.Slice) {
 		return nothing
 	})
 	f.emit(out)
+}
+
+// rangeInterfaces refuses a range whose values become interfaces.
+func (f *fn) rangeInterfaces(s *ast.RangeStmt) {
+	var key, elem types.Type
+	switch u := f.unit.Info.TypeOf(s.X).Underlying().(type) {
+	case *types.Slice:
+		elem = u.Elem()
+	case *types.Map:
+		key, elem = u.Key(), u.Elem()
+	case *types.Array:
+		elem = u.Elem()
+	}
+	if s.Key != nil && key != nil && !isBlank(s.Key) && becomesInterface(key, f.unit.Info.TypeOf(s.Key)) ||
+		s.Value != nil && elem != nil && !isBlank(s.Value) && becomesInterface(elem, f.unit.Info.TypeOf(s.Value)) {
+		f.refuse(s, InterfaceType, "a range that makes interface values", "assign in the body")
+	}
 }
 
 func isBlank(e ast.Expr) bool {

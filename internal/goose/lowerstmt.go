@@ -161,8 +161,10 @@ func (f *fn) switchStmt(s *ast.SwitchStmt) {
 		f.stmt(s.Init)
 	}
 	var tag Expr
+	var t types.Type
 	if s.Tag != nil {
-		f.typ(f.unit.Info.TypeOf(s.Tag), s.Tag)
+		t = f.unit.Info.TypeOf(s.Tag)
+		f.typ(t, s.Tag)
 		tag = f.hoist(f.expr(s.Tag).x)
 	}
 	var cases []*ast.CaseClause
@@ -178,12 +180,12 @@ func (f *fn) switchStmt(s *ast.SwitchStmt) {
 	}
 	f.frame.breaks = append(f.frame.breaks, true)
 	f.frame.block++
-	f.cases(tag, cases, byDefault, s.Body.Rbrace)
+	f.cases(tag, t, cases, byDefault, s.Body.Rbrace)
 	f.frame.block--
 	f.frame.breaks = f.frame.breaks[:len(f.frame.breaks)-1]
 }
 
-func (f *fn) cases(tag Expr, cases []*ast.CaseClause, byDefault *ast.CaseClause, end token.Pos) {
+func (f *fn) cases(tag Expr, t types.Type, cases []*ast.CaseClause, byDefault *ast.CaseClause, end token.Pos) {
 	if len(cases) == 0 {
 		if byDefault != nil {
 			f.caseBody(byDefault, end)
@@ -195,10 +197,10 @@ func (f *fn) cases(tag Expr, cases []*ast.CaseClause, byDefault *ast.CaseClause,
 	}
 	defer func() { f.depth-- }()
 	c := cases[0]
-	cond := f.caseCond(tag, c.List)
+	cond := f.caseCond(tag, t, c.List)
 	out := If{Cond: cond.x}
 	out.Then = f.scope(func() { f.caseBody(c, end) })
-	out.Else = f.scope(func() { f.cases(tag, cases[1:], byDefault, end) })
+	out.Else = f.scope(func() { f.cases(tag, t, cases[1:], byDefault, end) })
 	f.emit(out)
 }
 
@@ -210,11 +212,18 @@ func (f *fn) caseBody(c *ast.CaseClause, end token.Pos) {
 }
 
 // caseCond is whether one of the values of a case is the tag.
-func (f *fn) caseCond(tag Expr, list []ast.Expr) operand {
+func (f *fn) caseCond(tag Expr, t types.Type, list []ast.Expr) operand {
 	one := func(e ast.Expr) operand {
+		isNil := tag != nil && f.unit.Info.Types[e].IsNil()
+		if isNil {
+			f.want(e, t)
+		}
 		o := f.expr(e)
 		if tag == nil {
 			return o
+		}
+		if !isNil && becomesInterface(f.unit.Info.TypeOf(e), t) || isInterface(t) {
+			f.refuse(e, UnsupportedComparison, "a comparison of interface values", "compare what is in them")
 		}
 		return join(Binary{Op: token.EQL, X: tag, Y: o.x}, o)
 	}
@@ -250,8 +259,21 @@ func (f *fn) branch(s *ast.BranchStmt) {
 func (f *fn) returnStmt(s *ast.ReturnStmt) {
 	want := f.frame.sig.Results().Len()
 	if want > 0 && len(s.Results) == 0 {
-		f.refuse(s, NamedResult, "a return of named results", "say what is returned")
+		x := Expr(Tuple{Xs: f.namedResults()})
+		if want == 1 {
+			x = x.(Tuple).Xs[0]
+		}
+		if len(f.frame.deferred) > 0 && !allAtomic(x) {
+			x = f.hoist(x)
+		}
+		f.emit(f.frame.deferred...)
+		f.emit(Return{X: x})
 		return
+	}
+	if len(s.Results) == 1 && want > 1 {
+		if t, ok := f.unit.Info.TypeOf(s.Results[0]).(*types.Tuple); ok {
+			f.otherErrors(s, t, f.frame.sig.Results())
+		}
 	}
 	for i, r := range s.Results {
 		if i < want {
@@ -326,6 +348,7 @@ func (f *fn) goLiteral(lit *ast.FuncLit, args []ast.Expr) {
 	}
 	f.signature(sig, lit.Type)
 	if sig.Variadic() {
+		f.refuse(lit, VariadicFunction, "a thread of a function literal with a variable number of arguments", "take a slice")
 		return
 	}
 	ops := f.exprs(args...)
@@ -343,8 +366,14 @@ func (f *fn) goLiteral(lit *ast.FuncLit, args []ast.Expr) {
 // deferStmt takes the unlocks that a function does before it returns.
 func (f *fn) deferStmt(s *ast.DeferStmt) {
 	bad := func() {
-		f.refuse(s, DeferForm, "a defer of anything but Unlock, RUnlock and Done at the top level of a function",
+		f.refuse(s, DeferForm, "a defer of anything but Unlock, RUnlock, Done and a function literal at the top level of a function without named results",
 			"write the calls where the function returns")
+	}
+	if lit, ok := ast.Unparen(s.Call.Fun).(*ast.FuncLit); ok && f.frame.block == 1 && len(f.frame.results) == 0 &&
+		lit.Type.Params.NumFields() == 0 && lit.Type.Results.NumFields() == 0 {
+		call := Do{Unit: true, X: Call{Fun: f.hoist(f.expr(lit).x)}}
+		f.frame.deferred = append([]Stmt{call}, f.frame.deferred...)
+		return
 	}
 	sel, ok := ast.Unparen(s.Call.Fun).(*ast.SelectorExpr)
 	if !ok || f.frame.block != 1 {

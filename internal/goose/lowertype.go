@@ -24,6 +24,9 @@ func (l *lowerer) typ(t types.Type, at ast.Node) Type {
 		return Type{Kind: KindSlice, Elem: &elem}
 	case *types.Map:
 		key, elem := l.typ(t.Key(), at), l.typ(t.Elem(), at)
+		if key.Kind == KindInterface {
+			l.refuse(at, MapKey, "a map whose keys are interfaces", "use the concrete type")
+		}
 		if key.Locks {
 			l.refuse(at, MapKey, "a map whose keys hold locks", "")
 		}
@@ -34,11 +37,11 @@ func (l *lowerer) typ(t types.Type, at ast.Node) Type {
 	case *types.Named:
 		return l.named(t, at)
 	case *types.Array:
-		l.refuse(at, ArrayType, "the array type "+l.show(t), "use a slice")
+		return l.array(t, at)
 	case *types.Chan:
 		l.refuse(at, ChannelType, "channels", "use a mutex and a condition variable")
 	case *types.Interface:
-		l.refuse(at, InterfaceType, "the interface type "+l.show(t), "use the concrete type; report failure with a bool")
+		return l.interfaceType(t, at)
 	case *types.Struct:
 		l.refuse(at, AnonymousStruct, "a struct type without a name", "declare a type for it")
 	case *types.TypeParam:
@@ -61,20 +64,55 @@ func (l *lowerer) basic(t *types.Basic, at ast.Node) Type {
 		return Type{Kind: KindInt, Width: U32}
 	case types.Uint64:
 		return Type{Kind: KindInt, Width: U64}
+	case types.Int8:
+		l.pkg.Library = true
+		return Type{Kind: KindInt, Width: I8}
+	case types.Int16:
+		l.pkg.Library = true
+		return Type{Kind: KindInt, Width: I16}
+	case types.Int32, types.UntypedRune:
+		l.pkg.Library = true
+		return Type{Kind: KindInt, Width: I32}
+	case types.Uint: // 64 bits, as Find makes sure
+		return Type{Kind: KindInt, Width: U64}
 	case types.Int, types.Int64, types.UntypedInt:
 		return Type{Kind: KindInt, Width: I64}
 	case types.String, types.UntypedString:
 		return Type{Kind: KindString}
-	case types.Int8, types.Int16, types.Int32, types.UntypedRune:
-		l.refuse(at, IntegerType, "the integer type "+t.Name(), "use int64, or an unsigned type")
-	case types.Uint, types.Uintptr:
-		l.refuse(at, IntegerType, "the integer type "+t.Name()+", whose width depends on the machine", "use uint64")
+	case types.Uintptr:
+		l.refuse(at, IntegerType, "the integer type "+t.Name()+", which holds an address", "use uint64")
 	case types.Float32, types.Float64, types.UntypedFloat, types.Complex64, types.Complex128, types.UntypedComplex:
 		l.refuse(at, FloatType, "numbers with a fraction ("+t.Name()+")", "")
 	default:
 		l.refuse(at, UnsupportedExpr, "the type "+t.Name(), "")
 	}
 	return Type{}
+}
+
+// interfaceType checks an interface: its methods may be called, and what is in
+// one of its values is not looked at.
+func (l *lowerer) interfaceType(t *types.Interface, at ast.Node) Type {
+	if !t.IsMethodSet() {
+		l.refuse(at, InterfaceType, "the constraint "+l.show(t), "")
+	}
+	l.pkg.Library = true
+	return Type{Kind: KindInterface}
+}
+
+// arrayMax bounds the elements of an array: its value is a pair for each.
+const arrayMax = 4096
+
+// array lowers an array type.
+func (l *lowerer) array(t *types.Array, at ast.Node) Type {
+	elem := l.typ(t.Elem(), at)
+	switch {
+	case t.Len() < 1 || t.Len() > arrayMax:
+		l.refuse(at, ArrayType, "the array type "+l.show(t)+" of no element or very many", "use a slice")
+	case elem.Locks:
+		l.refuse(at, ArrayType, "an array of locks", "hold them in structs behind pointers")
+	}
+	l.pkg.Library = true
+	return Type{Kind: KindArray, Elem: &elem, Len: t.Len()}
 }
 
 // pointee checks what a pointer points at, without looking into structs.
@@ -88,7 +126,7 @@ func (l *lowerer) pointee(t types.Type, at ast.Node) {
 		return
 	}
 	if l.ours(n.Obj()) {
-		if _, isStruct := n.Underlying().(*types.Struct); isStruct && n.TypeArgs().Len() == 0 {
+		if s, isStruct := n.Underlying().(*types.Struct); isStruct && n.TypeArgs().Len() == 0 && s.NumFields() > 0 {
 			return
 		}
 	}
@@ -103,7 +141,9 @@ func (l *lowerer) named(t *types.Named, at ast.Node) Type {
 		return Type{}
 	}
 	switch {
-	case path == "": // error, comparable
+	case path == "" && name == "error":
+		return Type{Kind: KindError}
+	case path == "": // comparable
 		l.refuse(at, InterfaceType, "the interface type "+name, "use the concrete type; report failure with a bool")
 		return Type{}
 	case path == "sync":
@@ -131,6 +171,10 @@ func (l *lowerer) named(t *types.Named, at ast.Node) Type {
 		return Type{}
 	}
 	if s, isStruct := t.Underlying().(*types.Struct); isStruct {
+		if s.NumFields() == 0 {
+			l.refuse(at, EmptyStruct, "a variable of a struct without fields", "give it one, or use a bool")
+			return Type{}
+		}
 		return Type{Kind: KindStruct, Struct: l.global(t.Obj()), Locks: holdsLock(s)}
 	}
 	return l.typ(t.Underlying(), at)
@@ -155,16 +199,22 @@ func (l *lowerer) signature(s *types.Signature, at ast.Node) {
 		l.refuse(at, GenericCode, "type parameters", "write the code for each type")
 		return
 	}
-	if s.Variadic() {
-		l.refuse(at, VariadicFunction, "a function with a variable number of arguments", "take a slice")
-		return
-	}
 	for v := range s.Params().Variables() {
 		l.typ(v.Type(), at)
 	}
 	for v := range s.Results().Variables() {
 		l.typ(v.Type(), at)
 	}
+}
+
+// empty says whether a type is a struct without fields: it has one value, and no
+// place in memory.
+func empty(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	return ok && s.NumFields() == 0
 }
 
 func packagePath(o types.Object) string {

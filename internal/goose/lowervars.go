@@ -108,6 +108,10 @@ func (v *variables) walk(n ast.Node) {
 			if n.Op == token.AND {
 				v.address(n.X)
 			}
+		case *ast.SliceExpr:
+			if isArray(v.info.TypeOf(n.X)) {
+				v.address(n.X)
+			}
 		case *ast.SelectorExpr:
 			v.selector(n)
 		case *ast.Ident:
@@ -169,11 +173,15 @@ func (v *variables) find(e ast.Expr) *variable {
 // root is the variable that e is a part of in place: x of x.a.b.
 func (v *variables) root(e ast.Expr) *variable {
 	for {
+		if ix, ok := ast.Unparen(e).(*ast.IndexExpr); ok && isArray(v.info.TypeOf(ix.X)) {
+			e = ix.X
+			continue
+		}
 		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
 		if !ok {
 			return v.find(e)
 		}
-		if s := v.info.Selections[sel]; s == nil || s.Kind() != types.FieldVal || isPointer(s.Recv()) {
+		if s := v.info.Selections[sel]; s == nil || s.Kind() != types.FieldVal || indirect(s.Recv(), s.Index()) {
 			return nil
 		}
 		e = sel.X

@@ -70,11 +70,15 @@ func (q *quietness) see(n ast.Node) bool {
 // assign allows variables only, and their fields in place.
 func (q *quietness) assign(e ast.Expr) {
 	for e != nil {
+		if ix, ok := ast.Unparen(e).(*ast.IndexExpr); ok && isArray(q.unit.Info.TypeOf(ix.X)) {
+			e = ix.X
+			continue
+		}
 		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
 		if !ok {
 			break
 		}
-		if s := q.unit.Info.Selections[sel]; s == nil || s.Kind() != types.FieldVal || isPointer(s.Recv()) {
+		if s := q.unit.Info.Selections[sel]; s == nil || s.Kind() != types.FieldVal || indirect(s.Recv(), s.Index()) {
 			q.quiet = false
 			return
 		}
@@ -110,7 +114,7 @@ func (q *quietness) call(e *ast.CallExpr) {
 	}
 	if tv.IsBuiltin() {
 		switch id.Name {
-		case "len", "cap", "make", "new", "panic":
+		case "len", "cap", "make", "new", "panic", "min", "max":
 		default:
 			q.quiet = false
 		}
@@ -120,10 +124,21 @@ func (q *quietness) call(e *ast.CallExpr) {
 	switch {
 	case !ok:
 		q.quiet = false // a function value
+	case q.unit.Directives[o.FullName()] == directiveAssert, quietLibrary(o), o.Pkg() != q.unit.Pkg && q.unit.Quiet[o.FullName()]:
 	case o.Pkg() == q.unit.Pkg:
 		q.calls = append(q.calls, o)
 	case strings.HasPrefix(packagePath(o), primitivePath) && o.Name() != "UInt64Put":
 	default:
 		q.quiet = false
 	}
+}
+
+// quietLibrary says whether a function of the standard library changes nothing.
+func quietLibrary(o *types.Func) bool {
+	name := packagePath(o) + "." + o.Name()
+	if o.Signature().Recv() != nil {
+		return packagePath(o) == "encoding/binary" && strings.HasPrefix(o.Name(), "Uint")
+	}
+	fun, ok := libraryFunctions[name]
+	return ok && fun.effect != writes || name == "cmp.Or" || name == "errors.New"
 }

@@ -35,7 +35,7 @@ func (l library) Import(path string) (*types.Package, error) {
 
 var loadLibrary = sync.OnceValues(func() (library, error) {
 	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports},
-		"fmt", "os", "strings", "sync", "time", "errors", "unsafe", "sort", "sync/atomic",
+		"fmt", "os", "strings", "sync", "time", "errors", "unsafe", "bytes", "cmp", "encoding/binary", "math/bits", "slices", "sort", "sync/atomic",
 		primitivePath+"disk", primitivePath+"filesys", primitivePath+"machine")
 	if err != nil {
 		return nil, err

@@ -5,8 +5,38 @@ package mutant
 // gooseMutants are about the translator from Go to Coq: a program that means
 // one thing in Go means no other in Coq.
 func gooseMutants() []Mutant {
-	goose := []string{"internal/goose"}
+	goose, semantics := []string{"internal/goose"}, []string{"internal/goose/differential"}
 	return []Mutant{
+		{
+			Name: "goose/small-results-stay-wide", Kind: WrongAnswer, In: "internal/goose", Packages: semantics, Run: "TestSemanticsCorpus",
+			Breaks: "Arithmetic of int16 and int32 does not wrap around.",
+			Old:    "	if t.Kind == KindInt && t.Width.small() {",
+			New:    "	if t.Kind == KindInt && t.Width == I8 {",
+		},
+		{
+			Name: "goose/errors-of-a-package-are-one", Kind: WrongAnswer, In: "internal/goose", Packages: semantics, Run: "TestSemanticsCorpus",
+			Breaks: "All errors that the variables of a package hold are the same error.",
+			Old:    "constant.MakeString(packagePath(v) + \".\" + v.Name())",
+			New:    "constant.MakeString(packagePath(v))",
+		},
+		{
+			Name: "goose/ranges-share-the-array", Kind: WrongAnswer, In: "internal/goose", Packages: semantics, Run: "TestSemanticsCorpus",
+			Breaks: "A range over an array sees what its body stores there.",
+			Old:    "		array.x = f.hoist(array.x)\n",
+			New:    "		array.x = Expr(array.x)\n",
+		},
+		{
+			Name: "goose/deferred-literals-first-come-first", Kind: WrongAnswer, In: "internal/goose", Packages: semantics, Run: "TestSemanticsCorpus",
+			Breaks: "Deferred function literals run in the order of their defers.",
+			Old:    "f.frame.deferred = append([]Stmt{call}, f.frame.deferred...)",
+			New:    "f.frame.deferred = append(f.frame.deferred, call)",
+		},
+		{
+			Name: "goose/big-endian-is-little", Kind: WrongAnswer, In: "internal/goose", Packages: semantics, Run: "TestSemanticsCorpus",
+			Breaks: "A number that is read from its bytes has its last byte first.",
+			Old:    "{name: \"be_uint32\"",
+			New:    "{name: \"le_uint32\"",
+		},
 		{
 			Name: "goose/earlier-calls-stay-in-place", Kind: Unsound, In: "internal/goose", Packages: goose,
 			Breaks: "Of two calls in an expression the second may come first.",

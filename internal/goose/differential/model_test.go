@@ -39,7 +39,7 @@ func prepare(t *testing.T) {
 
 // buildProofs builds the interpreter, once for all tests.
 var buildProofs = sync.OnceValue(func() error {
-	_, err := run("", 20*time.Minute, "make", "-C", proofs, "extract/api.vo")
+	_, err := run("", 20*time.Minute, "make", "-C", proofs, "extract/api.vo", "lang/texts.vo", "lang/packages.vo")
 	return err
 })
 

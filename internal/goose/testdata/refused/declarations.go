@@ -7,9 +7,21 @@ import (
 	_ "unsafe" // WANT ImportKind "unsafe"
 )
 
-var counter uint64 // WANT PackageVariable "counter"
+var counter uint64
 
-var a, b = 1, 2 // WANT PackageVariable "variable a" PackageVariable "variable b"
+var shared = []uint64{1, 2}
+
+var Exported = uint64(5)
+
+var computed = thing__get()
+
+var table = [2]uint64{3, 4}
+
+func useVariables(i int) uint64 {
+	p := &table // WANT PackageVariable "table"
+	p[0] = 7
+	return shared[0] + Exported + computed // WANT PackageVariable "shared" PackageVariable "Exported" PackageVariable "computed"
+}
 
 func useCounter() uint64 {
 	counter++      // WANT PackageVariable "counter"
@@ -26,15 +38,31 @@ func localType() {
 	type local struct{ n uint64 } // WANT LocalType "declared in a function"
 }
 
-func named(x uint64) (half uint64, ok bool) {
-	half = x / 2 // WANT NamedResult "half"
-	return       // WANT NamedResult "named results"
+func deferInNamed(x uint64) (half uint64) {
+	half = x / 2
+	defer func() { half++ }() // WANT DeferForm "named results"
+	return
 }
 
-func variadic(xs ...uint64) {} // WANT VariadicFunction "variable number"
+func threadOfVariadic() {
+	go func(xs ...uint64) {}(1, 2) // WANT VariadicFunction "variable number"
+}
 
-func callsVariadic() {
-	variadic(1, 2) // WANT VariadicFunction "variable number"
+//goose:assert // WANT DirectiveForm "more than an assertion"
+func notAnAssertion(x uint64) {
+	if x == 0 {
+		panic("zero")
+	}
+}
+
+//goose:unknown // WANT DirectiveForm "goose:unknown"
+func unknownDirective() {}
+
+//goose:omit
+func omitted() uint64 { return 1 }
+
+func callsOmitted() uint64 {
+	return omitted() // WANT ForeignCall "left out by goose:omit"
 }
 
 func even(n uint64) bool { // WANT MutualRecursion "even calls itself by way of"
@@ -65,11 +93,10 @@ func prints(x uint64) {
 	fmt.Println(x) // WANT ForeignCall "fmt.Println"
 }
 
-var mu Mutex // WANT PackageVariable "mu"
+var mu Mutex
+
+func lock() {
+	mu.Lock() // WANT PackageVariable "mu"
+}
 
 func größe() uint64 { return 1 } // WANT NameClash "may not read"
-
-func outerResult() (n uint64) {
-	f := func() uint64 { return n } // WANT NamedResult "result n"
-	return f()
-}

@@ -2,6 +2,7 @@
 package expressions
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
@@ -18,8 +19,8 @@ func (p *pair) both() (uint64, uint64) { return p.a, p.b }
 
 func add(a, b uint64) uint64 { return a + b }
 
-func methodValue(p *pair) func() uint64 {
-	return p.sum // WANT MethodValue "sum as a value"
+func methodValue(mu *sync.Mutex) func() {
+	return mu.Lock // WANT MethodValue "Lock as a value"
 }
 
 func methodExpression(p *pair) uint64 {
@@ -30,16 +31,15 @@ func multiValue(p *pair) uint64 {
 	return add(p.both()) // WANT MultiValueCall "several results"
 }
 
-func fullSlice(s []byte) []byte {
-	return s[0:1:1] // WANT UnsupportedExpr "with a capacity"
+func methodOfText(m fmt.Stringer) { // WANT ForeignType "fmt.Stringer"
 }
 
 func builtins(m map[uint64]uint64, x uint64) uint64 {
-	clear(m)                        // WANT UnsupportedBuiltin "clear"
 	println(x)                      // WANT UnsupportedBuiltin "println"
 	n := make(map[uint64]uint64, x) // WANT UnsupportedBuiltin "size for a map"
 	n[1] = 2
-	return min(x, 3) // WANT UnsupportedBuiltin "min"
+	s := string([]byte{65})
+	return uint64(len(min(s, "b"))) + min(x, 3) // WANT UnsupportedBuiltin "min"
 }
 
 func recovers() {
@@ -97,7 +97,7 @@ func condOfRW(mu *sync.RWMutex) *sync.Cond {
 }
 
 func locksByCond(c *sync.Cond) {
-	c.L.Lock() // WANT ForeignType|InterfaceType|SyncForm ""
+	c.L.Lock() // WANT SyncForm "sync.Locker" SyncForm "sync.Cond" SyncForm "sync.Locker"
 }
 
 func triesLock(mu *sync.Mutex) bool {
@@ -108,7 +108,7 @@ func waitGroupGo(wg *sync.WaitGroup) {
 	wg.Go(func() {}) // WANT SyncForm "WaitGroup.Go"
 }
 
-func assertion(x any) uint64 { // WANT InterfaceType ""
+func assertion(x any) uint64 {
 	return x.(uint64) // WANT InterfaceType "type assertion"
 }
 

@@ -43,9 +43,9 @@ func breaksSwitch(n uint64) {
 func cleanup() {}
 
 func defers(mu *sync.Mutex) {
-	defer cleanup()                // WANT DeferForm "defer of anything"
-	defer func() { mu.Unlock() }() // WANT DeferForm "defer of anything"
-	defer mu.Lock()                // WANT DeferForm "defer of anything"
+	defer cleanup()                      // WANT DeferForm "defer of anything"
+	defer func(n int) { mu.Unlock() }(3) // WANT DeferForm "defer of anything"
+	defer mu.Lock()                      // WANT DeferForm "defer of anything"
 }
 
 func defersInLoop(mu *sync.Mutex, n uint64) {
@@ -85,7 +85,7 @@ func rangesIntoElement(s, t []int) int {
 	return i
 }
 
-func typeSwitch(x any) uint64 { // WANT InterfaceType ""
+func typeSwitch(x any) uint64 {
 	switch x.(type) { // WANT InterfaceType "type switch"
 	}
 	return 0

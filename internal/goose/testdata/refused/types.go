@@ -7,11 +7,8 @@ import (
 	"time"
 )
 
-func integers(a int8, b int16, c int32) { // WANT IntegerType "the integer type int8" IntegerType "int16" IntegerType "int32"
-}
-
-func machineWide(x uint) uint64 { // WANT IntegerType "uint, whose width depends on the machine"
-	return uint64(x) // WANT IntegerType "uint"
+func address(x uintptr) uint64 { // WANT IntegerType "uintptr, which holds an address"
+	return uint64(x) // WANT IntegerType "uintptr"
 }
 
 func floats(x float64) bool { // WANT FloatType "float64"
@@ -22,27 +19,53 @@ func complexes() complex128 { // WANT FloatType "complex128"
 	return 0 // WANT FloatType ""
 }
 
-func runes() uint64 {
-	r := 'x'         // WANT IntegerType "rune" IntegerType "rune"
-	return uint64(r) // WANT IntegerType "rune"
+type problem struct{ n uint64 }
+
+func (p *problem) Error() string { return "a problem" }
+
+func find(n uint64) (uint64, *problem) { return n, nil }
+
+func fails(p *problem) error {
+	var err error
+	err = p                 // WANT InterfaceType "a \\*problem as an error"
+	n, err := find(3)       // WANT InterfaceType "as an interface"
+	if err == p && n == 0 { // WANT UnsupportedComparison "an error with a value"
+		return p // WANT InterfaceType "as an error"
+	}
+	errs := []error{nil, p, &problem{}} // WANT InterfaceType "as an error"
+	for _, err = range []*problem{p} {  // WANT InterfaceType "makes interface values"
+		errs = append(errs, p) // WANT InterfaceType "as an error"
+	}
+	return errs[0]
 }
 
-func fails() error { // WANT InterfaceType "error"
-	return nil // WANT InterfaceType "error"
+func failsTwice(n uint64) (uint64, error) {
+	return find(n) // WANT InterfaceType "as an interface"
 }
 
-func anything(x any) { // WANT InterfaceType "any|interface"
-}
+type reader interface{ read() byte }
 
-type reader interface{ read() byte } // WANT InterfaceType "interface"
+type tape struct{ at uint64 }
+
+func (t tape) read() byte { return 1 }
+
+func inside(r, s reader, t *tape) bool {
+	var u reader = t  // WANT InterfaceType "a receiver that is none"
+	_, ok := r.(tape) // WANT InterfaceType "type assertion"
+	switch r.(type) { // WANT InterfaceType "type switch"
+	}
+	return r == s || u == nil || ok // WANT UnsupportedComparison "interface values"
+}
 
 func channels(c chan uint64) { // WANT ChannelType "channels"
 	c <- 5 // WANT ChannelType "channels"
 }
 
-func arrays() byte {
-	var a [4]byte // WANT ArrayType "\\[4\\]byte"
-	return a[0]   // WANT ArrayType ""
+func arrays() int {
+	var a [0]byte       // WANT ArrayType "no element"
+	var b [5000]byte    // WANT ArrayType "very many"
+	var c [2]sync.Mutex // WANT ArrayType "locks"
+	return len(a) + len(b) + len(c)
 }
 
 func anonymous() uint64 {
@@ -53,13 +76,15 @@ func anonymous() uint64 {
 type base struct{ n uint64 }
 
 type derived struct {
-	base // WANT EmbeddedField "base"
+	base
 }
 
-func promoted(d *derived) uint64 { return d.n } // WANT EmbeddedField "through an embedded field"
-
 type locked struct {
-	sync.Mutex // WANT EmbeddedField "Mutex"
+	sync.Mutex
+}
+
+func lockEmbedded(l *locked) {
+	l.Lock() // WANT EmbeddedField "embedded lock"
 }
 
 func generic[T any](x T) T { return x } // WANT GenericCode "generic function generic"
@@ -74,7 +99,7 @@ func moment(t time.Time) {} // WANT ForeignType "time.Time"
 
 func file(f *os.File) {} // WANT ForeignType "os.File"
 
-func anyKey(m map[any]uint64) {} // WANT InterfaceType ""
+func anyKey(m map[any]uint64) {} // WANT MapKey "interfaces"
 
 type onceHolder struct {
 	once sync.Once // WANT SyncForm "sync.Once"
@@ -85,7 +110,11 @@ type lockKey struct{ mu sync.Mutex }
 
 func lockKeys(m map[lockKey]uint64) {} // WANT MapKey "locks"
 
-type nothing struct{} // WANT EmptyStruct "without fields"
+type nothing struct{}
+
+func noPlace(n nothing) *nothing { // WANT EmptyStruct "without fields" EmptyStruct "without fields"
+	return nil // WANT EmptyStruct "without fields"
+}
 
 type padded struct {
 	n uint64

@@ -1,6 +1,12 @@
 // Package program has functions that panic, each beside one that just does not.
 package program
 
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+)
+
 type node struct {
 	value uint64
 	next  *node
@@ -221,4 +227,204 @@ func LastIteration() uint64 {
 		sum += s[i]
 	}
 	return sum
+}
+
+func ArrayIndexAtLength() uint64 {
+	var a [3]uint64
+	i := 3
+	return a[i]
+}
+
+func ArrayIndexBelowLength() uint64 {
+	var a [3]uint64
+	i := 2
+	return a[i] + 1
+}
+
+func ArrayStoreNegative() uint64 {
+	var a [3]uint64
+	i := -1
+	a[i] = 4
+	return a[0]
+}
+
+func threeNumbers() [3]uint64 { return [3]uint64{1, 2, 3} }
+
+func ArrayValueIndexTooFar() uint64 {
+	i := 4
+	return threeNumbers()[i]
+}
+
+func NilArrayPointer() uint64 {
+	var p *[3]uint64
+	return p[1]
+}
+
+func NilArrayPointerSliced() int {
+	var p *[3]uint64
+	s := p[:0]
+	return len(s)
+}
+
+func NilArrayPointerRanged() int {
+	var p *[3]uint64
+	n := 0
+	for i := range p {
+		n += i
+	}
+	return n
+}
+
+func FullSliceBeyondCapacity() int {
+	s := make([]uint64, 2, 4)
+	n := 5
+	return cap(s[0:1:n])
+}
+
+func FullSliceUpToCapacity() int {
+	s := make([]uint64, 2, 4)
+	n := 4
+	return cap(s[0:1:n])
+}
+
+func FullSliceLengthAboveCapacity() int {
+	s := make([]uint64, 2, 4)
+	n := 3
+	return cap(s[0:n:2])
+}
+
+func Int8DivisionByZero() int8 {
+	var x int8
+	return 5 / x
+}
+
+func Int32NegativeShift() int32 {
+	n := int32(-1)
+	return int32(1) << n
+}
+
+type speaker interface{ say() uint64 }
+
+type voice struct{ n uint64 }
+
+func (v *voice) say() uint64 {
+	if v == nil {
+		return 1
+	}
+	return v.n
+}
+
+func NilInterfaceCall() uint64 {
+	var s speaker
+	return s.say()
+}
+
+func NilInterfaceMethodValue() uint64 {
+	var s speaker
+	f := s.say
+	if f2 := s; f2 != nil {
+		return f()
+	}
+	return 3
+}
+
+func NilPointerInInterface() uint64 {
+	var v *voice
+	var s speaker = v
+	if s == nil {
+		return 7
+	}
+	return s.say()
+}
+
+type echo struct{ *voice }
+
+func NilEmbeddedPointer() uint64 {
+	var e echo
+	return e.n
+}
+
+func NilEmbeddedPointerMethod() uint64 {
+	var e echo
+	return e.say()
+}
+
+// must is an assertion.
+//
+//goose:assert
+func must(ok bool, why string) {
+	if !ok {
+		panic(why)
+	}
+}
+
+func AssertionFails() uint64 {
+	x := uint64(3)
+	must(x == 4, "x")
+	return x
+}
+
+func AssertionHolds() uint64 {
+	x := uint64(3)
+	must(x == 3, "x")
+	return x
+}
+
+func AssertionEvaluatesItsText() uint64 {
+	var texts []string
+	must(true, texts[len(texts)])
+	return 1
+}
+
+func LittleEndianTooShort() uint32 {
+	b := make([]byte, 3)
+	return binary.LittleEndian.Uint32(b)
+}
+
+func LittleEndianLongEnough() uint32 {
+	b := make([]byte, 5)
+	b[1] = 1
+	return binary.LittleEndian.Uint32(b)
+}
+
+func PutTooShort() byte {
+	b := make([]byte, 7)
+	binary.BigEndian.PutUint64(b, 5)
+	return b[0]
+}
+
+func InsertTooFar() int {
+	s := []uint64{1}
+	return len(slices.Insert(s, 2, 5))
+}
+
+func DeleteTooFar() int {
+	s := make([]uint64, 1, 3)
+	return len(slices.Delete(s, 0, 2))
+}
+
+func DeleteBackwards() int {
+	s := []uint64{1, 2, 3}
+	i := 2
+	return len(slices.Delete(s, i, 1))
+}
+
+func ReplaceTooFar() int {
+	s := make([]uint64, 1, 3)
+	return len(slices.Replace(s, 0, 2, s...))
+}
+
+func NilErrorText() int {
+	var err error
+	return len(err.Error()) * 0
+}
+
+func ErrorText() int { return len(errors.New("a").Error()) * 0 }
+
+func DeferredLiteralPanics() uint64 {
+	s := []uint64{1}
+	n := 0
+	defer func() { s[n] = 2 }()
+	n = 1
+	return s[0]
 }

@@ -2,7 +2,10 @@
 // enough for the race detector.
 package program
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 func TwoWriters() uint64 {
 	var wg sync.WaitGroup
@@ -152,5 +155,33 @@ func AfterUnlock() uint64 {
 		seen = done
 		mu.Unlock()
 	}
+	return x
+}
+
+// CopyOfAnArray: a copy reads all elements.
+func CopyOfAnArray() uint64 {
+	var wg sync.WaitGroup
+	var a [3]uint64
+	wg.Add(1)
+	go func() {
+		a[2] = 1
+		wg.Done()
+	}()
+	b := a
+	wg.Wait()
+	return b[0]
+}
+
+// SortedWhileRead: a library function reads and writes what slices hold.
+func SortedWhileRead() uint64 {
+	var wg sync.WaitGroup
+	s := []uint64{2, 1}
+	wg.Add(1)
+	go func() {
+		slices.Sort(s)
+		wg.Done()
+	}()
+	x := s[0]
+	wg.Wait()
 	return x
 }

@@ -2,7 +2,10 @@
 // What they give may depend on the schedule.
 package program
 
-import "sync"
+import (
+	"errors"
+	"sync"
+)
 
 func LostUpdate() uint64 {
 	var mu sync.Mutex
@@ -243,4 +246,80 @@ func Nested() uint64 {
 	}()
 	wg.Wait()
 	return x
+}
+
+// ElementsOfAnArray: the elements are places of their own.
+func ElementsOfAnArray() uint64 {
+	var wg sync.WaitGroup
+	var a [2]uint64
+	wg.Add(2)
+	go func() {
+		a[0] = 3
+		wg.Done()
+	}()
+	go func() {
+		a[1] = 4
+		wg.Done()
+	}()
+	wg.Wait()
+	return a[0]*10 + a[1]
+}
+
+type teller interface{ tell(x uint64) }
+
+type board struct {
+	mu   sync.Mutex
+	list [2]uint64
+	n    int
+	err  error
+}
+
+var errFull = errors.New("full")
+
+func (b *board) tell(x uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.n == len(b.list) {
+		b.err = errFull
+		return
+	}
+	b.list[b.n] = x
+	b.n++
+}
+
+// BehindAnInterface: two threads tell a board by way of its interface.
+func BehindAnInterface() uint64 {
+	var wg sync.WaitGroup
+	b := &board{}
+	tellers := []teller{b, b}
+	for i, t := range tellers {
+		wg.Add(1)
+		go func() {
+			t.tell(uint64(i) + 1)
+			wg.Done()
+		}()
+	}
+	wg.Wait()
+	if b.err != nil {
+		return 0
+	}
+	return b.list[0]*10 + b.list[1]
+}
+
+// TooManyTold: one of three is too much, and which one is open.
+func TooManyTold() uint64 {
+	var wg sync.WaitGroup
+	b := &board{n: 1}
+	for i := range uint64(2) {
+		wg.Add(1)
+		go func() {
+			defer func() { wg.Done() }()
+			b.tell(i + 1)
+		}()
+	}
+	wg.Wait()
+	if b.err != errFull {
+		return 9
+	}
+	return b.list[1]
 }

@@ -4,8 +4,10 @@
 function testXxx() bool gives true, and each is run twice: as Go, and, after
 its translation, in the semantics of proofs/lang. One construct, one function,
 and for the traps of Go's meaning one each. *)
+(* Left out by goose:omit: problem.Error *)
 From ashlar.trusted Require Import primitive.
 From ashlar.lang Require Import texts.
+From ashlar.lang Require Import packages.
 
 (* ints.go:155:2 *)
 Definition first : Z := 0.
@@ -31,11 +33,38 @@ Definition green : Z := 2.
 (* texts.go:5:7 *)
 Definition greeting : string := "hello".
 
+(* arrays.go:3:6 *)
+Definition grid : struct :=
+  [("name", uint64T);
+   ("cells", std.arrayT 3 (std.arrayT 2 uint64T));
+   ("after", uint64T)].
+
 (* closures.go:83:6 *)
 Definition machineState : struct := [("step", funcT); ("state", uint64T)].
 
+(* errors.go:13:6 *)
+Definition problem : struct := [("n", uint64T)].
+
+(* errors.go:66:6 *)
+Definition holder : struct := [("n", uint64T); ("err", ptrT)].
+
+(* interfaces.go:8:6 *)
+Definition square : struct := [("side", uint64T)].
+
+(* interfaces.go:17:6 *)
+Definition bar : struct := [("length", uint64T)].
+
+(* interfaces.go:76:6 *)
+Definition framed : struct := [("square", structT square); ("border", uint64T)].
+
+(* interfaces.go:83:6 *)
+Definition deep : struct := [("framed", ptrT); ("n", uint64T)].
+
 (* order.go:3:6 *)
 Definition log : struct := [("entries", sliceT); ("last", uint64T)].
+
+(* packages.go:161:6 *)
+Definition pairOfSort : struct := [("key", uint64T); ("value", uint64T)].
 
 (* structs.go:3:6 *)
 Definition point : struct := [("x", uint64T); ("y", uint64T)].
@@ -52,6 +81,283 @@ Definition counter : struct := [("n", uint64T); ("hits", sliceT); ("where", stru
 
 (* threads.go:5:6 *)
 Definition account : struct := [("mu", mutexT); ("rw", rwmutexT); ("balance", uint64T)].
+
+(* arrays.go:140:5 *)
+Definition letters : val := (#(str "zero"), (#(str ""), (#(str "two"), #()))).
+
+(* arrays.go:142:5 *)
+Definition limit : val := #(u64 40).
+
+(* arrays.go:142:12 *)
+Definition unset : val := #(u64 0).
+
+(* errors.go:9:2 *)
+Definition errFirst : val := #(str "github.com/ashlar-dev/ashlar/internal/goose/testdata/semantics.errFirst").
+
+(* errors.go:10:2 *)
+Definition errSecond : val := #(str "github.com/ashlar-dev/ashlar/internal/goose/testdata/semantics.errSecond").
+
+(* arrays.go:9:1 *)
+Definition testArrayZeroAndStore : val :=
+  λ: <>,
+    let: "a" := ref_zero (std.arrayT 4 uint64T) #() in
+    std.array_ref 4 uint64T "a" #(int 2) <-[uint64T] #(u64 7);;
+    let: "i" := #(int 3) in
+    let: "tmp" := std.array_ref 4 uint64T "a" "i" in
+    "tmp" <-[uint64T] ![uint64T] "tmp" + #(u64 2);;
+    ((((![uint64T] (std.array_ref 4 uint64T "a" #(int 0)) = #(u64 0)) &&
+         (![uint64T] (std.array_ref 4 uint64T "a" #(int 2)) = #(u64 7))) &&
+        (![uint64T] (std.array_ref 4 uint64T "a" #(int 3)) = #(u64 2))) &&
+       #true) &&
+      #true.
+
+(* arrays.go:17:1 *)
+Definition testArrayIsCopied : val :=
+  λ: <>,
+    let: "a" := ref (std.arrayT 3 uint64T) (#(u64 1), (#(u64 2), (#(u64 3), #()))) in
+    let: "b" := ref (std.arrayT 3 uint64T) (![std.arrayT 3 uint64T] "a") in
+    std.array_ref 3 uint64T "b" #(int 0) <-[uint64T] #(u64 9);;
+    let: "c" := "a" in
+    std.array_ref 3 uint64T "c" #(int 1) <-[uint64T] #(u64 8);;
+    (((![uint64T] (std.array_ref 3 uint64T "a" #(int 0)) = #(u64 1)) &&
+        (![uint64T] (std.array_ref 3 uint64T "b" #(int 0)) = #(u64 9))) &&
+       (![uint64T] (std.array_ref 3 uint64T "a" #(int 1)) = #(u64 8))) &&
+      (![uint64T] (std.array_ref 3 uint64T "b" #(int 1)) = #(u64 2)).
+
+(* arrays.go:26:1 *)
+Definition changeArray : val :=
+  λ: "a",
+    let: "a" := ref (std.arrayT 2 uint64T) "a" in
+    std.array_ref 2 uint64T "a" #(int 0) <-[uint64T] #(u64 5);;
+    ![uint64T] (std.array_ref 2 uint64T "a" #(int 0)) +
+      ![uint64T] (std.array_ref 2 uint64T "a" #(int 1)).
+
+(* arrays.go:31:1 *)
+Definition testArrayIsPassedByValue : val :=
+  λ: <>,
+    let: "a" := (#(u64 1), (#(u64 2), #())) in
+    (changeArray "a" = #(u64 7)) && (std.array_get 2 "a" #(int 0) = #(u64 1)).
+
+(* arrays.go:36:1 *)
+Definition testArrayInStruct : val :=
+  λ: <>,
+    let: "g" :=
+      ref (structT grid)
+        (#(u64 1), (zero_val (std.arrayT 3 (std.arrayT 2 uint64T)), (#(u64 2), #()))) in
+    let: "h" := ![structT grid] "g" in
+    std.array_ref 2 uint64T (std.array_ref 3 (std.arrayT 2 uint64T) ("g".[grid, "cells"]) #(int 1))
+      #(int 1) <-[uint64T]
+      #(u64 4);;
+    std.array_ref 3 (std.arrayT 2 uint64T) ("g".[grid, "cells"]) #(int 2) <-[std.arrayT 2 uint64T]
+      (#(u64 5), (#(u64 6), #()));;
+    let: "p" := "g" in
+    let: "tmp" :=
+      std.array_ref 2 uint64T
+        (std.array_ref 3 (std.arrayT 2 uint64T) ("p".[grid, "cells"]) #(int 0))
+        #(int 0) in
+    "tmp" <-[uint64T] ![uint64T] "tmp" + #(u64 1);;
+    ((((((![uint64T] (std.array_ref 2 uint64T
+             (std.array_ref 3 (std.arrayT 2 uint64T) ("g".[grid, "cells"]) #(int 0))
+             #(int 0)) =
+            #(u64 1)) &&
+           (![uint64T] (std.array_ref 2 uint64T
+               (std.array_ref 3 (std.arrayT 2 uint64T) ("g".[grid, "cells"]) #(int 1))
+               #(int 1)) =
+              #(u64 4))) &&
+          (![uint64T] (std.array_ref 2 uint64T
+              (std.array_ref 3 (std.arrayT 2 uint64T) ("g".[grid, "cells"]) #(int 2))
+              #(int 0)) =
+             #(u64 5))) &&
+         (![uint64T] (std.array_ref 2 uint64T
+             (std.array_ref 3 (std.arrayT 2 uint64T) ("g".[grid, "cells"]) #(int 2))
+             #(int 1)) =
+            #(u64 6))) &&
+        (std.array_get 2 (std.array_get 3 (field_get grid "cells" "h") #(int 1)) #(int 1) =
+           #(u64 0))) &&
+       (![uint64T] ("g".[grid, "name"]) = #(u64 1))) &&
+      (![uint64T] ("g".[grid, "after"]) = #(u64 2)).
+
+(* arrays.go:47:1 *)
+Definition testArrayOfSliceElement : val :=
+  λ: <>,
+    let: "s" := make_slice (structT grid) #(int 2) in
+    std.array_ref 2 uint64T
+      (std.array_ref 3 (std.arrayT 2 uint64T)
+         ((slice_ref (structT grid) "s" #(int 1)).[grid, "cells"])
+         #(int 2))
+      #(int 1) <-[uint64T]
+      #(u64 3);;
+    slice_set (structT grid) "s" #(int 0) (slice_get (structT grid) "s" #(int 1));;
+    std.array_ref 2 uint64T
+      (std.array_ref 3 (std.arrayT 2 uint64T)
+         ((slice_ref (structT grid) "s" #(int 1)).[grid, "cells"])
+         #(int 2))
+      #(int 1) <-[uint64T]
+      #(u64 4);;
+    ((![uint64T] (std.array_ref 2 uint64T
+         (std.array_ref 3 (std.arrayT 2 uint64T)
+            ((slice_ref (structT grid) "s" #(int 0)).[grid, "cells"])
+            #(int 2))
+         #(int 1)) =
+        #(u64 3)) &&
+       (![uint64T] (std.array_ref 2 uint64T
+           (std.array_ref 3 (std.arrayT 2 uint64T)
+              ((slice_ref (structT grid) "s" #(int 1)).[grid, "cells"])
+              #(int 2))
+           #(int 1)) =
+          #(u64 4))) &&
+      (![uint64T] (std.array_ref 2 uint64T
+          (std.array_ref 3 (std.arrayT 2 uint64T)
+             ((slice_ref (structT grid) "s" #(int 0)).[grid, "cells"])
+             #(int 2))
+          #(int 0)) =
+         #(u64 0)).
+
+(* arrays.go:55:1 *)
+Definition testArrayLiteralWithKeys : val :=
+  λ: <>,
+    let: "a" := (#(u8 3), (#(u8 0), (#(u8 0), (#(u8 0), (#(u8 1), (#(u8 2), #())))))) in
+    (((#true && (std.array_get 6 "a" #(int 0) = #(u8 3))) &&
+        (std.array_get 6 "a" #(int 1) = #(u8 0))) &&
+       (std.array_get 6 "a" #(int 4) = #(u8 1))) &&
+      (std.array_get 6 "a" #(int 5) = #(u8 2)).
+
+(* arrays.go:60:1 *)
+Definition testArrayEquality : val :=
+  λ: <>,
+    let: "a" := (#(u64 1), (#(u64 2), #())) in
+    let: "b" := ref (std.arrayT 2 uint64T) (#(u64 1), (#(u64 2), #())) in
+    let: "same" := "a" = ![std.arrayT 2 uint64T] "b" in
+    std.array_ref 2 uint64T "b" #(int 1) <-[uint64T] #(u64 3);;
+    "same" && ("a" ≠ ![std.arrayT 2 uint64T] "b").
+
+(* arrays.go:67:1 *)
+Definition testArraySlicesShareIt : val :=
+  λ: <>,
+    let: "a" := ref (std.arrayT 4 uint64T) (#(u64 1), (#(u64 2), (#(u64 3), (#(u64 4), #())))) in
+    let: "s" := ref sliceT (slice_sub uint64T (std.array_slice 4 "a") #(int 1) #(int 3)) in
+    slice_set uint64T (![sliceT] "s") #(int 0) #(u64 9);;
+    "s" <-[sliceT] append_one uint64T (![sliceT] "s") #(u64 8);;
+    let: "t" := std.array_slice 4 "a" in
+    (((((![uint64T] (std.array_ref 4 uint64T "a" #(int 1)) = #(u64 9)) &&
+          (![uint64T] (std.array_ref 4 uint64T "a" #(int 3)) = #(u64 8))) &&
+         (slice_len "t" = #(int 4))) &&
+        (slice_cap (![sliceT] "s") = #(int 3))) &&
+       (slice_len (slice_take uint64T (std.array_slice 4 "a") #(int 2)) = #(int 2))) &&
+      (slice_cap (std.slice_full uint64T (std.array_slice 4 "a") #(int 1) #(int 2) #(int 3)) =
+         #(int 2)).
+
+(* arrays.go:76:1 *)
+Definition makeArray : val :=
+  λ: <>,
+    (#(u64 4), (#(u64 5), (#(u64 6), #()))).
+
+(* arrays.go:78:1 *)
+Definition testArrayValueIsIndexed : val :=
+  λ: <>,
+    let: "i" := #(int 2) in
+    (std.array_get 3 (makeArray #()) "i" = #(u64 6)) &&
+      (std.array_get 3 (makeArray #()) #(int 0) = #(u64 4)).
+
+(* arrays.go:83:1 *)
+Definition testRangeOverArrayCopies : val :=
+  λ: <>,
+    let: "a" := ref (std.arrayT 3 uint64T) (#(u64 1), (#(u64 2), (#(u64 3), #()))) in
+    let: "sum" := ref uint64T #(u64 0) in
+    let: "tmp" := ![std.arrayT 3 uint64T] "a" in
+    range_simple I64 #(int 3)
+      (λ: "i",
+         let: "x" := std.array_get 3 "tmp" "i" in
+         std.array_ref 3 uint64T "a" #(int 2) <-[uint64T] #(u64 100);;
+         "sum" <-[uint64T] ((![uint64T] "sum" * #(u64 10)) + "x") + to_int U64 "i");;
+    ![uint64T] "sum" = #(u64 135).
+
+(* arrays.go:93:1 *)
+Definition testRangeOverArrayPointerSeesChanges : val :=
+  λ: <>,
+    let: "a" := ref (std.arrayT 3 uint64T) (#(u64 1), (#(u64 2), (#(u64 3), #()))) in
+    let: "sum" := ref uint64T #(u64 0) in
+    range_simple I64 #(int 3)
+      (λ: "tmp",
+         let: "x" := ![uint64T] (std.array_ref 3 uint64T "a" "tmp") in
+         std.array_ref 3 uint64T "a" #(int 2) <-[uint64T] #(u64 50);;
+         "sum" <-[uint64T] ![uint64T] "sum" + "x");;
+    let: "n" := ref int64T #(int 0) in
+    range_simple I64 #(int 3) (λ: <>, "n" <-[int64T] ![int64T] "n" + #(int 1));;
+    range_simple I64 #(int 3) (λ: "i", "n" <-[int64T] ![int64T] "n" + "i");;
+    (![uint64T] "sum" = #(u64 53)) && (![int64T] "n" = #(int 6)).
+
+(* arrays.go:110:1 *)
+Definition testArrayAsMapKey : val :=
+  λ: <>,
+    let: "m" := new_map #() in
+    map_insert "m" (#(u8 1), (#(u8 2), #())) #(u64 5);;
+    let: "k" := ref (std.arrayT 2 byteT) (#(u8 1), (#(u8 0), #())) in
+    std.array_ref 2 byteT "k" #(int 1) <-[byteT] #(u8 2);;
+    (map_get1 #(u64 0) "m" (![std.arrayT 2 byteT] "k") = #(u64 5)) &&
+      (map_get1 #(u64 0) "m" (#(u8 2), (#(u8 1), #())) = #(u64 0)).
+
+(* arrays.go:118:1 *)
+Definition testArrayCapturedByLiteral : val :=
+  λ: <>,
+    let: "a" := ref_zero (std.arrayT 2 uint64T) #() in
+    let: "set" := (λ: "i" "x", std.array_ref 2 uint64T "a" "i" <-[uint64T] "x") in
+    "set" #(int 1) #(u64 3);;
+    "set" #(int 0) #(u64 4);;
+    (![uint64T] (std.array_ref 2 uint64T "a" #(int 0)) = #(u64 4)) &&
+      (![uint64T] (std.array_ref 2 uint64T "a" #(int 1)) = #(u64 3)).
+
+(* arrays.go:126:1 *)
+Definition grid__set : val :=
+  λ: "g" "i" "x",
+    std.array_ref 2 uint64T (std.array_ref 3 (std.arrayT 2 uint64T) ("g".[grid, "cells"]) "i")
+      #(int 0) <-[uint64T]
+      "x".
+
+(* arrays.go:128:1 *)
+Definition grid__sum : val :=
+  λ: "g",
+    let: "g" := ref (structT grid) "g" in
+    let: "tmp" :=
+      std.array_ref 2 uint64T
+        (std.array_ref 3 (std.arrayT 2 uint64T) ("g".[grid, "cells"]) #(int 0))
+        #(int 0) in
+    "tmp" <-[uint64T] ![uint64T] "tmp" + #(u64 100);;
+    ![uint64T] (std.array_ref 2 uint64T
+       (std.array_ref 3 (std.arrayT 2 uint64T) ("g".[grid, "cells"]) #(int 0))
+       #(int 0)) +
+      ![uint64T] (std.array_ref 2 uint64T
+         (std.array_ref 3 (std.arrayT 2 uint64T) ("g".[grid, "cells"]) #(int 1))
+         #(int 0)).
+
+(* arrays.go:133:1 *)
+Definition testMethodsOfArrayElements : val :=
+  λ: <>,
+    let: "gs" := ref_zero (std.arrayT 2 (structT grid)) #() in
+    grid__set (std.array_ref 2 (structT grid) "gs" #(int 1)) #(int 0) #(u64 3);;
+    grid__set (std.array_ref 2 (structT grid) "gs" #(int 1)) #(int 1) #(u64 4);;
+    ((grid__sum (![structT grid] (std.array_ref 2 (structT grid) "gs" #(int 1))) = #(u64 107)) &&
+       (![uint64T] (std.array_ref 2 uint64T
+           (std.array_ref 3 (std.arrayT 2 uint64T)
+              ((std.array_ref 2 (structT grid) "gs" #(int 1)).[grid, "cells"])
+              #(int 0))
+           #(int 0)) =
+          #(u64 3))) &&
+      (![uint64T] (std.array_ref 2 uint64T
+          (std.array_ref 3 (std.arrayT 2 uint64T)
+             ((std.array_ref 2 (structT grid) "gs" #(int 0)).[grid, "cells"])
+             #(int 0))
+          #(int 0)) =
+         #(u64 0)).
+
+(* arrays.go:144:1 *)
+Definition testConstantVariables : val :=
+  λ: <>,
+    let: "i" := #(int 2) in
+    (((std.array_get 3 letters "i" = #(str "two")) &&
+        (std.array_get 3 letters #(int 1) = #(str ""))) &&
+       #true) &&
+      ((limit + unset) = #(u64 40)).
 
 (* closures.go:3:1 *)
 Definition apply : val :=
@@ -662,6 +968,395 @@ Definition mustBeSmall : val :=
 Definition testPanicNotReached : val :=
   λ: <>,
     mustBeSmall #(u64 5) = #(u64 5).
+
+(* errors.go:15:1 *)
+Definition problem__describe : val :=
+  λ: "p",
+    ![uint64T] ("p".[problem, "n"]).
+
+(* errors.go:22:1 *)
+Definition failing : val :=
+  λ: "n",
+    if: "n" = #(u64 0) then
+      (#(u64 1), #null)
+    else if: "n" = #(u64 1) then
+      (#(u64 0), errFirst)
+    else if: "n" = #(u64 2) then
+      (#(u64 0), errSecond)
+    else if: "n" = #(u64 3) then
+      (#(u64 0), std.new_error #())
+    else (#(u64 0), ref (structT problem) ("n", #())).
+
+(* errors.go:36:1 *)
+Definition testErrorsAreKnownByTheirVariable : val :=
+  λ: <>,
+    let2: <> "a" := failing #(u64 1) in
+    let2: <> "b" := failing #(u64 2) in
+    (((("a" = errFirst) && ("b" = errSecond)) && ("a" ≠ errSecond)) && ("a" ≠ "b")) && ("a" ≠ #null).
+
+(* errors.go:42:1 *)
+Definition testErrorNil : val :=
+  λ: <>,
+    let2: "n" "err" := failing #(u64 0) in
+    let: "none" := #null in
+    ((("n" = #(u64 1)) && ("err" = #null)) && ("none" = #null)) && ("none" = "err").
+
+(* errors.go:48:1 *)
+Definition testErrorsMadeAreNew : val :=
+  λ: <>,
+    let2: <> "a" := failing #(u64 3) in
+    let2: <> "b" := failing #(u64 3) in
+    let: "tmp" := std.new_error #() in
+    let: "c" := "tmp" in
+    let: "d" := std.new_error #() in
+    (((("a" ≠ "b") && ("a" ≠ #null)) && ("a" ≠ errFirst)) && ("c" ≠ "d")) && ("c" = "c").
+
+(* errors.go:55:1 *)
+Definition testErrorOfPointer : val :=
+  λ: <>,
+    let2: <> "a" := failing #(u64 4) in
+    let2: <> "b" := failing #(u64 4) in
+    ((("a" ≠ #null) && ("a" ≠ "b")) && ("a" = "a")) && ("a" ≠ errFirst).
+
+(* errors.go:61:1 *)
+Definition testErrorsIs : val :=
+  λ: <>,
+    let2: <> "a" := failing #(u64 1) in
+    (std.error_is "a" errFirst && (~ (std.error_is #null errFirst))) &&
+      std.error_is errSecond errSecond.
+
+(* errors.go:71:1 *)
+Definition holder__fail : val :=
+  λ: "h" "err",
+    (if: ![ptrT] ("h".[holder, "err"]) = #null then "h".[holder, "err"] <-[ptrT] "err" else #());;
+    #false.
+
+(* errors.go:78:1 *)
+Definition testErrorInStruct : val :=
+  λ: <>,
+    let: "h" := ref_zero (structT holder) #() in
+    holder__fail "h" errSecond;;
+    holder__fail "h" errFirst;;
+    let: "g" := ref (structT holder) (![structT holder] "h") in
+    "g".[holder, "err"] <-[ptrT] #null;;
+    ((![ptrT] ("h".[holder, "err"]) = errSecond) && (![ptrT] ("g".[holder, "err"]) = #null)) &&
+      (![uint64T] ("g".[holder, "n"]) = #(u64 0)).
+
+(* errors.go:87:1 *)
+Definition testErrorInSwitch : val :=
+  λ: <>,
+    let2: <> "err" := failing #(u64 2) in
+    if: ("err" = #null) || ("err" = errFirst) then
+      #false
+    else if: "err" = errSecond then
+      #true
+    else #false.
+
+(* errors.go:107:1 *)
+Definition testAssertion : val :=
+  λ: <>,
+    let: "x" := #(u64 5) in
+    assert ("x" = #(u64 5));;
+    assert #true;;
+    #true.
+
+(* interfaces.go:10:1 *)
+Definition square__area : val :=
+  λ: "s",
+    ![uint64T] ("s".[square, "side"]) * ![uint64T] ("s".[square, "side"]).
+
+(* interfaces.go:12:1 *)
+Definition square__grow : val :=
+  λ: "s" "by",
+    "s".[square, "side"] <-[uint64T] ![uint64T] ("s".[square, "side"]) + "by";;
+    ![uint64T] ("s".[square, "side"]).
+
+(* interfaces.go:19:1 *)
+Definition bar__area : val :=
+  λ: "b",
+    field_get bar "length" "b".
+
+(* interfaces.go:20:1 *)
+Definition bar__grow : val :=
+  λ: "b" "by",
+    let: "b" := ref (structT bar) "b" in
+    "b".[bar, "length"] <-[uint64T] ![uint64T] ("b".[bar, "length"]) + "by";;
+    ![uint64T] ("b".[bar, "length"]).
+
+(* interfaces.go:22:1 *)
+Definition total : val :=
+  λ: "list",
+    let: "sum" := ref uint64T #(u64 0) in
+    range_simple I64 (slice_len "list")
+      (λ: "tmp",
+         let: "s" := slice_get std.interfaceT "list" "tmp" in
+         if: ~ (std.interface_is_nil "s") then
+           "sum" <-[uint64T] (![uint64T] "sum" * #(u64 100)) + std.method "area" "s"
+         else #());;
+    ![uint64T] "sum".
+
+(* interfaces.go:32:1 *)
+Definition testInterfaceMethods : val :=
+  λ: <>,
+    let: "q" := ref (structT square) (#(u64 2), #()) in
+    let: "s" :=
+      std.interface (std.entry "area" square__area (std.entry "grow" square__grow std.no_methods))
+        "q" in
+    let: "a" := (std.method "grow" "s") #(u64 3) in
+    let: "b" := std.method "area" "s" in
+    (("a" = #(u64 5)) && ("b" = #(u64 25))) && (![uint64T] ("q".[square, "side"]) = #(u64 5)).
+
+(* interfaces.go:40:1 *)
+Definition testInterfaceHoldsACopy : val :=
+  λ: <>,
+    let: "x" := ref (structT bar) (#(u64 4), #()) in
+    let: "s" :=
+      std.interface (std.entry "area" bar__area (std.entry "grow" bar__grow std.no_methods))
+        (![structT bar] "x") in
+    "x".[bar, "length"] <-[uint64T] #(u64 9);;
+    let: "grown" := (std.method "grow" "s") #(u64 1) in
+    (("grown" = #(u64 5)) && (std.method "area" "s" = #(u64 4))) &&
+      (![uint64T] ("x".[bar, "length"]) = #(u64 9)).
+
+(* interfaces.go:48:1 *)
+Definition testInterfacesInSlices : val :=
+  λ: <>,
+    let: "tmp" := make_slice std.interfaceT #(int 3) in
+    slice_set std.interfaceT "tmp" #(int 0)
+      (std.interface (std.entry "area" square__area (std.entry "grow" square__grow std.no_methods))
+         (ref (structT square) (#(u64 3), #())));;
+    slice_set std.interfaceT "tmp" #(int 1) std.interface_nil;;
+    slice_set std.interfaceT "tmp" #(int 2)
+      (std.interface (std.entry "area" bar__area (std.entry "grow" bar__grow std.no_methods))
+         (#(u64 7), #()));;
+    let: "list" := ref sliceT "tmp" in
+    "list" <-[sliceT]
+      append_one std.interfaceT (![sliceT] "list")
+        (std.interface (std.entry "area" bar__area (std.entry "grow" bar__grow std.no_methods))
+           (#(u64 8), #()));;
+    ((total (![sliceT] "list") = #(u64 90708)) && (total slice_nil = #(u64 0))) &&
+      (let: "tmp1" := make_slice std.interfaceT #(int 2) in
+       slice_set std.interfaceT "tmp1" #(int 0) std.interface_nil;;
+       slice_set std.interfaceT "tmp1" #(int 1)
+         (std.interface (std.entry "area" bar__area (std.entry "grow" bar__grow std.no_methods))
+            (#(u64 1), #()));;
+       total "tmp1" = #(u64 1)).
+
+(* interfaces.go:54:1 *)
+Definition pick : val :=
+  λ: "wide",
+    if: "wide" then
+      std.interface (std.entry "area" bar__area (std.entry "grow" bar__grow std.no_methods))
+        (#(u64 2), #())
+    else std.interface_nil.
+
+(* interfaces.go:61:1 *)
+Definition testInterfaceNil : val :=
+  λ: <>,
+    let: "s" := ref_zero std.interfaceT #() in
+    let: "none" := std.interface_is_nil (![std.interfaceT] "s") in
+    "s" <-[std.interfaceT] pick #true;;
+    (("none" && (~ (std.interface_is_nil (![std.interfaceT] "s")))) &&
+       std.interface_is_nil (pick #false)) &&
+      (std.method "area" (![std.interfaceT] "s") = #(u64 2)).
+
+(* interfaces.go:70:1 *)
+Definition testInterfaceOfInterface : val :=
+  λ: <>,
+    let: "s" :=
+      std.interface (std.entry "area" square__area (std.entry "grow" square__grow std.no_methods))
+        (ref (structT square) (#(u64 4), #())) in
+    let: "a" := "s" in
+    std.method "area" "a" = #(u64 16).
+
+(* interfaces.go:81:1 *)
+Definition framed__area : val :=
+  λ: "f",
+    square__area ("f".[framed, "square"]) + ![uint64T] ("f".[framed, "border"]).
+
+(* interfaces.go:88:1 *)
+Definition testEmbeddedFields : val :=
+  λ: <>,
+    let: "f" := ref (structT framed) ((#(u64 3), #()), (#(u64 1), #())) in
+    ("f".[framed, "square"]).[square, "side"] <-[uint64T]
+      ![uint64T] (("f".[framed, "square"]).[square, "side"]) + #(u64 1);;
+    let: "p" := "f" in
+    ("p".[framed, "square"]).[square, "side"] <-[uint64T]
+      ![uint64T] (("p".[framed, "square"]).[square, "side"]) + #(u64 1);;
+    let: "g" := ref (structT framed) (![structT framed] "f") in
+    ("g".[framed, "square"]).[square, "side"] <-[uint64T] #(u64 0);;
+    let: "d" := ("p", (#(u64 2), #())) in
+    let: "tmp" := ((field_get deep "framed" "d").[framed, "square"]).[square, "side"] in
+    "tmp" <-[uint64T] ![uint64T] "tmp" + #(u64 10);;
+    (field_get deep "framed" "d").[framed, "border"] <-[uint64T] #(u64 7);;
+    (((((![uint64T] (("f".[framed, "square"]).[square, "side"]) = #(u64 15)) &&
+          (![uint64T] (("g".[framed, "square"]).[square, "side"]) = #(u64 0))) &&
+         (![uint64T] ((field_get deep "framed" "d").[framed, "border"]) = #(u64 7))) &&
+        (![uint64T] ("f".[framed, "border"]) = #(u64 7))) &&
+       (field_get deep "n" "d" = #(u64 2))) &&
+      (square__area ((field_get deep "framed" "d").[framed, "square"]) = #(u64 225)).
+
+(* interfaces.go:101:1 *)
+Definition testEmbeddedMethods : val :=
+  λ: <>,
+    let: "f" := ref (structT framed) ((#(u64 3), #()), (#(u64 1), #())) in
+    let: "d" := ref (structT deep) ("f", (#(u64 0), #())) in
+    let: "s" :=
+      std.interface
+        (std.entry "area" framed__area (std.entry "grow" (λ: "r", square__grow ("r".[framed, "square"])) std.no_methods))
+        "f" in
+    let: "a" := std.method "area" "s" in
+    let: "b" := (std.method "grow" "s") #(u64 2) in
+    let: "t" :=
+      std.interface
+        (std.entry "area" (λ: "r", framed__area (field_get deep "framed" "r")) (std.entry "grow" (λ: "r", square__grow ((field_get deep "framed" "r").[framed, "square"])) std.no_methods))
+        (![structT deep] "d") in
+    (((("a" = #(u64 10)) && ("b" = #(u64 5))) &&
+        (![uint64T] (("f".[framed, "square"]).[square, "side"]) = #(u64 5))) &&
+       (std.method "area" "t" = #(u64 26))) &&
+      (square__grow ((![ptrT] ("d".[deep, "framed"])).[framed, "square"]) #(u64 1) = #(u64 6)).
+
+(* interfaces.go:111:1 *)
+Definition testMethodValues : val :=
+  λ: <>,
+    let: "q" := ref (structT square) (#(u64 2), #()) in
+    let: "grow" := (λ: "tmp", square__grow "q" "tmp") in
+    let: "s" :=
+      ref std.interfaceT
+        (std.interface (std.entry "area" bar__area (std.entry "grow" bar__grow std.no_methods))
+           (#(u64 5), #())) in
+    let: "tmp" := ![std.interfaceT] "s" in
+    assert (~ (std.interface_is_nil "tmp"));;
+    let: "size" := (λ: <>, std.method "area" "tmp") in
+    "s" <-[std.interfaceT]
+      std.interface (std.entry "area" square__area (std.entry "grow" square__grow std.no_methods))
+        "q";;
+    "grow" #(u64 1);;
+    let: "x" := ref (structT bar) (#(u64 1), #()) in
+    let: "tmp1" := ![structT bar] "x" in
+    let: "length" := (λ: <>, bar__area "tmp1") in
+    "x".[bar, "length"] <-[uint64T] #(u64 8);;
+    ((![uint64T] ("q".[square, "side"]) = #(u64 3)) && ("size" #() = #(u64 5))) &&
+      ("length" #() = #(u64 1)).
+
+(* interfaces.go:124:1 *)
+Definition namedResult : val :=
+  λ: "n",
+    let: "half" := ref_zero uint64T #() in
+    let: "odd" := ref_zero boolT #() in
+    "half" <-[uint64T] "n" `quot` #(u64 2);;
+    if: ("n" `rem` #(u64 2)) = #(u64 0) then
+      (![uint64T] "half", ![boolT] "odd")
+    else
+    "odd" <-[boolT] #true;;
+    "half" <-[uint64T] ![uint64T] "half" + #(u64 1);;
+    (![uint64T] "half", ![boolT] "odd").
+
+(* interfaces.go:134:1 *)
+Definition blankResult : val :=
+  λ: <>,
+    let: "ok" := ref_zero boolT #() in
+    "ok" <-[boolT] #true;;
+    (#(u64 0), ![boolT] "ok").
+
+(* interfaces.go:139:1 *)
+Definition capturedResult : val :=
+  λ: <>,
+    let: "n" := ref_zero uint64T #() in
+    let: "add" := (λ: <>, "n" <-[uint64T] ![uint64T] "n" + #(u64 2)) in
+    "add" #();;
+    "add" #();;
+    ![uint64T] "n".
+
+(* interfaces.go:146:1 *)
+Definition testNamedResultVariables : val :=
+  λ: <>,
+    let2: "a" "b" := namedResult #(u64 10) in
+    let2: "c" "d" := namedResult #(u64 7) in
+    let2: "e" "f" := blankResult #() in
+    (((((("a" = #(u64 5)) && (~ "b")) && ("c" = #(u64 4))) && "d") && ("e" = #(u64 0))) && "f") &&
+      (capturedResult #() = #(u64 4)).
+
+(* interfaces.go:153:1 *)
+Definition variadicSum : val :=
+  λ: "first" "rest",
+    let: "first" := ref uint64T "first" in
+    range_simple I64 (slice_len "rest")
+      (λ: "i",
+         let: "x" := slice_get uint64T "rest" "i" in
+         "first" <-[uint64T] (![uint64T] "first" * #(u64 10)) + "x";;
+         slice_set uint64T "rest" "i" #(u64 0));;
+    if: slice_ptr "rest" = #null then ![uint64T] "first" + #(u64 1000) else ![uint64T] "first".
+
+(* interfaces.go:164:1 *)
+Definition testVariadics : val :=
+  λ: <>,
+    let: "tmp" := make_slice uint64T #(int 2) in
+    slice_set uint64T "tmp" #(int 0) #(u64 3);;
+    slice_set uint64T "tmp" #(int 1) #(u64 4);;
+    let: "s" := "tmp" in
+    let: "a" := variadicSum #(u64 1) "s" in
+    (((variadicSum #(u64 1) slice_nil = #(u64 1001)) &&
+        (let: "tmp1" := make_slice uint64T #(int 2) in
+         slice_set uint64T "tmp1" #(int 0) #(u64 2);;
+         slice_set uint64T "tmp1" #(int 1) #(u64 3);;
+         variadicSum #(u64 1) "tmp1" = #(u64 123))) &&
+       ("a" = #(u64 134))) &&
+      (slice_get uint64T "s" #(int 0) = #(u64 0)).
+
+(* interfaces.go:170:1 *)
+Definition deferred : val :=
+  λ: "trace",
+    let: "n" := ref uint64T #(u64 1) in
+    let: "tmp" :=
+      (λ: <>, "trace" <-[sliceT] append_one uint64T (![sliceT] "trace") (![uint64T] "n")) in
+    let: "tmp1" :=
+      (λ: <>,
+         if: ![uint64T] "n" = #(u64 2) then
+           #()
+         else
+           "trace" <-[sliceT] append_one uint64T (![sliceT] "trace") (#(u64 100) + ![uint64T] "n")) in
+    "n" <-[uint64T] #(u64 3);;
+    if: #(int 1) < slice_len (![sliceT] "trace") then
+      "n" <-[uint64T] #(u64 2);;
+      let: "tmp2" := ![uint64T] "n" + #(u64 10) in
+      "tmp1" #();;
+      "tmp" #();;
+      "tmp2"
+    else
+    let: "tmp2" := ![uint64T] "n" in
+    "tmp1" #();;
+    "tmp" #();;
+    "tmp2".
+
+(* interfaces.go:187:1 *)
+Definition testDeferredLiterals : val :=
+  λ: <>,
+    let: "trace" := ref_zero sliceT #() in
+    let: "a" := deferred "trace" in
+    let: "b" := deferred "trace" in
+    ((((("a" = #(u64 3)) && ("b" = #(u64 12))) && (slice_len (![sliceT] "trace") = #(int 3))) &&
+        (slice_get uint64T (![sliceT] "trace") #(int 0) = #(u64 103))) &&
+       (slice_get uint64T (![sliceT] "trace") #(int 1) = #(u64 3))) &&
+      (slice_get uint64T (![sliceT] "trace") #(int 2) = #(u64 2)).
+
+(* interfaces.go:196:1 *)
+Definition nobody__area : val :=
+  λ: <>,
+    #(u64 6).
+
+(* interfaces.go:197:1 *)
+Definition nobody__grow : val :=
+  λ: <> "by",
+    "by".
+
+(* interfaces.go:199:1 *)
+Definition testEmptyStructs : val :=
+  λ: <>,
+    let: "s" :=
+      std.interface (std.entry "area" nobody__area (std.entry "grow" nobody__grow std.no_methods))
+        #() in
+    (std.method "area" "s" = #(u64 6)) && (nobody__grow #() #(u64 3) = #(u64 3)).
 
 (* ints.go:3:1 *)
 Definition testWrap64 : val :=
@@ -1297,6 +1992,382 @@ Definition testSwitchTagOnce : val :=
      else #());;
     (![uint64T] "r" = #(u64 2)) && (log__value "l" = #(u64 212)).
 
+(* packages.go:12:1 *)
+Definition testMinMax : val :=
+  λ: <>,
+    let: "a" := #(u64 3) in
+    let: "b" := #(u64 200) in
+    (((std.min "a" "b" = #(u64 3)) && (std.max "a" "b" = #(u64 200))) &&
+       (std.min (std.min "b" #(u64 100)) "a" = #(u64 3))) &&
+      #true.
+
+(* packages.go:17:1 *)
+Definition testClear : val :=
+  λ: <>,
+    let: "tmp" := new_map #() in
+    map_insert "tmp" #(u64 1) #(u64 2);;
+    let: "m" := "tmp" in
+    let: "tmp1" := make_slice uint64T #(int 3) in
+    slice_set uint64T "tmp1" #(int 0) #(u64 1);;
+    slice_set uint64T "tmp1" #(int 1) #(u64 2);;
+    slice_set uint64T "tmp1" #(int 2) #(u64 3);;
+    let: "s" := "tmp1" in
+    std.clear_map "m";;
+    std.clear_slice uint64T (slice_drop uint64T "s" #(int 1));;
+    let: "none" := #null in
+    std.clear_map "none";;
+    (((map_len "m" = #(int 0)) && (slice_get uint64T "s" #(int 0) = #(u64 1))) &&
+       (slice_get uint64T "s" #(int 1) = #(u64 0))) &&
+      (slice_get uint64T "s" #(int 2) = #(u64 0)).
+
+(* packages.go:27:1 *)
+Definition testSliceWithCapacity : val :=
+  λ: <>,
+    let: "tmp" := make_slice uint64T #(int 4) in
+    slice_set uint64T "tmp" #(int 0) #(u64 1);;
+    slice_set uint64T "tmp" #(int 1) #(u64 2);;
+    slice_set uint64T "tmp" #(int 2) #(u64 3);;
+    slice_set uint64T "tmp" #(int 3) #(u64 4);;
+    let: "s" := "tmp" in
+    let: "t" := ref sliceT (std.slice_full uint64T "s" #(int 1) #(int 2) #(int 2)) in
+    "t" <-[sliceT] append_one uint64T (![sliceT] "t") #(u64 9);;
+    let: "u" := ref sliceT (std.slice_full uint64T "s" #(int 0) #(int 1) #(int 3)) in
+    "u" <-[sliceT] append_one uint64T (![sliceT] "u") #(u64 8);;
+    let: "none" := slice_nil in
+    ((((slice_get uint64T "s" #(int 2) = #(u64 3)) &&
+         (slice_get uint64T (![sliceT] "t") #(int 1) = #(u64 9))) &&
+        (slice_get uint64T "s" #(int 1) = #(u64 8))) &&
+       (slice_cap (std.slice_full uint64T "s" #(int 1) #(int 2) #(int 3)) = #(int 2))) &&
+      (slice_ptr (std.slice_full uint64T "none" #(int 0) #(int 0) #(int 0)) = #null).
+
+(* packages.go:37:1 *)
+Definition testBytes : val :=
+  λ: <>,
+    let: "a" := string_to_bytes #(str "abc") in
+    let: "b" := string_to_bytes #(str "abd") in
+    let: "c" := string_to_bytes #(str "ab") in
+    ((((((((((((((std.bytes_compare "a" "b" = #(int (-1))) &&
+                   (std.bytes_compare "b" "a" = #(int 1))) &&
+                  (std.bytes_compare "a" "c" = #(int 1))) &&
+                 (std.bytes_compare "c" "a" = #(int (-1)))) &&
+                (std.bytes_compare "a" (string_to_bytes #(str "abc")) = #(int 0))) &&
+               (std.bytes_compare slice_nil slice_nil = #(int 0))) &&
+              (std.bytes_compare slice_nil "a" = #(int (-1)))) &&
+             std.bytes_equal "a" (string_to_bytes #(str "abc"))) &&
+            (~ (std.bytes_equal "a" "b"))) &&
+           (~ (std.bytes_equal "a" "c"))) &&
+          std.bytes_equal slice_nil (slice_take byteT "a" #(int 0))) &&
+         std.bytes_has_prefix "a" "c") &&
+        (~ (std.bytes_has_prefix "c" "a"))) &&
+       std.bytes_has_prefix "a" slice_nil) &&
+      (~ (std.bytes_has_prefix "a" (string_to_bytes #(str "b")))).
+
+(* packages.go:45:1 *)
+Definition testClone : val :=
+  λ: <>,
+    let: "a" := string_to_bytes #(str "abc") in
+    let: "b" := std.bytes_clone "a" in
+    slice_set byteT "b" #(int 0) #(u8 120);;
+    let: "tmp" := make_slice uint64T #(int 2) in
+    slice_set uint64T "tmp" #(int 0) #(u64 1);;
+    slice_set uint64T "tmp" #(int 1) #(u64 2);;
+    let: "s" := "tmp" in
+    let: "t" := std.clone uint64T "s" in
+    slice_set uint64T "t" #(int 0) #(u64 5);;
+    (((((((slice_get byteT "a" #(int 0) = #(u8 97)) && (slice_len "b" = #(int 3))) &&
+           (slice_ptr (std.bytes_clone slice_nil) = #null)) &&
+          (slice_ptr (std.bytes_clone (slice_take byteT "a" #(int 0))) ≠ #null)) &&
+         (slice_get uint64T "s" #(int 0) = #(u64 1))) &&
+        (slice_get uint64T "t" #(int 1) = #(u64 2))) &&
+       (slice_ptr (std.clone uint64T slice_nil) = #null)) &&
+      (slice_ptr (std.clone uint64T (slice_take uint64T "s" #(int 0))) ≠ #null).
+
+(* packages.go:56:1 *)
+Definition testCompare : val :=
+  λ: <>,
+    let: "a" := #(u64 18446744073709551615) in
+    let: "b" := #(u64 1) in
+    let: "x" := #(int (-5)) in
+    let: "y" := #(int 3) in
+    ((((((std.compare "a" "b" = #(int 1)) && (std.compare "b" "a" = #(int (-1)))) &&
+          (std.compare "a" "a" = #(int 0))) &&
+         (std.compare "x" "y" = #(int (-1)))) &&
+        (std.or #(int 0) #(int 0) (std.or #(int 0) #(int 0) (std.or #(int 0) "y" "x")) = #(int 3))) &&
+       (std.or #(int 0) #(int 0) #(int 0) = #(int 0))) &&
+      ("x" = #(int (-5))).
+
+(* packages.go:63:1 *)
+Definition testLittleEndian : val :=
+  λ: <>,
+    let: "b" := make_slice byteT #(int 8) in
+    std.le_put_uint64 "b" #(u64 578437695752307201);;
+    let: "tmp" := make_slice byteT #(int 1) in
+    slice_set byteT "tmp" #(int 0) #(u8 9);;
+    let: "c" := ref sliceT (std.le_append_uint32 "tmp" #(u32 3721182122)) in
+    "c" <-[sliceT] std.le_append_uint16 (![sliceT] "c") #(u16 8721);;
+    "c" <-[sliceT] std.le_append_uint64 (![sliceT] "c") #(u64 3);;
+    std.le_put_uint16 (slice_drop byteT "b" #(int 6)) #(u16 65518);;
+    std.le_put_uint32 (slice_drop byteT "b" #(int 2)) #(u32 1144201745);;
+    ((((((((((((slice_get byteT "b" #(int 0) = #(u8 1)) && (slice_get byteT "b" #(int 1) = #(u8 2))) &&
+                (slice_get byteT "b" #(int 2) = #(u8 17))) &&
+               (slice_get byteT "b" #(int 5) = #(u8 68))) &&
+              (slice_get byteT "b" #(int 6) = #(u8 238))) &&
+             (slice_get byteT "b" #(int 7) = #(u8 255))) &&
+            (slice_len (![sliceT] "c") = #(int 15))) &&
+           (slice_get byteT (![sliceT] "c") #(int 1) = #(u8 170))) &&
+          (slice_get byteT (![sliceT] "c") #(int 4) = #(u8 221))) &&
+         (slice_get byteT (![sliceT] "c") #(int 5) = #(u8 17))) &&
+        (std.le_uint64 "b" = #(u64 18441752510534320641))) &&
+       (std.le_uint32 (slice_drop byteT (![sliceT] "c") #(int 1)) = #(u32 3721182122))) &&
+      (std.le_uint16 (slice_drop byteT (![sliceT] "c") #(int 5)) = #(u16 8721)).
+
+(* packages.go:75:1 *)
+Definition testBigEndian : val :=
+  λ: <>,
+    let: "b" := make_slice byteT #(int 8) in
+    std.be_put_uint64 "b" #(u64 578437695752307201);;
+    let: "tmp" := make_slice byteT #(int 1) in
+    slice_set byteT "tmp" #(int 0) #(u8 9);;
+    let: "c" := ref sliceT (std.be_append_uint32 "tmp" #(u32 3721182122)) in
+    "c" <-[sliceT] std.be_append_uint16 (![sliceT] "c") #(u16 8721);;
+    "c" <-[sliceT] std.be_append_uint64 (![sliceT] "c") #(u64 3);;
+    std.be_put_uint16 (slice_drop byteT "b" #(int 6)) #(u16 65518);;
+    std.be_put_uint32 (slice_drop byteT "b" #(int 2)) #(u32 1144201745);;
+    ((((((((((((slice_get byteT "b" #(int 0) = #(u8 8)) && (slice_get byteT "b" #(int 1) = #(u8 7))) &&
+                (slice_get byteT "b" #(int 2) = #(u8 68))) &&
+               (slice_get byteT "b" #(int 5) = #(u8 17))) &&
+              (slice_get byteT "b" #(int 6) = #(u8 255))) &&
+             (slice_get byteT "b" #(int 7) = #(u8 238))) &&
+            (slice_len (![sliceT] "c") = #(int 15))) &&
+           (slice_get byteT (![sliceT] "c") #(int 1) = #(u8 221))) &&
+          (slice_get byteT (![sliceT] "c") #(int 4) = #(u8 170))) &&
+         (slice_get byteT (![sliceT] "c") #(int 14) = #(u8 3))) &&
+        (std.be_uint64 "b" = #(u64 578506063546023918))) &&
+       (std.be_uint32 (slice_drop byteT (![sliceT] "c") #(int 1)) = #(u32 3721182122))) &&
+      (std.be_uint16 (slice_drop byteT (![sliceT] "c") #(int 5)) = #(u16 8721)).
+
+(* packages.go:87:1 *)
+Definition testUvarint : val :=
+  λ: <>,
+    let: "tmp" := make_slice uint64T #(int 7) in
+    slice_set uint64T "tmp" #(int 0) #(u64 0);;
+    slice_set uint64T "tmp" #(int 1) #(u64 1);;
+    slice_set uint64T "tmp" #(int 2) #(u64 127);;
+    slice_set uint64T "tmp" #(int 3) #(u64 128);;
+    slice_set uint64T "tmp" #(int 4) #(u64 300);;
+    slice_set uint64T "tmp" #(int 5) #(u64 4294967296);;
+    slice_set uint64T "tmp" #(int 6) #(u64 18446744073709551615);;
+    fun_result
+      (range_loop I64 (slice_len "tmp")
+         (λ: "tmp1",
+            let: "x" := slice_get uint64T "tmp" "tmp1" in
+            let: "tmp2" := make_slice byteT #(int 1) in
+            slice_set byteT "tmp2" #(int 0) #(u8 7);;
+            let: "b" := std.append_uvarint "tmp2" "x" in
+            let2: "y" "n" := std.uvarint (slice_drop byteT "b" #(int 1)) in
+            let2: "short" "m" :=
+              std.uvarint (slice_sub byteT "b" #(int 1) (slice_len "b" - #(int 1))) in
+            if: ((("y" ≠ "x") || ("n" ≠ (slice_len "b" - #(int 1)))) || ("m" ≠ #(int 0))) ||
+                ("short" ≠ #(u64 0)) then
+              return: #false
+            else go_on);;;
+       let: "tmp" := make_slice byteT #(int 10) in
+       slice_set byteT "tmp" #(int 0) #(u8 255);;
+       slice_set byteT "tmp" #(int 1) #(u8 255);;
+       slice_set byteT "tmp" #(int 2) #(u8 255);;
+       slice_set byteT "tmp" #(int 3) #(u8 255);;
+       slice_set byteT "tmp" #(int 4) #(u8 255);;
+       slice_set byteT "tmp" #(int 5) #(u8 255);;
+       slice_set byteT "tmp" #(int 6) #(u8 255);;
+       slice_set byteT "tmp" #(int 7) #(u8 255);;
+       slice_set byteT "tmp" #(int 8) #(u8 255);;
+       slice_set byteT "tmp" #(int 9) #(u8 2);;
+       let: "large" := ref sliceT (std.bytes_clone "tmp") in
+       let2: <> "n" := std.uvarint (![sliceT] "large") in
+       slice_set byteT (![sliceT] "large") #(int 9) #(u8 255);;
+       "large" <-[sliceT] append_one byteT (![sliceT] "large") #(u8 0);;
+       let2: <> "m" := std.uvarint (![sliceT] "large") in
+       return: ("n" = #(int (-10))) && ("m" = #(int (-11)))).
+
+(* packages.go:104:1 *)
+Definition testBits : val :=
+  λ: <>,
+    let: "x" := #(u64 17361376563513262096) in
+    let2: "hi" "lo" := std.mul64 #(u64 18446744073709551614) #(u64 18446744069414584323) in
+    let2: "a" "b" := std.mul64 #(u64 9223372036854775808) #(u64 2) in
+    (((((((((((((std.ones_count "x" = #(int 9)) && (std.ones_count #(u16 65535) = #(int 16))) &&
+                 (std.bit_len "x" = #(int 64))) &&
+                (std.bit_len #(u64 0) = #(int 0))) &&
+               (std.bit_len #(u64 5) = #(int 3))) &&
+              (std.leading_zeros 64 #(u64 1) = #(int 63))) &&
+             (std.leading_zeros 32 #(u32 1) = #(int 31))) &&
+            (std.trailing_zeros 64 "x" = #(int 4))) &&
+           (std.trailing_zeros 64 #(u64 0) = #(int 64))) &&
+          (std.trailing_zeros 32 #(u32 8) = #(int 3))) &&
+         ("hi" = #(u64 18446744069414584321))) &&
+        ("lo" = #(u64 8589934586))) &&
+       ("a" = #(u64 1))) &&
+      ("b" = #(u64 0)).
+
+(* packages.go:113:1 *)
+Definition testMul64 : val :=
+  λ: <>,
+    let2: "hi" "lo" := std.mul64 #(u64 18446744073709551615) #(u64 18446744073709551615) in
+    let2: "a" "b" := std.mul64 #(u64 1311768467463790320) #(u64 1147797409030816545) in
+    ((("hi" = #(u64 18446744073709551614)) && ("lo" = #(u64 1))) &&
+       ("a" = #(u64 81621149086635842))) &&
+      ("b" = #(u64 2465395958572223728)).
+
+(* packages.go:119:1 *)
+Definition testInsert : val :=
+  λ: <>,
+    let: "tmp" := make_slice uint64T #(int 3) in
+    slice_set uint64T "tmp" #(int 0) #(u64 1);;
+    slice_set uint64T "tmp" #(int 1) #(u64 2);;
+    slice_set uint64T "tmp" #(int 2) #(u64 3);;
+    let: "s" := std.insert uint64T "tmp" #(int 1) #(u64 9) in
+    let: "tmp1" := make_slice uint64T #(int 2) in
+    slice_set uint64T "tmp1" #(int 0) #(u64 1);;
+    slice_set uint64T "tmp1" #(int 1) #(u64 2);;
+    let: "full" := "tmp1" in
+    let: "t" :=
+      std.insert uint64T (std.slice_full uint64T "full" #(int 0) #(int 2) #(int 2)) #(int 2)
+        #(u64 5) in
+    slice_set uint64T "t" #(int 0) #(u64 7);;
+    let: "room" := make_slice_cap uint64T #(int 2) #(int 4) in
+    let: "u" := std.insert uint64T "room" #(int 0) #(u64 6) in
+    slice_set uint64T "u" #(int 1) #(u64 8);;
+    (((((((((slice_len "s" = #(int 4)) && (slice_get uint64T "s" #(int 0) = #(u64 1))) &&
+             (slice_get uint64T "s" #(int 1) = #(u64 9))) &&
+            (slice_get uint64T "s" #(int 2) = #(u64 2))) &&
+           (slice_get uint64T "s" #(int 3) = #(u64 3))) &&
+          (slice_get uint64T "full" #(int 0) = #(u64 1))) &&
+         (slice_get uint64T "t" #(int 2) = #(u64 5))) &&
+        (slice_len "u" = #(int 3))) &&
+       (slice_get uint64T "room" #(int 0) = #(u64 6))) &&
+      (slice_get uint64T "room" #(int 1) = #(u64 8)).
+
+(* packages.go:130:1 *)
+Definition testDelete : val :=
+  λ: <>,
+    let: "tmp" := make_slice uint64T #(int 5) in
+    slice_set uint64T "tmp" #(int 0) #(u64 1);;
+    slice_set uint64T "tmp" #(int 1) #(u64 2);;
+    slice_set uint64T "tmp" #(int 2) #(u64 3);;
+    slice_set uint64T "tmp" #(int 3) #(u64 4);;
+    slice_set uint64T "tmp" #(int 4) #(u64 5);;
+    let: "s" := "tmp" in
+    let: "t" := std.delete uint64T "s" #(int 1) #(int 3) in
+    ((((((slice_len "t" = #(int 3)) && (slice_get uint64T "t" #(int 0) = #(u64 1))) &&
+          (slice_get uint64T "t" #(int 1) = #(u64 4))) &&
+         (slice_get uint64T "t" #(int 2) = #(u64 5))) &&
+        (slice_get uint64T "s" #(int 3) = #(u64 0))) &&
+       (slice_get uint64T "s" #(int 4) = #(u64 0))) &&
+      (slice_len (std.delete uint64T "t" #(int 1) #(int 1)) = #(int 3)).
+
+(* packages.go:136:1 *)
+Definition testReplace : val :=
+  λ: <>,
+    let: "tmp" := make_slice uint64T #(int 4) in
+    slice_set uint64T "tmp" #(int 0) #(u64 1);;
+    slice_set uint64T "tmp" #(int 1) #(u64 2);;
+    slice_set uint64T "tmp" #(int 2) #(u64 3);;
+    slice_set uint64T "tmp" #(int 3) #(u64 4);;
+    let: "s" := "tmp" in
+    let: "tmp1" := make_slice uint64T #(int 1) in
+    slice_set uint64T "tmp1" #(int 0) #(u64 9);;
+    let: "t" := std.replace uint64T "s" #(int 1) #(int 3) "tmp1" in
+    let: "tmp2" := make_slice uint64T #(int 3) in
+    slice_set uint64T "tmp2" #(int 0) #(u64 5);;
+    slice_set uint64T "tmp2" #(int 1) #(u64 6);;
+    slice_set uint64T "tmp2" #(int 2) #(u64 7);;
+    let: "more" := "tmp2" in
+    let: "tmp3" := make_slice uint64T #(int 2) in
+    slice_set uint64T "tmp3" #(int 0) #(u64 1);;
+    slice_set uint64T "tmp3" #(int 1) #(u64 2);;
+    let: "u" := std.replace uint64T "tmp3" #(int 1) #(int 2) "more" in
+    let: "tmp4" := make_slice uint64T #(int 2) in
+    slice_set uint64T "tmp4" #(int 0) #(u64 1);;
+    slice_set uint64T "tmp4" #(int 1) #(u64 2);;
+    let: "none" :=
+      std.replace uint64T "tmp4" #(int 0) #(int 0) (slice_take uint64T "more" #(int 0)) in
+    ((((((((slice_len "t" = #(int 3)) && (slice_get uint64T "t" #(int 1) = #(u64 9))) &&
+            (slice_get uint64T "t" #(int 2) = #(u64 4))) &&
+           (slice_get uint64T "s" #(int 3) = #(u64 0))) &&
+          (slice_len "u" = #(int 4))) &&
+         (slice_get uint64T "u" #(int 0) = #(u64 1))) &&
+        (slice_get uint64T "u" #(int 1) = #(u64 5))) &&
+       (slice_get uint64T "u" #(int 3) = #(u64 7))) &&
+      (slice_len "none" = #(int 2)).
+
+(* packages.go:145:1 *)
+Definition testReverseAndFind : val :=
+  λ: <>,
+    let: "tmp" := make_slice uint64T #(int 5) in
+    slice_set uint64T "tmp" #(int 0) #(u64 1);;
+    slice_set uint64T "tmp" #(int 1) #(u64 2);;
+    slice_set uint64T "tmp" #(int 2) #(u64 3);;
+    slice_set uint64T "tmp" #(int 3) #(u64 4);;
+    slice_set uint64T "tmp" #(int 4) #(u64 5);;
+    let: "s" := "tmp" in
+    std.reverse uint64T "s";;
+    std.reverse uint64T (slice_take uint64T "s" #(int 2));;
+    ((((((((slice_get uint64T "s" #(int 0) = #(u64 4)) &&
+             (slice_get uint64T "s" #(int 1) = #(u64 5))) &&
+            (slice_get uint64T "s" #(int 2) = #(u64 3))) &&
+           (slice_get uint64T "s" #(int 4) = #(u64 1))) &&
+          std.contains uint64T "s" #(u64 3)) &&
+         (~ (std.contains uint64T "s" #(u64 9)))) &&
+        (std.index uint64T "s" #(u64 1) = #(int 4))) &&
+       (std.index uint64T "s" #(u64 7) = #(int (-1)))) &&
+      (slice_cap (std.clip uint64T (slice_take uint64T "s" #(int 2))) = #(int 2)).
+
+(* packages.go:153:1 *)
+Definition testLibrarySort : val :=
+  λ: <>,
+    let: "tmp" := make_slice uint64T #(int 5) in
+    slice_set uint64T "tmp" #(int 0) #(u64 5);;
+    slice_set uint64T "tmp" #(int 1) #(u64 1);;
+    slice_set uint64T "tmp" #(int 2) #(u64 4);;
+    slice_set uint64T "tmp" #(int 3) #(u64 1);;
+    slice_set uint64T "tmp" #(int 4) #(u64 3);;
+    let: "s" := "tmp" in
+    std.sort uint64T "s";;
+    let: "tmp1" := make_slice (structT pairOfSort) #(int 3) in
+    slice_set (structT pairOfSort) "tmp1" #(int 0) (#(u64 3), (#(u64 1), #()));;
+    slice_set (structT pairOfSort) "tmp1" #(int 1) (#(u64 1), (#(u64 2), #()));;
+    slice_set (structT pairOfSort) "tmp1" #(int 2) (#(u64 2), (#(u64 3), #()));;
+    let: "t" := "tmp1" in
+    std.sort_func (structT pairOfSort) "t"
+      (λ: "a" "b", std.compare (field_get pairOfSort "key" "a") (field_get pairOfSort "key" "b"));;
+    (((((((slice_get uint64T "s" #(int 0) = #(u64 1)) &&
+            (slice_get uint64T "s" #(int 1) = #(u64 1))) &&
+           (slice_get uint64T "s" #(int 2) = #(u64 3))) &&
+          (slice_get uint64T "s" #(int 3) = #(u64 4))) &&
+         (slice_get uint64T "s" #(int 4) = #(u64 5))) &&
+        (![uint64T] ((slice_ref (structT pairOfSort) "t" #(int 0)).[pairOfSort, "value"]) =
+           #(u64 2))) &&
+       (![uint64T] ((slice_ref (structT pairOfSort) "t" #(int 1)).[pairOfSort, "value"]) = #(u64 3))) &&
+      (![uint64T] ((slice_ref (structT pairOfSort) "t" #(int 2)).[pairOfSort, "value"]) = #(u64 1)).
+
+(* packages.go:163:1 *)
+Definition testSearch : val :=
+  λ: <>,
+    let: "tmp" := make_slice uint64T #(int 3) in
+    slice_set uint64T "tmp" #(int 0) #(u64 10);;
+    slice_set uint64T "tmp" #(int 1) #(u64 20);;
+    slice_set uint64T "tmp" #(int 2) #(u64 30);;
+    let: "s" := "tmp" in
+    let2: "i" "found" := std.binary_search uint64T "s" #(u64 20) in
+    let2: "j" "missing" := std.binary_search uint64T "s" #(u64 25) in
+    let2: "k" "last" :=
+      std.binary_search_func uint64T "s" #(int 4)
+        (λ: "x" "n", std.compare "x" (to_int U64 "n" * #(u64 10))) in
+    let: "n" := std.search (slice_len "s") (λ: "i_1", #(u64 15) ≤ slice_get uint64T "s" "i_1") in
+    (((((("i" = #(int 1)) && "found") && ("j" = #(int 2))) && (~ "missing")) && ("k" = #(int 3))) &&
+       (~ "last")) &&
+      ("n" = #(int 1)).
+
 (* slices.go:3:1 *)
 Definition testMake : val :=
   λ: <>,
@@ -1780,6 +2851,124 @@ Definition testSort : val :=
          (λ: <>, "i" <-[int64T] ![int64T] "i" + #(int 1));;;
        return: (slice_get uint64T "s" #(int 0) = #(u64 1)) &&
            (slice_get uint64T "s" #(int 5) = #(u64 9))).
+
+(* small.go:3:1 *)
+Definition testInt8Wraps : val :=
+  λ: <>,
+    let: "x" := ref int64T #(int 127) in
+    "x" <-[int64T] std.to_int8 (![int64T] "x" + #(int 1));;
+    let: "y" := ref int64T (![int64T] "x") in
+    "y" <-[int64T] std.to_int8 (![int64T] "y" - #(int 1));;
+    let: "least" := #(int (-128)) in
+    let: "minus" := #(int (-1)) in
+    (((((![int64T] "x" = #(int (-128))) && (![int64T] "y" = #(int 127))) &&
+         (std.to_int8 (#(int 0) - "least") = #(int (-128)))) &&
+        (std.to_int8 ("least" `quot` "minus") = #(int (-128)))) &&
+       (("least" `rem` "minus") = #(int 0))) &&
+      (std.to_int8 ("least" * "minus") = #(int (-128))).
+
+(* small.go:13:1 *)
+Definition testInt16Wraps : val :=
+  λ: <>,
+    let: "x" := ref int64T #(int 32767) in
+    let: "y" := std.to_int16 (![int64T] "x" + #(int 1)) in
+    "x" <-[int64T] std.to_int16 (![int64T] "x" * #(int 2));;
+    ("y" = #(int (-32768))) && (![int64T] "x" = #(int (-2))).
+
+(* small.go:20:1 *)
+Definition testInt32Wraps : val :=
+  λ: <>,
+    let: "x" := ref int64T #(int 2147483647) in
+    let: "y" := std.to_int32 (![int64T] "x" + #(int 2)) in
+    let: "z" := std.to_int32 (![int64T] "x" * ![int64T] "x") in
+    "x" <-[int64T] std.to_int32 (![int64T] "x" - #(int (-1)));;
+    (("y" = #(int (-2147483647))) && ("z" = #(int 1))) && (![int64T] "x" = #(int (-2147483648))).
+
+(* small.go:28:1 *)
+Definition testSmallShifts : val :=
+  λ: <>,
+    let: "x" := #(int 1) in
+    let: "n" := #(int 7) in
+    let: "m" := #(int 64) in
+    let: "y" := #(int (-8)) in
+    (((((((std.to_int8 ("x" ≪ "n") = #(int (-128))) && (std.to_int8 ("x" ≪ #(u64 6)) = #(int 64))) &&
+           (std.to_int8 ("x" ≪ #(u64 8)) = #(int 0))) &&
+          (std.to_int8 ("x" ≪ "m") = #(int 0))) &&
+         (std.to_int32 ("y" ≫ #(u64 1)) = #(int (-4)))) &&
+        (std.to_int32 ("y" ≫ #(u64 40)) = #(int (-1)))) &&
+       (std.to_int32 ("y" ≪ #(u64 29)) = #(int 0))) &&
+      (std.to_int32 ("y" ≪ #(u64 28)) = #(int (-2147483648))).
+
+(* small.go:36:1 *)
+Definition testSmallBits : val :=
+  λ: <>,
+    let: "x" := #(int (-86)) in
+    let: "y" := #(int 15) in
+    ((((("x" `and` "y") = #(int 10)) && (("x" `or` "y") = #(int (-81)))) &&
+        (("x" `xor` "y") = #(int (-91)))) &&
+       (std.to_int8 (UnOp ComplOp "x") = #(int 85))) &&
+      (("x" `and` UnOp ComplOp "y") = #(int (-96))).
+
+(* small.go:41:1 *)
+Definition testSmallConversions : val :=
+  λ: <>,
+    let: "big" := #(u64 18446744071562067969) in
+    let: "minus" := #(int (-1)) in
+    let: "b" := #(u8 200) in
+    let: "i" := #(int 70000) in
+    ((((((((std.to_int32 "big" = #(int (-2147483647))) && (std.to_int8 "big" = #(int 1))) &&
+            (to_int U64 "minus" = #(u64 18446744073709551615))) &&
+           (to_int U32 "minus" = #(u32 4294967295))) &&
+          (to_int U8 "minus" = #(u8 255))) &&
+         (std.to_int8 "b" = #(int (-56)))) &&
+        (std.to_int16 "i" = #(int 4464))) &&
+       #true) &&
+      (to_int I64 "minus" = #(int (-1))).
+
+(* small.go:50:1 *)
+Definition testSmallOrder : val :=
+  λ: <>,
+    let: "a" := #(int (-3)) in
+    let: "b" := #(int 2) in
+    ((((("a" < "b") && ("a" < "b")) && ("a" ≤ #(int (-3)))) && (~ ("b" ≤ "a"))) &&
+       (std.min "a" "b" = #(int (-3)))) &&
+      (std.max (std.max "a" "b") #(int 1) = #(int 2)).
+
+(* small.go:55:1 *)
+Definition testRangeOverInt32 : val :=
+  λ: <>,
+    let: "n" := ref int64T #(int 0) in
+    range_simple I64 #(int 4) (λ: "i", "n" <-[int64T] std.to_int32 (![int64T] "n" + "i"));;
+    let: "none" := #(int (-3)) in
+    range_simple I64 "none" (λ: <>, "n" <-[int64T] #(int 100));;
+    ![int64T] "n" = #(int 6).
+
+(* small.go:67:1 *)
+Definition testUint : val :=
+  λ: <>,
+    let: "lo" := #(int 7) in
+    let: "hi" := #(int 10) in
+    let: "mid" := to_int I64 (to_int U64 ("lo" + "hi") ≫ #(u64 1)) in
+    let: "x" := ref uint64T #(u64 0) in
+    "x" <-[uint64T] ![uint64T] "x" - #(u64 1);;
+    ("mid" = #(int 8)) && (![uint64T] "x" = #(u64 18446744073709551615)).
+
+(* small.go:75:1 *)
+Definition testRunes : val :=
+  λ: <>,
+    let: "r" := #(int 120) in
+    ("r" = #(int 120)) && (to_int U64 (std.to_int32 ("r" - #(int 97))) = #(u64 23)).
+
+(* small.go:80:1 *)
+Definition testSmallInMemory : val :=
+  λ: <>,
+    let: "s" := make_slice int64T #(int 2) in
+    slice_set int64T "s" #(int 1) (std.to_int32 (slice_get int64T "s" #(int 1) - #(int 1)));;
+    let: "m" := new_map #() in
+    map_insert "m" #(int (-1)) #(int 300);;
+    map_insert "m" #(int (-1)) (std.to_int16 (map_get1 #(int 0) "m" #(int (-1)) * #(int 300)));;
+    ((slice_get int64T "s" #(int 1) = #(int (-1))) && (slice_get int64T "s" #(int 0) = #(int 0))) &&
+      (map_get1 #(int 0) "m" #(int (-1)) = #(int 24464)).
 
 (* structs.go:19:1 *)
 Definition counter__add : val :=
