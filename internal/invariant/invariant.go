@@ -8,6 +8,8 @@ import "fmt"
 
 // Check panics with the message when cond is false. It is for conditions that
 // cost little; costly ones are guarded by Enabled.
+//
+//goose:assert
 func Check(cond bool, format string, args ...any) {
 	if !cond {
 		panic("invariant: " + fmt.Sprintf(format, args...))

@@ -258,7 +258,7 @@ func messageMutants() []Mutant {
 		{
 			Name: "store/merge/keep-is-silent-about-blobs", Kind: WrongAnswer, In: "internal/store/merge", Packages: []string{"internal/store/merge"},
 			Breaks: "Keep is silent about blobs.",
-			Old:    "k.o.Dropped(ref)", New: "_ = ref",
+			Old:    "k.o.Blobs.Dropped(ref)", New: "_ = ref",
 		},
 		{
 			Name: "store/merge/keep-reads-beyond-its-end", Kind: WrongAnswer, In: "internal/store/merge", Packages: []string{"internal/store/merge"},

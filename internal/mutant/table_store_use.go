@@ -27,7 +27,7 @@ func iterOptionsMutants() []Mutant {
 			"return it.move(it.prev, beforeFirst)", "return it.move(it.prev, afterLast)"),
 		options("a-key-with-operands-alone-is-left-out", "internal/store/merge",
 			"Backwards, an iterator over keys does not see keys that only have operands.",
-			"v.exists = true\n\t\t\t\tbreak", "break"),
+			"case v.view.KeysOnly:\n\t\t\t\tv.exists = true", "case v.view.KeysOnly:"),
 		options("keys-are-read-with-their-values", "store",
 			"An iterator over keys reads the large values.",
 			"if it.keysOnly {\n\t\treturn true\n\t}\n", ""),

@@ -69,8 +69,8 @@ func (c *Config) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, tainted, byte(len(c.Members)))
 	for _, m := range c.Members {
 		b = binary.LittleEndian.AppendUint64(b, uint64(m.ID))
-		b = appendBytes(b, m.Name)
-		b = appendBytes(b, m.Addr)
+		b = appendString(b, m.Name)
+		b = appendString(b, m.Addr)
 	}
 	return b, nil
 }
@@ -91,7 +91,10 @@ func (c *Config) UnmarshalBinary(b []byte) error {
 		return ErrEncoding
 	}
 	for range n {
-		c.Members = append(c.Members, Member{ServerID(d.uint64()), string(d.bytes(NameMax)), string(d.bytes(MemberAddrMax))})
+		m := Member{ID: ServerID(d.uint64())}
+		m.Name = string(d.bytes(NameMax))
+		m.Addr = string(d.bytes(MemberAddrMax))
+		c.Members = append(c.Members, m)
 	}
 	if !d.end() {
 		return ErrEncoding
@@ -143,7 +146,12 @@ func (m *Meta) UnmarshalBinary(b []byte) error {
 	return m.Check()
 }
 
-func appendBytes[T ~string | ~[]byte](b []byte, v T) []byte {
+func appendBytes(b, v []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(v)))
+	return append(b, v...)
+}
+
+func appendString(b []byte, v string) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(v)))
 	return append(b, v...)
 }

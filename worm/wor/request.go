@@ -125,15 +125,15 @@ const (
 	StatusLimit
 )
 
-var statusNames = map[Status]string{
+var statusNames = [...]string{
 	StatusOK: "ok", StatusOutbid: "outbid", StatusConflict: "conflict", StatusTrimmed: "trimmed",
 	StatusSealed: "sealed", StatusStale: "stale", StatusAhead: "ahead", StatusForeign: "foreign",
 	StatusMute: "mute", StatusBusy: "busy", StatusExpired: "expired", StatusLimit: "limit",
 }
 
 func (s Status) String() string {
-	if n, ok := statusNames[s]; ok {
-		return n
+	if int(s) < len(statusNames) && statusNames[s] != "" {
+		return statusNames[s]
 	}
 	return fmt.Sprintf("status(%d)", uint8(s))
 }

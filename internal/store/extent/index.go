@@ -92,13 +92,16 @@ func (x *index) join(o order, root, n uint32) uint32 {
 		return n
 	}
 	if priority(n) > priority(root) {
-		x.nodes[n].left[o], x.nodes[n].right[o] = x.split(o, root, x.nodes[n].run)
+		left, right := x.split(o, root, x.nodes[n].run)
+		x.nodes[n].left[o], x.nodes[n].right[o] = left, right
 		return n
 	}
 	if less(o, x.nodes[n].run, x.nodes[root].run) {
-		x.nodes[root].left[o] = x.join(o, x.nodes[root].left[o], n)
+		left := x.join(o, x.nodes[root].left[o], n)
+		x.nodes[root].left[o] = left
 	} else {
-		x.nodes[root].right[o] = x.join(o, x.nodes[root].right[o], n)
+		right := x.join(o, x.nodes[root].right[o], n)
+		x.nodes[root].right[o] = right
 	}
 	return root
 }
@@ -143,10 +146,12 @@ func (x *index) merge(o order, low, high uint32) uint32 {
 	case high == 0:
 		return low
 	case priority(low) > priority(high):
-		x.nodes[low].right[o] = x.merge(o, x.nodes[low].right[o], high)
+		right := x.merge(o, x.nodes[low].right[o], high)
+		x.nodes[low].right[o] = right
 		return low
 	}
-	x.nodes[high].left[o] = x.merge(o, low, x.nodes[high].left[o])
+	left := x.merge(o, low, x.nodes[high].left[o])
+	x.nodes[high].left[o] = left
 	return high
 }
 

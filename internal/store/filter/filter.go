@@ -41,6 +41,8 @@ func Size(n int) int {
 func Valid(size int) bool { return size > 0 && size%LineBytes == 0 }
 
 // Hash is the hash of a key that filters are asked with: XXH64. It is on disk.
+//
+//goose:omit
 func Hash(key []byte) uint64 { return xxhash.Sum64(key) }
 
 // line is where in a filter the bits of h lie: the high bits of h choose

@@ -31,9 +31,15 @@ type KeepOptions struct {
 	// OperandMax is the longest operand that is put out, in bytes: operands
 	// whose combination is longer stay apart. Zero is no limit.
 	OperandMax int
-	// Dropped, unless nil, is told of each blob to which no message that is
+	// Blobs, unless nil, is notified of each blob to which no message that is
 	// kept refers any more.
-	Dropped func(message.BlobRef)
+	Blobs BlobWatcher
+}
+
+// BlobWatcher counts references to blobs.
+type BlobWatcher interface {
+	// Dropped: there is one reference less.
+	Dropped(message.BlobRef)
 }
 
 // Counts is what Keep did, in messages.
@@ -303,13 +309,13 @@ func (k *Keep) skip() {
 
 func (k *Keep) drop(m *message.Message, count *int64) bool {
 	*count++
-	if m.Kind == message.Blob && k.o.Dropped != nil {
+	if m.Kind == message.Blob && k.o.Blobs != nil {
 		ref, ok := message.DecodeBlobRef(m.Value)
 		if !ok {
 			k.err = strange(m)
 			return false
 		}
-		k.o.Dropped(ref)
+		k.o.Blobs.Dropped(ref)
 	}
 	k.skip()
 	return false

@@ -15,6 +15,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
+// watcher is a function as a BlobWatcher.
+type watcher func(message.BlobRef)
+
+func (w watcher) Dropped(r message.BlobRef) { w(r) }
+
 // kept is what Keep lets through.
 type kept struct {
 	part
@@ -36,7 +41,7 @@ func keep(t *rapid.T, parts []part, o merge.KeepOptions) kept {
 		}
 	}
 	o.Merger = appends{}
-	o.Dropped = func(r message.BlobRef) { out.dropped = append(out.dropped, r) }
+	o.Blobs = watcher(func(r message.BlobRef) { out.dropped = append(out.dropped, r) })
 	k := merge.NewKeep(o)
 	defer k.Close()
 	for k.Next() {

@@ -372,14 +372,14 @@ func (v *Visible) gather() bool {
 		case message.Delete:
 			v.clear()
 		case message.Merge:
-			if v.view.KeysOnly {
+			switch {
+			case v.view.KeysOnly:
 				v.exists = true
-				break
-			}
-			if v.view.Merger == nil {
+			case v.view.Merger == nil:
 				return v.fail(noMerger(v.key))
+			default:
+				v.operand.newer(v.key, m)
 			}
-			v.operand.newer(v.key, m)
 		default:
 			v.clear()
 			if !v.takeBlob(m) {

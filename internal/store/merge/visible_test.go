@@ -344,7 +344,7 @@ func TestWhatDoesNotBelongIsAnError(t *testing.T) {
 		t.Error("operands over what is no reference are seen")
 	}
 	bad[0].Kind = message.Put
-	k := merge.NewKeep(merge.KeepOptions{Sources: []message.Iter{newList(bad)}, Dropped: func(message.BlobRef) { t.Error("it is told of what is no reference") }})
+	k := merge.NewKeep(merge.KeepOptions{Sources: []message.Iter{newList(bad)}, Blobs: watcher(func(message.BlobRef) { t.Error("it is notified of what is no reference") })})
 	if !k.Next() || k.Next() || k.Err() == nil {
 		t.Error("what is no reference is dropped in silence")
 	}

@@ -75,7 +75,8 @@ func (s *segment) put(c cell) bool {
 		// Behind the last. Registers are mostly written in order: a leaf that
 		// is full stays full.
 		if n := len(s.leaves); n > 0 && len(s.leaves[n-1]) < leafMax {
-			s.leaves[n-1] = append(s.leaves[n-1], c)
+			last := append(s.leaves[n-1], c)
+			s.leaves[n-1] = last
 		} else {
 			s.leaves = append(s.leaves, []cell{c})
 		}
@@ -86,7 +87,8 @@ func (s *segment) put(c cell) bool {
 		return false
 	}
 	if len(l) < leafMax {
-		s.leaves[p.leaf] = slices.Insert(l, p.index, c)
+		l = slices.Insert(l, p.index, c)
+		s.leaves[p.leaf] = l
 		return true
 	}
 	half := len(l) / 2
@@ -96,7 +98,8 @@ func (s *segment) put(c cell) bool {
 	if p.index > half {
 		p = place{p.leaf + 1, p.index - half}
 	}
-	s.leaves[p.leaf] = slices.Insert(s.leaves[p.leaf], p.index, c)
+	l = slices.Insert(s.leaves[p.leaf], p.index, c)
+	s.leaves[p.leaf] = l
 	return true
 }
 

@@ -74,7 +74,8 @@ func (a *Acceptor) Handle(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	case wor.KindWrite:
 		a.write(q, r, log)
 	default:
-		a.find(q.Range.Segment).walk(int(q.Range.Lo), int(q.Range.Hi), func(p *page, from, to int) bool {
+		s := a.find(q.Range.Segment)
+		s.walk(int(q.Range.Lo), int(q.Range.Hi), func(p *page, from, to int) bool {
 			return a.reply(r, show(p, from, to))
 		})
 	}
@@ -126,7 +127,8 @@ func (a *Acceptor) reply(r *wor.Reply, run wor.Run) bool {
 
 func (a *Acceptor) capture(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	lo, changed := int(q.Range.Lo), false
-	end := a.find(q.Range.Segment).walk(lo, int(q.Range.Hi), func(p *page, from, to int) bool {
+	s := a.find(q.Range.Segment)
+	end := s.walk(lo, int(q.Range.Hi), func(p *page, from, to int) bool {
 		run := show(p, from, to)
 		fresh := run.Promised.Less(q.Ballot)
 		switch {
@@ -292,7 +294,8 @@ func (a *Acceptor) page(s *segment, i int) *page {
 	}
 	p := &page{number: uint32(i / pageSize)}
 	a.size -= int64(cap(s.pages)) * 8
-	s.pages = slices.Insert(s.pages, s.find(p.number), p)
+	at := s.find(p.number)
+	s.pages = slices.Insert(s.pages, at, p)
 	a.size += int64(cap(s.pages))*8 + p.bytes()
 	return p
 }

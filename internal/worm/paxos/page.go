@@ -123,7 +123,8 @@ func (p *page) accept(i int, b wor.Ballot, v []byte) {
 	}
 	p.values[i] = v
 	p.held += p.weight(i) + p.weight(i+1) - before
-	p.slots[i] = p.slot(i, b)
+	n := p.slot(i, b)
+	p.slots[i] = n
 }
 
 // cover extends the window to include register i. The window doubles, so that

@@ -74,7 +74,8 @@ func (t *tombstones) add(lo, hi wor.Segment) bool {
 // remove removes a stretch and returns the position of the next one.
 func (t *tombstones) remove(b, i int) (int, int) {
 	t.count--
-	t.blocks[b] = slices.Delete(t.blocks[b], i, i+1)
+	block := slices.Delete(t.blocks[b], i, i+1)
+	t.blocks[b] = block
 	switch {
 	case len(t.blocks[b]) == 0:
 		t.blocks = slices.Delete(t.blocks, b, b+1)
@@ -96,7 +97,8 @@ func (t *tombstones) insert(b, i int, x stretch) {
 		b--
 		i = len(t.blocks[b])
 	}
-	t.blocks[b] = slices.Insert(t.blocks[b], i, x)
+	block := slices.Insert(t.blocks[b], i, x)
+	t.blocks[b] = block
 	if n := len(t.blocks[b]); n > blockMax {
 		right := slices.Clone(t.blocks[b][n/2:])
 		t.blocks[b] = slices.Clone(t.blocks[b][:n/2])
