@@ -44,6 +44,12 @@ func crashCompiledMutants() []Mutant {
 			New:    "\tif e.phase == syncing {\n\t\te.tx.commit()\n",
 		},
 		{
+			Name: "distsys/config/a-private-variable-survives", Kind: Lost, In: "distsys", Packages: runtime, Run: "TestLosses",
+			Breaks: "A variable that survives a crash in the specification is a variable in memory.",
+			Old:    "\t\t\tif param.Crash != Starts {\n",
+			New:    "\t\t\tif param.Crash == Clears {\n",
+		},
+		{
 			Name: "distsys/durable/no-sync", Kind: Lost, In: "distsys/durable", Packages: journal, Run: "TestCrashes",
 			Breaks: "What was appended passes for durable before the disk has it.",
 			Old:    "\tif l.durable >= n {\n",
