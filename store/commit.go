@@ -89,7 +89,7 @@ func (db *DB) change(k *Keyspace, kind message.Kind, key, value []byte) error {
 		db.forgetBlobs(blob)
 		return err
 	}
-	db.writer.append(m, kind, key, value)
+	db.writer.append(m, kind, key, value, false)
 	m.blobs = append(m.blobs, blob...)
 	return db.publishChanges(m, NoSync)
 }
@@ -137,8 +137,10 @@ func (db *DB) commit(b *Batch, w Write, valid func() error) error {
 		db.forgetBlobs(blobs)
 		return err
 	}
+	left := b.count
 	_ = b.each(func(kind message.Kind, key, value []byte) error {
-		db.writer.append(m, kind, key, value)
+		left--
+		db.writer.append(m, kind, key, value, left > 0)
 		return nil
 	})
 	m.blobs = append(m.blobs, blobs...)
@@ -252,6 +254,9 @@ const memsMax = 2
 // for what the caller requested.
 func (db *DB) publishChanges(m *mem, w Write) error {
 	seq := db.writer.publish()
+	if db.history.on() {
+		db.history.note(m, seq)
+	}
 	wait := w == Sync || db.opt.Durability == EveryCommit
 	if db.traced {
 		db.tracer.Trace(Changed{Version: uint64(seq)})

@@ -58,6 +58,7 @@ type DB struct {
 	checkpoints checkpointer
 	journal     journaler
 	durable     durability
+	history     history
 	space       *space
 	room        room
 	pacing      pacing
@@ -126,6 +127,7 @@ func (db *DB) stop(cause error) error {
 		if !db.opt.Tuning.Inline {
 			// Waiting callers hold no lock, but the caller of stop may.
 			go func() {
+				db.durable.wake()
 				db.mu.Lock()
 				defer db.mu.Unlock()
 				db.work.wakeAll()
@@ -271,6 +273,7 @@ func (db *DB) shut(err error) error {
 	db.endIngest()
 	closed := error(ErrClosed)
 	db.stopped.CompareAndSwap(nil, &closed)
+	db.durable.wake()
 	db.views.close()
 	// Calls that are running end; no new one begins. Readers may need the
 	// locks, and holders of the locks may make new states.

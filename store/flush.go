@@ -31,6 +31,9 @@ func (db *DB) flushOldest() error {
 	// messages more.
 	db.pacing.begin(m.table.Len() + m.table.Len()/16 + 1)
 	defer db.pacing.end()
+	if err := db.history.save(m); err != nil {
+		return db.backgroundError("write a memtable", err)
+	}
 	var out []*trunk.Branch
 	if m.table.Len() > 0 {
 		var err error

@@ -81,6 +81,8 @@ type Options struct {
 	// look like damage to a reader. If the directory has no file LOCK, the
 	// caller must keep writers away.
 	ReadOnly bool
+	// History keeps changes for DB.Changes.
+	History History
 	// Log receives what an operator should know. Default: no log.
 	Log *slog.Logger
 	// Tuning is for tests and experiments; the zero Tuning follows from Memory.
@@ -168,6 +170,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if t.LeafBytes < 4096 || t.Fanout < 4 || t.Runs < 2 || t.BlobBytes < blobMin || t.BlobBytes > min(t.MemtableBytes/4, block.ValueMax) || t.Workers < 0 {
 		return o, fmt.Errorf("impossible tuning %+v", *t)
+	}
+	if o.History.Bytes < 0 {
+		return o, fmt.Errorf("History.Bytes is %d", o.History.Bytes)
 	}
 	if o.Durability > EveryCommit || o.Compression > None {
 		return o, fmt.Errorf("unknown durability %d or compression %d", o.Durability, o.Compression)

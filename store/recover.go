@@ -83,6 +83,7 @@ func newDB(world env.Env, dir string, o Options) *DB {
 	db.tree.init(db)
 	db.checkpoints.init(db)
 	db.journal.init(db)
+	db.history.init(db)
 	db.pacing.init(db)
 	db.room.init()
 	db.readers.init()
@@ -499,6 +500,9 @@ func (r *recovery) begin(mems []*mem, end journal.ChainState) error {
 	db.writer.resume(last)
 	db.journal.resume(end, cut)
 	db.durable.reach(cut)
+	if err := db.history.find(cut); err != nil {
+		return fmt.Errorf("find the history: %w", err)
+	}
 	size := db.opt.Tuning.MemtableBytes
 	if db.opt.ReadOnly {
 		size = MemtableMin
@@ -533,6 +537,7 @@ func (r *recovery) replayFrame(m *mem, h journal.Header, off, end int) error {
 	if !m.table.Skip(off + journal.HeaderSize) {
 		return fmt.Errorf("frame at %d lies outside of the segment", off)
 	}
+	m.spans = append(m.spans, span{off + journal.HeaderSize, off + int(h.Len), h.First})
 	next := h.First
 	var bad error
 	err := m.table.Load(off+journal.HeaderSize, off+int(h.Len), func(msg message.Message) {

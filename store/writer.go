@@ -47,11 +47,11 @@ func (w *writer) last() message.Seq { return w.seq }
 // seen is the number of the newest change that readers see.
 func (w *writer) seen() message.Seq { return message.Seq(w.visible.Load()) }
 
-// append numbers a change and adds it to a memtable that has room for it. The
-// caller holds DB.mu.
-func (w *writer) append(m *mem, kind message.Kind, key, value []byte) {
+// append numbers a change and adds it to a memtable that has room for it; more
+// says that the next change is of the same batch. The caller holds DB.mu.
+func (w *writer) append(m *mem, kind message.Kind, key, value []byte, more bool) {
 	w.seq++
-	ok := m.table.Append(message.Message{Key: key, Value: value, Seq: w.seq, Kind: kind})
+	ok := m.table.AppendPart(message.Message{Key: key, Value: value, Seq: w.seq, Kind: kind}, more && w.db.history.on())
 	invariant.Check(ok, "no room for a message in a memtable that was asked for it")
 	m.frameCount++
 	if kind == message.Delete {
@@ -85,6 +85,7 @@ func (w *writer) closeFrame(m *mem) {
 	w.queue = append(w.queue, frame{
 		m: m, lo: m.frame, hi: m.table.Pos(), first: m.frameFirst, count: m.frameCount, blobs: len(m.blobs) > 0,
 	})
+	m.spans = append(m.spans, span{m.frame + frameHeader, m.table.Pos(), m.frameFirst})
 	m.frame = pad(m.table.Pos())
 	m.frameFirst, m.frameCount = w.seq+1, 0
 	if next := m.frame + journal.HeaderSize; next >= len(m.arena) || !m.table.Skip(next) {

@@ -2,8 +2,46 @@
 
 package mutant
 
-// copyMutants are about what leaves a store: copies and increments.
+// copyMutants are about what leaves a store: copies, increments, changes.
 func copyMutants() []Mutant {
+	return append(streamMutants(), historyMutants()...)
+}
+
+// historyMutants are about the changes that a store keeps for readers.
+func historyMutants() []Mutant {
+	history := func(name string, kind Kind, breaks, before, after, run string) Mutant {
+		return Mutant{
+			Name: "store/history/" + name, In: "store", Kind: kind, Breaks: breaks, Old: before, New: after,
+			Packages: []string{"store"}, Run: run,
+		}
+	}
+	return []Mutant{
+		history("what-a-crash-left-counts", Lost,
+			"Changes that a crash took back are in the history of the next life.",
+			"if store != db.life.store || s.last > cut ||", "if store != db.life.store ||", "TestChangesAgainstAList|TestCrashesOfHistory"),
+		history("superblock-before-the-history", Lost,
+			"A segment of the history may be lost when the tree has its changes.",
+			"\tif err == nil {\n\t\terr = f.Sync()\n\t}\n\tif err = errors.Join(err, f.Close()); err != nil {\n\t\treturn s, err",
+			"\tif err = errors.Join(err, f.Close()); err != nil {\n\t\treturn s, err", "TestCrashesOfHistory"),
+		history("what-is-not-durable-is-told", Unsound,
+			"A feed has changes that a crash takes back.",
+			"enough = e.Seq > limit || size", "enough = size", "TestChangesAgainstAList"),
+		history("batches-are-divided", WrongAnswer,
+			"A feed does not say which changes were made together.",
+			"Kind: kind}, more && w.db.history.on())", "Kind: kind}, false)", "TestChangesAgainstAList"),
+		history("large-values-hide-what-follows", WrongAnswer,
+			"Changes between a large value and the next frame are missing in a feed.",
+			"\t\tif enough {\n\t\t\tbreak", "\t\tif size >= feedBytes {\n\t\t\tbreak", "TestChangesAgainstAList"),
+		history("the-bound-is-not-kept", Unsound,
+			"The history of a store grows without bound.",
+			"for sum > db.opt.History.Bytes {", "for sum > 2*db.opt.History.Bytes {", "TestSlowFeeds"),
+		history("the-end-is-not-read", Unguarded,
+			"Damage behind the last change of a segment is not found.",
+			"if err := cmp.Or(f.in.end(), f.leave()); err != nil {", "if err := f.leave(); err != nil {", "TestDamagedHistory"),
+	}
+}
+
+func streamMutants() []Mutant {
 	copies := func(name, in string, kind Kind, breaks, before, after, run string) Mutant {
 		return Mutant{
 			Name: "store/copies/" + name, In: in, Kind: kind, Breaks: breaks, Old: before, New: after,

@@ -71,8 +71,8 @@ func (t *Table) decode(p, hi int) (m message.Message, size int, err error) {
 	if magic := binary.LittleEndian.Uint16(h[18:]); magic != entryMagic {
 		return m, 0, bad(p+18, fmt.Sprintf("magic %#04x", entryMagic), fmt.Sprintf("%#04x", magic))
 	}
-	if zero := binary.LittleEndian.Uint32(h[20:]); zero != 0 {
-		return m, 0, bad(p+20, "zero", fmt.Sprintf("%#08x", zero))
+	if more := binary.LittleEndian.Uint32(h[20:]); more > 1 {
+		return m, 0, bad(p+20, "0 or 1", fmt.Sprintf("%#08x", more))
 	}
 	keyLen, valueLen := int64(binary.LittleEndian.Uint16(h[16:])), int64(binary.LittleEndian.Uint32(h[4:]))
 	if rest := int64(hi - p - entryHeader); keyLen+valueLen > rest || valueLen > message.ValueMax {

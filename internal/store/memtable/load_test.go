@@ -114,7 +114,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	}{
 		{"magic", "offset 4210: want magic 0xa51a, found 0x001a", func(b []byte) { b[19] = 0 }, base, base + 96},
 		{"no magic", "offset 4196: want zeros behind the last message, found 0x03", func(b []byte) { b[18], b[19] = 0, 0 }, base, base + 96},
-		{"reserved", "offset 4212: want zero, found 0x00010000", func(b []byte) { b[22] = 1 }, base, base + 96},
+		{"reserved", "offset 4212: want 0 or 1, found 0x00010000", func(b []byte) { b[22] = 1 }, base, base + 96},
 		{"value length", "offset 4196: want a key and a value within 40 bytes, found 3 and 38 bytes", func(b []byte) { b[4] = 38 }, base, base + 96},
 		{"huge value", "offset 4196: want a key and a value within 40 bytes, found 3 and 4294967295 bytes", func(b []byte) { copy(b[4:], "\xff\xff\xff\xff") }, base, base + 96},
 		{"key length", "offset 4196: want a key and a value within 40 bytes, found 65535 and 3 bytes", func(b []byte) { b[16], b[17] = 255, 255 }, base, base + 96},

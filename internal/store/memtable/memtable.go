@@ -44,7 +44,7 @@ const None Pos = 0
 //	 8  u64  number<<8 | kind
 //	16  u16  length of the key
 //	18  u16  magic
-//	20  u32  zero
+//	20  u32  1: the next message is of the same batch; else 0
 //	24       key, value, zeros up to a multiple of 8
 //
 // Of a range delete the key is the range's lower end and the value its upper.
@@ -87,7 +87,7 @@ func (a arena) size(p Pos) int {
 	return EntrySize(int(binary.LittleEndian.Uint16(a[p+16:])), int(binary.LittleEndian.Uint32(a[p+4:])))
 }
 
-func (a arena) put(p, size int, older Pos, m message.Message) {
+func (a arena) put(p, size int, older Pos, m message.Message, more bool) {
 	b := a[p : p+size]
 	binary.LittleEndian.PutUint64(b[size-entryAlign:], 0) // the padding; the rest goes over it
 	binary.LittleEndian.PutUint32(b, uint32(older))
@@ -95,7 +95,11 @@ func (a arena) put(p, size int, older Pos, m message.Message) {
 	binary.LittleEndian.PutUint64(b[8:], uint64(m.Seq)<<8|uint64(m.Kind))
 	binary.LittleEndian.PutUint16(b[16:], uint16(len(m.Key)))
 	binary.LittleEndian.PutUint16(b[18:], entryMagic)
-	binary.LittleEndian.PutUint32(b[20:], 0)
+	var follow uint32
+	if more {
+		follow = 1
+	}
+	binary.LittleEndian.PutUint32(b[20:], follow)
 	n := copy(b[entryHeader:], m.Key)
 	copy(b[entryHeader+n:], m.Value)
 }
@@ -193,7 +197,11 @@ func (t *Table) Reserve(messages, bytes int) bool {
 // Append copies the message behind the others and publishes it. Its number is
 // above those of all others. It answers false, and changes nothing, when there
 // is no room in the arena or no memory for the index.
-func (t *Table) Append(m message.Message) bool {
+func (t *Table) Append(m message.Message) bool { return t.AppendPart(m, false) }
+
+// AppendPart is Append; more says that the next message is of the same batch,
+// which Each reports.
+func (t *Table) AppendPart(m message.Message, more bool) bool {
 	if len(m.Key) > message.KeyMax || len(m.Value) > message.ValueMax || !m.Kind.Valid() || m.Seq <= t.maxSeq || m.Seq > message.MaxSeq {
 		invariant.Check(false, "memtable: number %d after %d, a key of %d bytes, a value of %d, %v",
 			m.Seq, t.maxSeq, len(m.Key), len(m.Value), m.Kind)
@@ -209,7 +217,7 @@ func (t *Table) Append(m message.Message) bool {
 		return false
 	}
 	p := t.pos
-	t.arena.put(p, size, at.head, m)
+	t.arena.put(p, size, at.head, m, more)
 	t.pos += size
 	t.publish(Pos(p), at, m)
 	return true
@@ -246,6 +254,20 @@ func (t *Table) publish(p Pos, at place, m message.Message) {
 		t.deletes++
 	}
 	t.index.publish(at, p)
+}
+
+// Each calls visit with the messages in the bytes [lo, hi) of the arena, which
+// has nothing else there, in the order in which they were appended, until visit
+// returns false. more reports that the next message is of the same batch, end is
+// where that begins.
+func (t *Table) Each(lo, hi int, visit func(m message.Message, more bool, end int) bool) {
+	for p := lo; p < hi; {
+		end := p + t.arena.size(Pos(p))
+		if !visit(t.arena.message(Pos(p)), binary.LittleEndian.Uint32(t.arena[p+20:]) != 0, end) {
+			return
+		}
+		p = end
+	}
 }
 
 // Skip moves the end of what is used forward to a multiple of 8; the bytes

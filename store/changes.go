@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/journal"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+)
+
+// ErrTooOld reports that the history does not have the next change of a Feed any
+// more, or never had it. Take a copy of the store, and go on from its number
+// (Mark.Number).
+var ErrTooOld = errors.New("the history does not have these changes")
+
+// ErrNoHistory reports that the store was opened without Options.History.
+var ErrNoHistory = errors.New("the store keeps no history")
+
+// ChangeKind is what a Change does.
+type ChangeKind uint8
+
+// The kinds of changes.
+const (
+	// ChangeDelete removes Key.
+	ChangeDelete = ChangeKind(message.Delete)
+	// ChangePut sets the value of Key to Value.
+	ChangePut = ChangeKind(message.Put)
+	// ChangeMerge changes the value of Key by the operand Value.
+	ChangeMerge = ChangeKind(message.Merge)
+	// ChangeDeleteRange removes the keys from Key up to, without, Value.
+	ChangeDeleteRange = ChangeKind(message.RangeDelete)
+)
+
+func (k ChangeKind) valid() bool {
+	return message.Kind(k).Valid() && message.Kind(k) != message.Blob
+}
+
+func (k ChangeKind) String() string { return message.Kind(k).String() }
+
+// Change is one change of a store.
+type Change struct {
+	// Number counts the changes of a store, from 1 on.
+	Number     uint64
+	Kind       ChangeKind
+	Key, Value []byte
+	// More reports that the next change is of the same Batch: they were made
+	// together, and are to be taken over together.
+	More bool
+}
+
+// Feed returns the changes of a store in the order in which they were made. It is
+// for one goroutine at a time.
+type Feed struct {
+	db   *DB
+	next message.Seq
+
+	// Where the next change is: in what was copied out of a memtable, or in a
+	// segment of the history.
+	ready []Change
+	file  env.File
+	in    *segmentReader
+	last  message.Seq // of the segment
+	// hint is the place in a memtable where the next change stands.
+	hint struct {
+		segment uint64
+		seq     message.Seq
+		at      int
+	}
+}
+
+// feedBytes is how much a Feed copies out of a memtable at a time, but at least one
+// change.
+const feedBytes = 64 << 10
+
+// frameHeader is where changes begin in a frame.
+const frameHeader = journal.HeaderSize
+
+// Changes returns a Feed of the changes with numbers above after: zero for all, or
+// the number of the last one that the caller has taken over, in this life of the
+// store or an earlier one. It must be one that ends a batch.
+//
+// The feed has what is durable, and nothing that a crash can take back: a change is
+// in it once a Sync or a flush that includes it has ended. How far back it goes
+// follows from Options.History; a feed holds nothing of the store, and one that is
+// too slow ends with ErrTooOld.
+func (db *DB) Changes(after uint64) (*Feed, error) {
+	if !db.history.on() && !db.opt.ReadOnly {
+		return nil, ErrNoHistory
+	}
+	if last := db.writer.seen(); message.Seq(after) > last {
+		return nil, fmt.Errorf("changes after %d: the last change of the store is %d", after, last)
+	}
+	return &Feed{db: db, next: message.Seq(after) + 1}, db.open()
+}
+
+// Next returns the next change. If there is none yet it waits for it until the
+// context is done; what is there is returned all the same. Key and Value are valid
+// until the next call. The error is that of the context, ErrTooOld, ErrClosed,
+// ErrStopped, an ErrCorrupt, or of the disk; after that of a context the feed can
+// be used again.
+func (f *Feed) Next(ctx context.Context) (Change, error) {
+	for {
+		if err := f.db.open(); err != nil {
+			return Change{}, err
+		}
+		if len(f.ready) > 0 {
+			c := f.ready[0]
+			f.ready = f.ready[1:]
+			f.next = message.Seq(c.Number) + 1
+			return c, nil
+		}
+		if f.in != nil && f.next > f.last {
+			if err := cmp.Or(f.in.end(), f.leave()); err != nil {
+				return Change{}, err
+			}
+		}
+		if err := f.db.durable.await(ctx, f.next, f.db.err); err != nil {
+			return Change{}, err
+		}
+		if f.in != nil {
+			c, err := f.in.change()
+			if err != nil {
+				return Change{}, f.in.inside(err)
+			}
+			if message.Seq(c.Number) < f.next {
+				continue
+			}
+			f.next = message.Seq(c.Number) + 1
+			return c, nil
+		}
+		if err := f.find(); err != nil {
+			return Change{}, err
+		}
+	}
+}
+
+// Close gives up the feed. It need not be called after an error of Next, except
+// that of a context.
+func (f *Feed) Close() error {
+	f.ready = nil
+	return f.leave()
+}
+
+// leave closes the segment.
+func (f *Feed) leave() error {
+	file := f.file
+	f.file, f.in = nil, nil
+	if file == nil {
+		return nil
+	}
+	return file.Close()
+}
+
+// find looks for the next change, which is durable.
+func (f *Feed) find() error {
+	db := f.db
+	s := db.acquire()
+	defer db.release(s)
+	if err := db.open(); err != nil {
+		return err
+	}
+	for _, m := range s.mems { // newest first
+		if m.first <= f.next {
+			return f.copy(m)
+		}
+	}
+	db.history.mu.Lock()
+	var found segment
+	oldest := s.newest() + 1
+	for _, g := range db.history.segments {
+		oldest = min(oldest, g.first)
+		if g.first <= f.next && f.next <= g.last {
+			found = g
+		}
+	}
+	db.history.mu.Unlock()
+	if found.name == "" {
+		return fmt.Errorf("%w: change %d; the oldest is %d", ErrTooOld, f.next, oldest)
+	}
+	file, err := db.files.disk.Open(path.Join(db.files.dir, found.name), false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: change %d, whose file was removed just now", ErrTooOld, f.next)
+	} else if err != nil {
+		return err
+	}
+	f.file, f.last = file, found.last
+	f.in, err = readSegment(found.name, bufio.NewReaderSize(io.NewSectionReader(file, 0, found.bytes), 64<<10))
+	if err == nil && (f.in.first != found.first || f.in.store != db.life.store) {
+		err = f.in.bad(fmt.Sprintf("changes from %d on of store %016x", found.first, db.life.store), fmt.Sprintf("%d, %016x", f.in.first, f.in.store))
+	}
+	if err != nil {
+		return errors.Join(err, f.leave())
+	}
+	return nil
+}
+
+// copy takes changes out of a memtable, which the caller's state has: those that
+// are durable, up to feedBytes and the first large value.
+func (f *Feed) copy(m *mem) error {
+	db := f.db
+	limit, spans := db.durable.known(), db.spansOf(m)
+	size, next := 0, f.next
+	var failed error
+	enough := false
+	for i, part := range spans {
+		if i+1 < len(spans) && spans[i+1].first <= next {
+			continue
+		}
+		at := part.lo
+		if h := f.hint; h.segment == m.number && h.seq == next && part.lo <= h.at && h.at < part.hi {
+			at = h.at
+		}
+		m.table.Each(at, part.hi, func(e message.Message, more bool, end int) bool {
+			if e.Seq < next {
+				return true
+			}
+			enough = e.Seq > limit || size >= feedBytes || len(f.ready) > 0 && e.Kind == message.Blob
+			if enough {
+				return false
+			}
+			var value []byte
+			if value, failed = db.valueOf(e); failed != nil {
+				return false
+			}
+			c := Change{Number: uint64(e.Seq), Kind: ChangeKind(e.Kind), More: more}
+			if e.Kind == message.Blob {
+				c.Kind, c.Value = ChangePut, value
+				size = feedBytes
+			} else {
+				c.Value = append([]byte(nil), value...)
+			}
+			c.Key = append([]byte(nil), e.Key...)
+			f.ready = append(f.ready, c)
+			size += len(c.Key) + len(value) + 1
+			next = e.Seq + 1
+			f.hint.segment, f.hint.seq, f.hint.at = m.number, next, end
+			return true
+		})
+		if failed != nil {
+			f.ready = nil
+			return explain(failed)
+		}
+		if enough {
+			break
+		}
+	}
+	if len(f.ready) == 0 {
+		// It came into the tree by another way, as an ingest does.
+		return fmt.Errorf("%w: change %d was never in a memtable", ErrTooOld, f.next)
+	}
+	return nil
+}
+
+// await returns when the changes up to seq are durable, or with the error of the
+// context or of stopped.
+func (d *durability) await(ctx context.Context, seq message.Seq, stopped func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.reached >= seq {
+		return nil
+	}
+	wake := context.AfterFunc(ctx, d.wake)
+	defer wake()
+	for d.reached < seq {
+		if err := stopped(); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d.ended.Wait()
+	}
+	return nil
+}
+
+// wake makes all that wait look again.
+func (d *durability) wake() {
+	d.mu.Lock()
+	d.ended.Broadcast()
+	d.mu.Unlock()
+}
+
+// known is the number up to which everything is durable.
+func (d *durability) known() message.Seq {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.reached
+}
+
+// LastChange is the number of the last change that readers see, zero in a store
+// that never had one.
+func (db *DB) LastChange() uint64 { return uint64(db.writer.seen()) }
