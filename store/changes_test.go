@@ -24,8 +24,8 @@ type event struct {
 	more       bool
 }
 
-// recorder makes random changes, and records all that it has asked for.
-type recorder struct {
+// historian makes random changes, and records all that it has asked for.
+type historian struct {
 	t   *testing.T
 	r   *rand.Rand
 	db  *store.DB
@@ -39,7 +39,7 @@ func historic(bytes int64) store.Options {
 }
 
 // draw makes a random change.
-func (c *recorder) draw() event {
+func (c *historian) draw() event {
 	key := fmt.Sprintf("key%03d", c.r.Intn(300))
 	switch p := c.r.Intn(100); {
 	case p < 60:
@@ -58,7 +58,7 @@ func (c *recorder) draw() event {
 
 // commit makes a change, or several in a batch. What it asks for is recorded first:
 // a crash may keep it.
-func (c *recorder) commit() {
+func (c *historian) commit() {
 	n := 1
 	if c.r.Intn(3) == 0 {
 		n = 1 + c.r.Intn(6)
@@ -129,7 +129,7 @@ func TestChangesAgainstAList(t *testing.T) {
 	for seed := range int64(6) {
 		disk := sim.NewDisk()
 		o := historic(1 << 30)
-		c := &recorder{t: t, r: rand.New(rand.NewSource(seed)), db: open(t, disk, o)}
+		c := &historian{t: t, r: rand.New(rand.NewSource(seed)), db: open(t, disk, o)}
 		seen, synced := 0, 0
 		ends := []int{0} // of batches
 		for step := range 4000 {
@@ -185,7 +185,7 @@ func TestChangesAgainstAList(t *testing.T) {
 func TestCrashesOfHistory(t *testing.T) {
 	disk, o := sim.NewDisk(), historic(1<<30)
 	hook := &hookDisk{Disk: disk}
-	var c *recorder
+	var c *historian
 	r := rand.New(rand.NewSource(9))
 	synced, crashes, ops := 0, 0, 0
 	hook.after = func(string) {
@@ -203,7 +203,7 @@ func TestCrashesOfHistory(t *testing.T) {
 			}
 			drain(t, db, c.all[:last], 0, nil)
 			// Other changes with the same numbers, and another crash.
-			next := &recorder{t: t, r: r, db: db, all: append([]event(nil), c.all[:last]...)}
+			next := &historian{t: t, r: r, db: db, all: append([]event(nil), c.all[:last]...)}
 			for range 100 {
 				next.commit()
 				if r.Intn(40) == 0 {
@@ -222,7 +222,7 @@ func TestCrashesOfHistory(t *testing.T) {
 	}
 	db, err := store.Open(world(hook, 7), "db", o)
 	must(t, err)
-	c = &recorder{t: t, r: rand.New(rand.NewSource(1)), db: db}
+	c = &historian{t: t, r: rand.New(rand.NewSource(1)), db: db}
 	for i := range 700 {
 		c.commit()
 		if i%50 == 49 {
@@ -246,7 +246,7 @@ func TestCrashesOfHistory(t *testing.T) {
 func TestSlowFeeds(t *testing.T) {
 	disk, bound := sim.NewDisk(), int64(100<<10)
 	o := historic(bound)
-	c := &recorder{t: t, r: rand.New(rand.NewSource(1)), db: open(t, disk, o)}
+	c := &historian{t: t, r: rand.New(rand.NewSource(1)), db: open(t, disk, o)}
 	slow, err := c.db.Changes(0)
 	must(t, err)
 	c.commit()
@@ -309,7 +309,7 @@ func TestSlowFeeds(t *testing.T) {
 // Every bit of the history's files counts.
 func TestDamagedHistory(t *testing.T) {
 	disk, o := sim.NewDisk(), historic(1<<30)
-	c := &recorder{t: t, r: rand.New(rand.NewSource(2)), db: open(t, disk, o)}
+	c := &historian{t: t, r: rand.New(rand.NewSource(2)), db: open(t, disk, o)}
 	for range 250 {
 		c.commit()
 	}
@@ -453,4 +453,42 @@ func TestChangesAreAwaited(t *testing.T) {
 	read.Wait()
 	must(t, db.Close())
 	ended.Wait()
+}
+
+// What an ingest brings is not in a feed, which says so, and goes on behind it.
+func TestChangesBehindAnIngest(t *testing.T) {
+	disk, o := sim.NewDisk(), historic(1<<30)
+	c := &historian{t: t, r: rand.New(rand.NewSource(2)), db: open(t, disk, o)}
+	c.commit()
+	before := uint64(len(c.all))
+	in, err := c.db.Ingest()
+	must(t, err)
+	must(t, in.Put([]byte("ingested"), []byte("v")))
+	must(t, in.Commit())
+	after := c.db.LastChange()
+	if after <= before {
+		t.Fatalf("the last change is %d, it was %d before the ingest", after, before)
+	}
+	must(t, c.db.Put([]byte("k"), []byte("v")))
+	for range 2 { // in memory, and from the file
+		must(t, c.db.Sync())
+		feed, err := c.db.Changes(0)
+		must(t, err)
+		for n := uint64(1); n <= before; n++ {
+			got, err := feed.Next(t.Context())
+			if must(t, err); got.Number != n {
+				t.Fatalf("change %d in the place of %d", got.Number, n)
+			}
+		}
+		if _, err := feed.Next(t.Context()); !errors.Is(err, store.ErrTooOld) {
+			t.Errorf("at the ingest: %v", err)
+		}
+		feed, err = c.db.Changes(after)
+		must(t, err)
+		if got, err := feed.Next(t.Context()); err != nil || got.Number != after+1 || string(got.Key) != "k" {
+			t.Errorf("behind the ingest: %d %q, %v", got.Number, got.Key, err)
+		}
+		must(t, c.db.Flush())
+	}
+	must(t, c.db.Close())
 }
