@@ -265,7 +265,7 @@ func (f *Feed) copy(m *mem) error {
 func (d *durability) await(ctx context.Context, seq message.Seq, stopped func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.reached >= seq {
+	if seq <= d.reached {
 		return nil
 	}
 	wake := context.AfterFunc(ctx, d.wake)

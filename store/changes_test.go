@@ -173,8 +173,8 @@ func TestChangesAgainstAList(t *testing.T) {
 		if got := drain(t, c.db, c.all, 0, nil); got != len(c.all) {
 			t.Errorf("a feed from the beginning ends at %d of %d", got, len(c.all))
 		}
-		if m := c.db.Metrics(); m.HistoryMissing != 0 || m.HistoryBytes == 0 {
-			t.Errorf("%d bytes of history, %d changes missing", m.HistoryBytes, m.HistoryMissing)
+		if m := c.db.History(); m.Missing != 0 || m.Bytes == 0 {
+			t.Errorf("%d bytes of history, %d changes missing", m.Bytes, m.Missing)
 		}
 		must(t, c.db.Close())
 	}
@@ -255,7 +255,7 @@ func TestSlowFeeds(t *testing.T) {
 	must(t, err)
 	for range 6000 {
 		c.commit()
-		if n := c.db.Metrics().HistoryBytes; n > bound {
+		if n := c.db.History().Bytes; n > bound {
 			t.Fatalf("%d bytes of history, the bound is %d", n, bound)
 		}
 	}

@@ -254,9 +254,6 @@ const memsMax = 2
 // for what the caller requested.
 func (db *DB) publishChanges(m *mem, w Write) error {
 	seq := db.writer.publish()
-	if db.history.on() {
-		db.history.note(m, seq)
-	}
 	wait := w == Sync || db.opt.Durability == EveryCommit
 	if db.traced {
 		db.tracer.Trace(Changed{Version: uint64(seq)})

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -49,7 +50,7 @@ type History struct {
 	// Must refuses to flush what the history cannot keep: without room on the disk
 	// changes wait, and any other error stops the store. Otherwise such changes are
 	// missing in the history, which is logged and counted
-	// (Metrics.HistoryMissing), and a Feed that comes to them ends with ErrTooOld.
+	// (DB.History), and a Feed that comes to them ends with ErrTooOld.
 	Must bool
 }
 
@@ -59,17 +60,16 @@ const (
 	historyPiece  = 256 << 10 // of the changes in a section
 
 	historyVersion   = 1
-	historyBeginSize = 24
+	historyBeginSize = 32
 	changeHeader     = 16
 	moreFollow       = 1 // flag of a change: the next one is of the same batch
 )
 
 // Kinds of sections, in the order in which they stand in a segment.
 const (
-	historyBegin   = 16 // version, store, first number
+	historyBegin   = 16 // version, store, first number, time
 	historyChanges = 17 // a part of the changes
-	historyTimes   = 18 // numbers, and when they were given out
-	historyEnd     = 19 // last number
+	historyEnd     = 18 // last number
 )
 
 // history is the segments.
@@ -81,8 +81,6 @@ type history struct {
 	// stale are segments that a crash has left, or that are not wanted. Only the
 	// holder of checkpointer.mu uses them.
 	stale []string
-	// pending is the last change that was made, and when; under DB.mu.
-	pending moment
 }
 
 // segment is a file with the changes first to last.
@@ -90,12 +88,6 @@ type segment struct {
 	name        string
 	first, last message.Seq
 	bytes       int64
-}
-
-// moment says that a change was made at or before a time.
-type moment struct {
-	seq  message.Seq
-	wall int64 // nanoseconds since 1970
 }
 
 func (h *history) init(db *DB) {
@@ -160,25 +152,6 @@ func (h *history) find(cut message.Seq) error {
 	slices.SortFunc(h.segments, func(a, b segment) int { return cmp.Compare(a.first, b.first) })
 	return nil
 }
-
-// note records when a change was made. The caller holds DB.mu; m has the change.
-func (h *history) note(m *mem, seq message.Seq) {
-	now := moment{seq, h.db.clock.Wall().UnixNano()}
-	if p := h.pending; p.seq >= m.first && (len(m.moments) == 0 || p.wall-m.moments[len(m.moments)-1].wall >= m.every) {
-		if len(m.moments) == momentsMax {
-			for i := range momentsMax / 2 {
-				m.moments[i] = m.moments[2*i+1]
-			}
-			m.moments, m.every = m.moments[:momentsMax/2], 2*m.every
-		}
-		m.moments = append(m.moments, p)
-	}
-	h.pending = now
-}
-
-// A memtable has at most momentsMax moments. They are a second apart at first,
-// and twice as long when that would be too many.
-const momentsMax = 1024
 
 // save makes the changes of a memtable durable in a segment. The memtable is full,
 // and the caller holds checkpointer.mu.
@@ -256,6 +229,19 @@ func (h *history) trim() {
 	}
 }
 
+// HistoryMetrics are the present sizes of a history.
+type HistoryMetrics struct {
+	// Bytes is the length of its files.
+	Bytes int64
+	// Missing is how many changes could not be kept since the store was opened.
+	Missing int64
+}
+
+// History returns the sizes of the history.
+func (db *DB) History() HistoryMetrics {
+	return HistoryMetrics{Bytes: db.history.size(), Missing: db.metrics.historyMissing.Load()}
+}
+
 // size is the length of all segments in bytes.
 func (h *history) size() (n int64) {
 	h.mu.Lock()
@@ -293,17 +279,10 @@ func (h *history) write(m *mem) (segment, error) {
 
 // fill writes the sections of a segment.
 func (h *history) fill(f env.File, m *mem, s segment) (int64, error) {
-	file := &sequential{file: f, max: h.db.opt.History.Bytes}
-	buffered := bufio.NewWriterSize(file, historyPiece)
-	out := stream.NewWriter(buffered)
-	begin := binary.LittleEndian.AppendUint32(nil, historyVersion)
-	begin = binary.LittleEndian.AppendUint32(begin, 0)
-	begin = binary.LittleEndian.AppendUint64(begin, h.db.life.store)
-	begin = binary.LittleEndian.AppendUint64(begin, uint64(s.first))
-	if err := out.Section(historyBegin, begin); err != nil {
+	w, err := newChangeWriter(&sequential{file: f, max: h.db.opt.History.Bytes}, h.db.life.store, s.first, h.db.clock.Wall())
+	if err != nil {
 		return 0, err
 	}
-	w := changeWriter{out: out}
 	var failed error
 	for _, part := range h.db.spansOf(m) {
 		m.table.Each(part.lo, part.hi, func(e message.Message, more bool, _ int) bool {
@@ -314,34 +293,10 @@ func (h *history) fill(f env.File, m *mem, s segment) (int64, error) {
 			return 0, failed
 		}
 	}
-	if err := w.flush(); err != nil {
-		return 0, err
-	}
 	if w.last != s.last {
 		return 0, fmt.Errorf("a memtable with changes up to %d was read up to %d", s.last, w.last)
 	}
-	var times []byte
-	for _, t := range h.momentsOf(m) {
-		times = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(times, uint64(t.seq)), uint64(t.wall))
-	}
-	if err := out.Section(historyTimes, times); err != nil {
-		return 0, err
-	}
-	if err := out.Section(historyEnd, binary.LittleEndian.AppendUint64(nil, uint64(s.last))); err != nil {
-		return 0, err
-	}
-	return out.Bytes(), buffered.Flush()
-}
-
-// momentsOf are the moments of a full memtable.
-func (h *history) momentsOf(m *mem) []moment {
-	h.db.mu.Lock()
-	defer h.db.mu.Unlock()
-	moments := slices.Clone(m.moments)
-	if p := h.pending; p.seq >= m.first && p.seq <= m.table.MaxSeq() {
-		moments = append(moments, p)
-	}
-	return moments
+	return w.end()
 }
 
 // span is a part of a memtable's arena that has changes and nothing else, from the
@@ -378,11 +333,35 @@ func (s *sequential) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// changeWriter writes changes, in pieces.
+// changeWriter writes a segment.
 type changeWriter struct {
-	out  *stream.Writer
-	buf  []byte
-	last message.Seq
+	buffered *bufio.Writer
+	out      *stream.Writer
+	buf      []byte
+	last     message.Seq
+}
+
+// newChangeWriter begins a segment of changes that were made by that time.
+func newChangeWriter(to io.Writer, store uint64, first message.Seq, wall time.Time) (*changeWriter, error) {
+	buffered := bufio.NewWriterSize(to, historyPiece)
+	w := &changeWriter{buffered: buffered, out: stream.NewWriter(buffered)}
+	begin := binary.LittleEndian.AppendUint32(nil, historyVersion)
+	begin = binary.LittleEndian.AppendUint32(begin, 0)
+	begin = binary.LittleEndian.AppendUint64(begin, store)
+	begin = binary.LittleEndian.AppendUint64(begin, uint64(first))
+	begin = binary.LittleEndian.AppendUint64(begin, uint64(wall.UnixNano()))
+	return w, w.out.Section(historyBegin, begin)
+}
+
+// end ends the segment, and returns its length.
+func (w *changeWriter) end() (int64, error) {
+	if err := w.flush(); err != nil {
+		return 0, err
+	}
+	if err := w.out.Section(historyEnd, binary.LittleEndian.AppendUint64(nil, uint64(w.last))); err != nil {
+		return 0, err
+	}
+	return w.out.Bytes(), w.buffered.Flush()
 }
 
 // message writes a message of a memtable, whose large value it reads.
@@ -395,16 +374,20 @@ func (w *changeWriter) message(db *DB, m message.Message, more bool) error {
 	if kind == message.Blob {
 		kind = message.Put
 	}
+	return w.change(Change{Number: uint64(m.Seq), Kind: ChangeKind(kind), Key: m.Key, Value: value, More: more})
+}
+
+func (w *changeWriter) change(c Change) error {
 	var head [changeHeader]byte
-	head[0] = byte(kind)
-	if more {
+	head[0] = byte(c.Kind)
+	if c.More {
 		head[1] = moreFollow
 	}
-	binary.LittleEndian.PutUint16(head[2:], uint16(len(m.Key)))
-	binary.LittleEndian.PutUint32(head[4:], uint32(len(value)))
-	binary.LittleEndian.PutUint64(head[8:], uint64(m.Seq))
-	w.last = m.Seq
-	return cmp.Or(w.write(head[:]), w.write(m.Key), w.write(value))
+	binary.LittleEndian.PutUint16(head[2:], uint16(len(c.Key)))
+	binary.LittleEndian.PutUint32(head[4:], uint32(len(c.Value)))
+	binary.LittleEndian.PutUint64(head[8:], c.Number)
+	w.last = message.Seq(c.Number)
+	return cmp.Or(w.write(head[:]), w.write(c.Key), w.write(c.Value))
 }
 
 // valueOf is the value of a message, wherever it is.
@@ -450,7 +433,7 @@ type segmentReader struct {
 	store       uint64
 	first, next message.Seq
 	last        message.Seq
-	moments     []moment
+	wall        time.Time // the changes were made by then
 }
 
 func (r *segmentReader) bad(want, found string) error {
@@ -472,6 +455,7 @@ func readSegment(name string, in io.Reader) (*segmentReader, error) {
 	}
 	r.store = binary.LittleEndian.Uint64(b[8:])
 	r.first = message.Seq(binary.LittleEndian.Uint64(b[16:]))
+	r.wall = time.Unix(0, int64(binary.LittleEndian.Uint64(b[24:])))
 	r.next = r.first
 	return r, nil
 }
@@ -568,16 +552,6 @@ func (r *segmentReader) more() error {
 	if kind == historyChanges {
 		r.rest = b
 		return nil
-	}
-	if kind != historyTimes || len(b)%16 != 0 {
-		return r.bad("times", fmt.Sprintf("section %d of %d bytes", kind, len(b)))
-	}
-	for t := range slices.Chunk(b, 16) {
-		r.moments = append(r.moments, moment{message.Seq(binary.LittleEndian.Uint64(t)), int64(binary.LittleEndian.Uint64(t[8:]))})
-	}
-	kind, b, err = r.section()
-	if err != nil {
-		return err
 	}
 	if kind != historyEnd || len(b) != 8 || message.Seq(binary.LittleEndian.Uint64(b)) != r.next-1 {
 		return r.bad(fmt.Sprintf("the end behind change %d", r.next-1), fmt.Sprintf("section %d, %x", kind, b))

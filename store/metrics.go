@@ -57,9 +57,6 @@ type Metrics struct {
 	// ReserveBytes are the free bytes that puts leave to deletes, flushes,
 	// merges and checkpoints, so that a full disk can be emptied.
 	ReserveBytes int64
-	// HistoryBytes are the files of the history (Options.History), and
-	// HistoryMissing is how many changes could not be put there.
-	HistoryBytes, HistoryMissing int64
 	// MemoryBytes are in use outside of the Go heap, of MemoryLimit; of them
 	// IndexBytes for the fences and filters of branches. MemoryPeak is the most
 	// that was in use or kept for the next use; above MemoryLimit, Memory was
@@ -100,7 +97,6 @@ func (db *DB) Metrics() Metrics {
 	end, free, retired := db.space.pages()
 	m.FileBytes, m.FreeBytes, m.RetiredBytes = int64(end)*4096, int64(free)*4096, int64(retired)*4096
 	m.ReserveBytes = db.space.reserved()
-	m.HistoryBytes, m.HistoryMissing = db.history.size(), c.historyMissing.Load()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	m.Puts = c.changes[message.Put] + c.changes[message.Blob]

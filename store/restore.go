@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/datafile"
@@ -26,8 +27,19 @@ import (
 
 // RestoreOptions are the options of Restore. The zero RestoreOptions are valid.
 type RestoreOptions struct {
-	// Memory bounds the memory of Restore, as Options.Memory.
+	// Memory bounds the memory of Restore, as Options.Memory. With an archive it
+	// must be as much as the store had, so that each batch fits.
 	Memory int64
+
+	// Archive is the disk of an archive, and ArchiveDir its directory there: its
+	// changes behind the copies are applied. Until ends that behind the last batch
+	// up to a change, UntilTime behind the last one that was archived by a time.
+	Archive    env.Disk
+	ArchiveDir string
+	Until      uint64
+	UntilTime  time.Time
+	// Merger is that of the store, for an archive with merges.
+	Merger Merger
 }
 
 // Restore makes a store of copies: a whole one, and then any number of
@@ -44,26 +56,52 @@ func Restore(ctx context.Context, world env.Env, dir string, o RestoreOptions, c
 	if _, err := opt.Complete(world); err != nil {
 		return fail(err)
 	}
+	if o.Archive == nil {
+		if _, err := restoreAt(ctx, world, dir, o, copies); err != nil {
+			return fail(err)
+		}
+		return nil
+	}
 	if err := world.Disk.MakeDir(dir); err != nil {
 		return fail(err)
 	}
 	if err := onlyNew(world.Disk, dir); err != nil {
 		return fail(err)
 	}
-	fresh := path.Join(dir, datafile.New)
-	if err := restoreFile(ctx, world, fresh, opt, copies); err != nil {
-		if gone := world.Disk.Remove(fresh); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-		return fail(err)
+	if err := restoreUntil(ctx, world, dir, o, copies); err != nil {
+		return fail(errors.Join(err, onlyNew(world.Disk, dir)))
 	}
-	if err := world.Disk.Rename(fresh, path.Join(dir, datafile.Name)); err != nil {
-		return fail(err)
-	}
-	if err := cmp.Or(world.Disk.SyncDir(dir), world.Disk.SyncDir(path.Dir(dir))); err != nil {
+	if err := nameData(world.Disk, dir); err != nil {
 		return fail(err)
 	}
 	return nil
+}
+
+// restoreAt makes a store of copies, and returns what the last one is, without
+// its units.
+func restoreAt(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies []io.Reader) (Mark, error) {
+	if err := world.Disk.MakeDir(dir); err != nil {
+		return Mark{}, err
+	}
+	if err := onlyNew(world.Disk, dir); err != nil {
+		return Mark{}, err
+	}
+	fresh := path.Join(dir, datafile.New)
+	mark, err := restoreFile(ctx, world, fresh, Options{Memory: o.Memory, ReadOnly: true}, copies)
+	if err != nil {
+		if gone := world.Disk.Remove(fresh); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+		return Mark{}, err
+	}
+	return mark, nameData(world.Disk, dir)
+}
+
+// nameData gives a data file that is complete its name.
+func nameData(disk env.Disk, dir string) error {
+	return cmp.Or(
+		disk.Rename(path.Join(dir, datafile.New), path.Join(dir, datafile.Name)),
+		disk.SyncDir(dir), disk.SyncDir(path.Dir(dir)))
 }
 
 // onlyNew returns an error if a directory has more than a data file that was not
@@ -74,6 +112,12 @@ func onlyNew(disk env.Disk, dir string) error {
 		return err
 	}
 	for _, name := range names {
+		if name == restoreWork {
+			if err := removeWork(disk, dir); err != nil {
+				return err
+			}
+			continue
+		}
 		if name != datafile.New {
 			return fmt.Errorf("the directory has %q, want an empty one", name)
 		}
@@ -85,29 +129,29 @@ func onlyNew(disk env.Disk, dir string) error {
 }
 
 // restoreFile makes and checks a data file.
-func restoreFile(ctx context.Context, world env.Env, name string, o Options, copies []io.Reader) error {
+func restoreFile(ctx context.Context, world env.Env, name string, o Options, copies []io.Reader) (Mark, error) {
 	if len(copies) == 0 {
-		return errors.New("no copy was given")
+		return Mark{}, errors.New("no copy was given")
 	}
 	f, err := world.Disk.Open(name, true)
 	if err != nil {
-		return err
+		return Mark{}, err
 	}
 	r := restoring{ctx: ctx, file: f}
 	for i, c := range copies {
 		r.which = i + 1
 		if err := r.copy(c); err != nil {
-			return errors.Join(err, f.Close())
+			return Mark{}, errors.Join(err, f.Close())
 		}
 	}
 	if err := errors.Join(r.finish(), f.Close()); err != nil {
-		return err
+		return Mark{}, err
 	}
 	o.Merger = nameOnly(r.super.Merger)
 	if r.super.Merger == "" {
 		o.Merger = nil
 	}
-	return examineFile(ctx, world, name, o)
+	return r.mark, examineFile(ctx, world, name, o)
 }
 
 // restoring applies copies to a file.

@@ -4,7 +4,6 @@ package store
 
 import (
 	"sync/atomic"
-	"time"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
@@ -123,11 +122,8 @@ type mem struct {
 	frameFirst message.Seq
 	frameCount uint32
 	full       bool // there is no room for another frame
-	// spans are the changes of the frames that are closed, and moments when some
-	// changes were made, at least every nanoseconds apart; under db.mu.
-	spans   []span
-	moments []moment
-	every   int64
+	// spans are the changes of the frames that are closed; under db.mu.
+	spans []span
 
 	// The journaler's: segment is nil until the first frame is written, and for
 	// a memtable that recovery has made. Chain is how the journal stood before
@@ -144,7 +140,7 @@ func (db *DB) newMem(number uint64, first message.Seq, size int) *mem {
 	if !ok {
 		return nil
 	}
-	m := &mem{number: number, arena: arena, first: first, frame: journal.SegmentHeader, frameFirst: first, every: int64(time.Second)}
+	m := &mem{number: number, arena: arena, first: first, frame: journal.SegmentHeader, frameFirst: first}
 	m.table, ok = memtable.New(arena, db.pool, m.frame+journal.HeaderSize)
 	if !ok {
 		db.pool.Free(arena)

@@ -172,8 +172,8 @@ func recoveryMutants() []Mutant {
 		},
 		crash("store/recovery/batch-split-over-frames", "store", NotAtomic,
 			"A batch may be in two frames, of which a crash keeps one.",
-			"\t\tdb.writer.append(m, kind, key, value)\n\t\treturn nil\n",
-			"\t\tdb.writer.append(m, kind, key, value)\n\t\tif m.frameCount == 1 && m.table.Pos()+b.room+8192 < len(m.arena) {\n\t\t\tdb.writer.closeFrame(m)\n\t\t}\n\t\treturn nil\n"),
+			"\t\tdb.writer.append(m, kind, key, value, left > 0)\n\t\treturn nil\n",
+			"\t\tdb.writer.append(m, kind, key, value, left > 0)\n\t\tif m.frameCount == 1 && m.table.Pos()+b.room+8192 < len(m.arena) {\n\t\t\tdb.writer.closeFrame(m)\n\t\t}\n\t\treturn nil\n"),
 		{
 			Name: "store/recovery/last-frame-of-a-memtable-is-not-written", Kind: Lost, In: "store", Packages: []string{"store"}, Run: "TestSyncBesideFlushes",
 			Breaks: "When a memtable is full its open frame is forgotten.",

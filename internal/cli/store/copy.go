@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -171,27 +172,75 @@ that "ashlar store copy" or DB.Copy has made, and of any number of increments, e
 since the one before it; "-" is stdin. It reads everything again and checks it
 before the store gets its name: DIR has a sound store, or none.
 
-Exit codes: 0 restored; 150 a copy is cut or damaged, or does not follow the one
-before it; 130 interrupted; 1 files; 2 usage.`
+With --archive it goes on from there with the changes in a directory that DB.Archive
+has filled: to the end, or, with --until, to the last batch up to a change, or to
+what was archived by a time. Archives of stores with a merger need their program
+(store.Restore), and --memory must be what the store had.
+
+Exit codes: 0 restored; 150 a copy or the archive is cut or damaged, or does not
+follow what is before it; 130 interrupted; 1 files; 2 usage.`
 
 func newRestoreCommand(t *console.Terminal) *cobra.Command {
-	var o shared
+	var o restoreOptions
 	cmd := &cobra.Command{
 		Use:   "restore DIR COPY...",
 		Short: "Make a store of a copy and its increments",
 		Long:  restoreHelp,
 		Example: `  ashlar store restore db monday.copy tuesday.copy
-  ssh host cat monday.copy | ashlar store restore db -`,
+  ssh host cat monday.copy | ashlar store restore db -
+  ashlar store restore db monday.copy --archive changes --until 2026-11-23T12:00:00Z
+  ashlar store restore db monday.copy --archive changes --until 48213`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runRestore(cmd.Context(), t, o, args[0], args[1:])
 		},
 	}
 	o.runFlags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.archive, "archive", "", "apply the changes that are archived in `DIR`")
+	f.StringVar(&o.until, "until", "", "end behind a `CHANGE` or at a time such as 2026-11-23T12:00:00Z")
 	return cmd
 }
 
-func runRestore(ctx context.Context, t *console.Terminal, o shared, dir string, copies []string) error {
+type restoreOptions struct {
+	shared
+	archive, until string
+}
+
+// options are those of store.Restore, and what is to be closed behind it.
+func (o *restoreOptions) options() (store.RestoreOptions, io.Closer, error) {
+	r := store.RestoreOptions{Memory: o.memory.Bytes}
+	if o.archive == "" {
+		if o.until != "" {
+			return r, nil, exit.With(exit.Usage, errors.New("--until without --archive"))
+		}
+		return r, io.NopCloser(nil), nil
+	}
+	if n, err := strconv.ParseUint(o.until, 10, 64); err == nil && n > 0 {
+		r.Until = n
+	} else if at, err := time.Parse(time.RFC3339Nano, o.until); err == nil {
+		r.UntilTime = at
+	} else if o.until != "" {
+		return r, nil, exit.With(exit.Usage, fmt.Errorf("--until %q: want the number of a change, or a time such as 2026-11-23T12:00:00Z", o.until))
+	}
+	abs, err := filepath.Abs(o.archive)
+	if err != nil {
+		return r, nil, exit.Failed(err)
+	}
+	disk, err := osenv.OpenDisk(filepath.Dir(abs))
+	if err != nil {
+		return r, nil, exit.Failed(err)
+	}
+	r.Archive, r.ArchiveDir = disk, filepath.Base(abs)
+	return r, disk, nil
+}
+
+func runRestore(ctx context.Context, t *console.Terminal, o restoreOptions, dir string, copies []string) error {
+	opt, archive, err := o.options()
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return exit.Failed(err)
@@ -207,10 +256,10 @@ func runRestore(ctx context.Context, t *console.Terminal, o shared, dir string, 
 	start := time.Now()
 	err = work(ctx, t, o.quiet, func() string { return metered.megabytes(start) }, func() error {
 		return withAll(copies, nil, func(in []io.Reader) error {
-			return store.Restore(ctx, world, filepath.Base(abs), store.RestoreOptions{Memory: o.memory.Bytes}, in...)
+			return store.Restore(ctx, world, filepath.Base(abs), opt, in...)
 		})
 	})
-	if errors.Is(err, store.ErrBase) {
+	if errors.Is(err, store.ErrBase) || errors.Is(err, store.ErrTooOld) {
 		err = exit.With(exit.Spec, err)
 	}
 	if err := streamError(ctx, err); err != nil {

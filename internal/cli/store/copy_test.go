@@ -34,6 +34,54 @@ func run(t *testing.T, args ...string) (code int, out, errors_ string) {
 	return 0, stdout.String(), stderr.String()
 }
 
+// An archive is applied up to a change.
+func TestRestoreUntil(t *testing.T) {
+	dir := t.TempDir()
+	disk, err := osenv.OpenDisk(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	world := osenv.New()
+	world.Disk = disk
+	o := treeOptions
+	o.History.Bytes = 1 << 20
+	db, err := store.Open(world, "db", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.Create(filepath.Join(dir, "whole"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Copy(t.Context(), whole, nil)
+	err = errors.Join(err, whole.Close(), db.Put([]byte("one"), nil), db.Put([]byte("two"), nil), db.Sync())
+	if err == nil {
+		_, err = db.Archive(t.Context(), disk, "changes", 0)
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for until, want := range map[string]string{"1": "one", "2": "onetwo", "2100-01-01T00:00:00Z": "onetwo"} {
+		to := filepath.Join(dir, "until"+until)
+		code, _, text := run(t, "restore", to, whole.Name(), "--archive", filepath.Join(dir, "changes"), "--until", until)
+		if code != 0 {
+			t.Fatalf("until %s: exit code %d, %s", until, code, text)
+		}
+		_, keys, _ := run(t, "dump", "--keys", to)
+		for _, key := range []string{"one", "two"} {
+			if strings.Contains(keys, key) != strings.Contains(want, key) {
+				t.Errorf("until %s: %s, want %s", until, keys, want)
+			}
+		}
+	}
+	for until, want := range map[string]int{"9": exit.Spec, "never": exit.Usage} {
+		if code, _, text := run(t, "restore", filepath.Join(dir, "no"), whole.Name(), "--archive", filepath.Join(dir, "changes"), "--until", until); code != want {
+			t.Errorf("until %s: exit code %d, %s", until, code, text)
+		}
+	}
+}
+
 // A store is copied to files and to stdout, restored, and verified; a damaged copy
 // and a wrong order are refused with their codes.
 func TestCopyAndRestore(t *testing.T) {

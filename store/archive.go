@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
+)
+
+// An archive is a directory with segments of the history of one store, in files of
+// the same form and names. It is filled from a feed: so it has what is durable and
+// nothing else, a crash of the store takes nothing of it back, and a slow or failing
+// archive is an error of Archive and not of the store.
+
+// archiveBytes is the size at which a file of an archive ends, with the batch.
+const archiveBytes = 64 << 20
+
+// Archive adds to the archive in a directory, which it makes if necessary, the
+// changes that are durable now: those behind the last one that the archive has, or
+// behind after if that is more, as in a new archive behind the copy that it goes
+// with (Mark.Number). It returns the number of the last change of the archive.
+//
+// The store must have a history (Options.History), which bounds how much may
+// change between two calls: beyond that the error is an ErrTooOld, and a new copy
+// and a new archive must be begun. The archive is durable when Archive returns,
+// and after an error or a crash it has some of the new changes, in whole files.
+func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint64) (uint64, error) {
+	fail := func(err error) (uint64, error) {
+		return after, fmt.Errorf("archive to %s: %w", dir, err)
+	}
+	if err := disk.MakeDir(dir); err != nil {
+		return fail(err)
+	}
+	if err := disk.SyncDir(path.Dir(dir)); err != nil {
+		return fail(err)
+	}
+	segments, err := archived(disk, dir, db.life.store)
+	if err != nil {
+		return fail(err)
+	}
+	if n := len(segments); n > 0 {
+		after = max(after, uint64(segments[n-1].last))
+	}
+	limit, wall := uint64(db.durable.known()), db.clock.Wall()
+	feed, err := db.Changes(after)
+	if err != nil {
+		return fail(err)
+	}
+	for after < limit {
+		last, err := db.archiveFile(ctx, disk, dir, feed, message.Seq(after+1), limit, wall)
+		if err != nil {
+			return fail(errors.Join(err, feed.Close()))
+		}
+		after = last
+	}
+	return after, feed.Close()
+}
+
+// archived are the files of an archive for a store, by their first numbers.
+func archived(disk env.Disk, dir string, store uint64) (segments []segment, err error) {
+	names, err := disk.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if of, s, ok := parseSegment(name); ok && of == store {
+			segments = append(segments, s)
+		}
+	}
+	slices.SortFunc(segments, func(a, b segment) int { return cmp.Compare(a.first, b.first) })
+	return segments, nil
+}
+
+// archiveFile writes one file, of changes up to limit at most.
+func (db *DB) archiveFile(ctx context.Context, disk env.Disk, dir string, feed *Feed, first message.Seq, limit uint64, wall time.Time) (last uint64, err error) {
+	name := path.Join(dir, historyNew)
+	f, err := disk.Open(name, true)
+	if err != nil {
+		return 0, err
+	}
+	if err = f.Truncate(0); err == nil {
+		last, err = fillArchive(ctx, f, db.life.store, feed, first, limit, wall)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return 0, err
+	}
+	if err := disk.Rename(name, path.Join(dir, segmentName(db.life.store, first, message.Seq(last)))); err != nil {
+		return 0, err
+	}
+	return last, disk.SyncDir(dir)
+}
+
+func fillArchive(ctx context.Context, f env.File, store uint64, feed *Feed, first message.Seq, limit uint64, wall time.Time) (uint64, error) {
+	w, err := newChangeWriter(&sequential{file: f, max: 1<<63 - 1}, store, first, wall)
+	if err != nil {
+		return 0, err
+	}
+	for size := 0; ; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		c, err := feed.Next(ctx)
+		if err == nil {
+			err = w.change(c)
+		}
+		if err != nil {
+			return 0, err
+		}
+		size += len(c.Key) + len(c.Value)
+		if !c.More && (c.Number >= limit || size >= archiveBytes) {
+			_, err := w.end()
+			return c.Number, err
+		}
+	}
+}
+
+// replaying applies an archive to a store that was restored from copies.
+type replaying struct {
+	ctx    context.Context
+	db     *DB
+	o      RestoreOptions
+	source uint64 // the store that was copied
+	batch  *Batch
+}
+
+// run applies the changes behind the copy, up to what the options ask for.
+func (r *replaying) run() error {
+	segments, err := archived(r.o.Archive, r.o.ArchiveDir, r.source)
+	if err != nil {
+		return err
+	}
+	at := r.db.LastChange()
+	if r.o.Until > 0 && at > r.o.Until {
+		return fmt.Errorf("the copy has changes up to %d, and cannot give the state after change %d", at, r.o.Until)
+	}
+	for _, s := range segments {
+		if uint64(s.last) <= r.db.LastChange() || r.o.Until > 0 && r.db.LastChange() >= r.o.Until {
+			continue
+		}
+		if next := r.db.LastChange() + 1; uint64(s.first) > next {
+			return fmt.Errorf("%w: the archive lacks changes %d to %d", ErrTooOld, next, s.first-1)
+		}
+		over, err := r.segment(s)
+		if err != nil || over {
+			return err
+		}
+	}
+	if r.o.Until > 0 && r.db.LastChange() < r.o.Until && len(r.pastUntil(segments)) == 0 {
+		return fmt.Errorf("%w: change %d; the archive ends at %d", ErrTooOld, r.o.Until, r.db.LastChange())
+	}
+	return nil
+}
+
+// pastUntil are the segments that have the change at which to end: it is within a
+// batch, which is left out.
+func (r *replaying) pastUntil(segments []segment) (past []segment) {
+	for _, s := range segments {
+		if uint64(s.last) >= r.o.Until {
+			past = append(past, s)
+		}
+	}
+	return past
+}
+
+// segment applies a file; over reports that it has what is beyond the end.
+func (r *replaying) segment(s segment) (over bool, err error) {
+	f, err := r.o.Archive.Open(path.Join(r.o.ArchiveDir, s.name), false)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	size, err := f.Size()
+	if err != nil {
+		return false, err
+	}
+	in, err := readSegment(s.name, bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 64<<10))
+	if err != nil {
+		return false, err
+	}
+	if in.store != r.source || in.first != s.first {
+		return false, in.bad("what the name of the file says", fmt.Sprintf("store %016x from change %d on", in.store, in.first))
+	}
+	if !r.o.UntilTime.IsZero() && in.wall.After(r.o.UntilTime) {
+		return true, nil
+	}
+	for {
+		c, err := in.change()
+		if err == io.EOF {
+			if r.batch.Len() > 0 || in.last != s.last {
+				return false, in.bad(fmt.Sprintf("a batch that ends at change %d", s.last), "the end")
+			}
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if c.Number <= r.db.LastChange() {
+			continue
+		}
+		if r.o.Until > 0 && c.Number > r.o.Until {
+			r.batch.Reset()
+			return true, nil
+		}
+		if err := r.apply(c); err != nil {
+			return false, err
+		}
+	}
+}
+
+// apply makes a change, when its batch is complete.
+func (r *replaying) apply(c Change) error {
+	switch c.Kind {
+	case ChangePut:
+		r.batch.Put(c.Key, c.Value)
+	case ChangeDelete:
+		r.batch.Delete(c.Key)
+	case ChangeDeleteRange:
+		r.batch.DeleteRange(c.Key, c.Value)
+	case ChangeMerge:
+		r.batch.Merge(c.Key, c.Value)
+	}
+	if c.More {
+		return nil
+	}
+	err := cmp.Or(r.ctx.Err(), r.db.Commit(r.batch, NoSync))
+	r.batch.Reset()
+	if err != nil {
+		return fmt.Errorf("change %d: %w", c.Number, err)
+	}
+	if last := r.db.LastChange(); last != c.Number {
+		return fmt.Errorf("change %d has become change %d", c.Number, last)
+	}
+	return nil
+}
+
+// restoreUntil restores copies and an archive in a directory of its own, and then
+// gives the data file its place: until that has its name there is no store.
+func restoreUntil(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies []io.Reader) error {
+	work := path.Join(dir, restoreWork)
+	plain := o
+	plain.Archive = nil
+	mark, err := restoreAt(ctx, world, work, plain, copies)
+	if err != nil {
+		return err
+	}
+	if wall := time.Unix(0, mark.wall); !o.UntilTime.IsZero() && wall.After(o.UntilTime) {
+		return fmt.Errorf("the copy is of %v, and cannot give the state of %v", wall, o.UntilTime)
+	}
+	db, err := Open(world, work, Options{Memory: o.Memory, Merger: o.Merger})
+	if err != nil {
+		return err
+	}
+	r := replaying{ctx: ctx, db: db, o: o, source: binary.LittleEndian.Uint64(mark.store[:]), batch: db.NewBatch()}
+	if err := r.run(); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	if err := db.Close(); err != nil { // all is in the tree then, and durable
+		return err
+	}
+	return cmp.Or(
+		world.Disk.Rename(path.Join(work, datafile.Name), path.Join(dir, datafile.New)),
+		world.Disk.SyncDir(dir), world.Disk.SyncDir(work),
+		removeWork(world.Disk, dir))
+}
+
+// restoreWork is the directory in which a store is while an archive is applied.
+const restoreWork = "RESTORE"
+
+// removeWork removes what a restore leaves.
+func removeWork(disk env.Disk, dir string) error {
+	work := path.Join(dir, restoreWork)
+	names, err := disk.List(work)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := disk.Remove(path.Join(work, name)); err != nil {
+			return err
+		}
+	}
+	return disk.Remove(work)
+}
