@@ -224,16 +224,15 @@ func (r *replaying) segment(s segment) (over bool, err error) {
 
 // apply makes a change, when its batch is complete.
 func (r *replaying) apply(c Change) error {
-	switch c.Kind {
-	case ChangePut:
-		r.batch.Put(c.Key, c.Value)
-	case ChangeDelete:
-		r.batch.Delete(c.Key)
-	case ChangeDeleteRange:
-		r.batch.DeleteRange(c.Key, c.Value)
-	case ChangeMerge:
-		r.batch.Merge(c.Key, c.Value)
+	// Keys are as they are stored, those of keyspaces too.
+	kind := message.Kind(c.Kind)
+	if isReserved(kind, c.Key, c.Value) && !r.db.spaces.on.Load() {
+		return fmt.Errorf("change %d is of a keyspace, and the copy is older than the first keyspace: restore a newer one", c.Number)
 	}
+	if err := checkSize(kind, c.Key, c.Value); err != nil {
+		return fmt.Errorf("change %d: %w", c.Number, err)
+	}
+	r.batch.append(kind, c.Key, c.Value)
 	if c.More {
 		return nil
 	}

@@ -145,6 +145,43 @@ func TestEveryPointInTime(t *testing.T) {
 	}
 }
 
+// Keyspaces are archived as all else, if the copy knows that there are some.
+func TestArchivedKeyspaces(t *testing.T) {
+	archive := sim.NewDisk()
+	db := open(t, sim.NewDisk(), historic(1<<30))
+	early, _ := copyOf(t, db, nil)
+	one, err := db.Keyspace("one")
+	must(t, err)
+	whole, mark := copyOf(t, db, nil)
+	must(t, one.Put([]byte("k"), []byte("v")))
+	two, err := db.Keyspace("two")
+	must(t, err)
+	must(t, two.Put([]byte("k"), []byte("w")))
+	must(t, db.Put([]byte("k"), []byte("x")))
+	must(t, db.Sync())
+	_, err = db.Archive(t.Context(), archive, "archive", 0)
+	must(t, err)
+	to := sim.NewDisk()
+	must(t, restoreUntil(t, to, archive, 0, time.Time{}, whole))
+	o := tiny()
+	o.Merger = sum{}
+	restored, err := store.Open(world(to, 5), "new", o)
+	must(t, err)
+	for name, want := range map[string]string{"one": "v", "two": "w"} {
+		k, err := restored.Keyspace(name)
+		must(t, err)
+		if v, err := k.Get([]byte("k"), nil); err != nil || string(v) != want {
+			t.Errorf("%s has %q, %v, want %q", name, v, err, want)
+		}
+	}
+	check(t, restored, map[string]string{"k": "x"})
+	must(t, restored.Close())
+	must(t, db.Close())
+	if err := restoreUntil(t, sim.NewDisk(), archive, 0, time.Time{}, early); err == nil || mark.Number() == 0 {
+		t.Errorf("keyspaces on a copy that is older than the first: %v", err)
+	}
+}
+
 // smallArchive is a copy and an archive of a few files.
 func smallArchive(t *testing.T) (whole []byte, archive *sim.Disk, all []event) {
 	archive = sim.NewDisk()

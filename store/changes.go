@@ -46,7 +46,8 @@ func (k ChangeKind) valid() bool {
 
 func (k ChangeKind) String() string { return message.Kind(k).String() }
 
-// Change is one change of a store.
+// Change is one change of a store. The keys of a keyspace are as they are stored:
+// twelve bytes 0xff, the number of the keyspace, and the key.
 type Change struct {
 	// Number counts the changes of a store, from 1 on.
 	Number     uint64
