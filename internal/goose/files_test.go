@@ -142,3 +142,27 @@ func TestAssertionsNeedNoPackage(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsOfOtherPackages: a variable of another package is an error of its own
+// only if it is made as one; it may also be another name for one, or nil.
+func TestErrorsOfOtherPackages(t *testing.T) {
+	for value, accepted := range map[string]bool{"= errors.New(`x`)": true, "= other": false, "error": false, "= named(`x`)": false} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"go.mod":   "module example.com/errs\n\ngo 1.26\n",
+			"q/q.go":   "package q\n\nimport \"errors\"\n\nvar other = errors.New(\"o\")\n\nvar Err " + value + "\n\nfunc Fail() error { return other }\n\nfunc named(string) error { return other }\n",
+			"p/use.go": "package p\n\nimport \"example.com/errs/q\"\n\nfunc F() bool { return q.Fail() == q.Err }\n",
+		} {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, diags, err := Translate(Config{Dir: dir, Patterns: []string{"./p"}, ReadFile: os.ReadFile, Go: runGo, Show: filepath.Base})
+		if err != nil || diags.HasErrors() == accepted {
+			t.Errorf("Err %s: %v\n%v", value, err, diags)
+		}
+	}
+}

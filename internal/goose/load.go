@@ -44,6 +44,9 @@ type Unit struct {
 	// Quiet are those functions of the packages that are translated before this one
 	// that change nothing that others see, by their full names.
 	Quiet map[string]bool
+	// Errors are the package variables of these packages that hold an error of their
+	// own, by their full names.
+	Errors map[string]bool
 }
 
 // Config says what to load.
@@ -124,9 +127,9 @@ func Find(c Config) ([]*Unit, *source.List, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		names, quiet := map[string]string{}, map[string]bool{}
+		names, quiet, errs := map[string]string{}, map[string]bool{}, map[string]bool{}
 		for _, u := range units {
-			u.Directives, u.Quiet = names, quiet
+			u.Directives, u.Quiet, u.Errors = names, quiet, errs
 			directives(u, names)
 		}
 		units = needed(units, roots)

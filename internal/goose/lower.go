@@ -48,7 +48,7 @@ func Lower(u *Unit) (*Package, *source.List) {
 		directives(u, u.Directives)
 	}
 	if u.Quiet == nil {
-		u.Quiet = map[string]bool{}
+		u.Quiet, u.Errors = map[string]bool{}, map[string]bool{}
 	}
 	l.vars = constantVariables(u)
 	for o, quiet := range quietFunctions(u) {

@@ -274,7 +274,7 @@ func (f *fn) selector(e *ast.SelectorExpr) operand {
 		case *types.Func:
 			return f.funcValue(e, o)
 		case *types.Var:
-			if f.ours(o) && isError(o.Type()) {
+			if f.unit.Errors[errorName(o)] {
 				return value(sentinel(o))
 			}
 			f.refuse(e, ForeignValue, "the variable "+o.Name()+" of package "+packagePath(o), "pass it in")

@@ -154,11 +154,15 @@ func (l *lowerer) variable(v *types.Var, at *ast.Ident) Expr {
 			delete(l.vars, v)
 			return nil
 		}
-		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-		if o, isFunc := l.unit.Info.Uses[sel.Sel].(*types.Func); !ok || !isFunc || o.FullName() != "errors.New" {
+		var made *types.Func
+		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+			made, _ = l.unit.Info.Uses[sel.Sel].(*types.Func)
+		}
+		if made == nil || made.FullName() != "errors.New" {
 			delete(l.vars, v)
 			return nil
 		}
+		l.unit.Errors[errorName(v)] = true
 		return sentinel(v)
 	}
 	// What cannot be lowered is no reason to refuse a package that does not use it.
@@ -182,8 +186,10 @@ func (l *lowerer) variable(v *types.Var, at *ast.Ident) Expr {
 // sentinel is the value of an error that a package variable holds: it is known
 // by the variable's name.
 func sentinel(v *types.Var) Expr {
-	return Lit{Type: Type{Kind: KindString}, Value: constant.MakeString(packagePath(v) + "." + v.Name())}
+	return Lit{Type: Type{Kind: KindString}, Value: constant.MakeString(errorName(v))}
 }
+
+func errorName(v *types.Var) string { return packagePath(v) + "." + v.Name() }
 
 // isValue says whether a term needs no evaluation.
 func isValue(x Expr) bool {

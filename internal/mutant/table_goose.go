@@ -16,7 +16,7 @@ func gooseMutants() []Mutant {
 		{
 			Name: "goose/errors-of-a-package-are-one", Kind: WrongAnswer, In: "internal/goose", Packages: semantics, Run: "TestSemanticsCorpus",
 			Breaks: "All errors that the variables of a package hold are the same error.",
-			Old:    "constant.MakeString(packagePath(v) + \".\" + v.Name())",
+			Old:    "constant.MakeString(errorName(v))",
 			New:    "constant.MakeString(packagePath(v))",
 		},
 		{
