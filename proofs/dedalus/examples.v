@@ -1,6 +1,6 @@
 (** * Dedalus: programs that the checkers accept *)
 From stdpp Require Import prelude strings gmap gmultiset.
-From ashlar.dedalus Require Import lang system divide certify decouple separate.
+From ashlar.dedalus Require Import lang system divide certify decouple separate passing handover.
 
 Local Open Scope string_scope.
 Local Open Scope list_scope.
@@ -67,4 +67,32 @@ Proof. by vm_compute. Qed.
 Lemma may_not_be_taken_apart_so :
   may_decouple_program (Separation ["vote"] ["vote"; "votes"; "put"] [Node "server/0"] [(Node "server/0", 0, Node "votes/0")]) server = false ∧
   may_decouple_program (Separation ["put"; "kept"] ["vote"; "votes"; "put"] [Node "server/0"] [(Node "server/0", 0, Node "keys/0")]) server = false.
+Proof. by vm_compute. Qed.
+
+(** The server that has its reports of keys made by another instance, to which it passes keys on. *)
+Definition report (x : string) : rule := Rule "seen" [Plain (Var "k")] (Const (Node "c")) [Has (Atom x [Var "k"])].
+Definition keeper (sends : list rule) : component :=
+  Component []
+    [Rule "kept" [Plain (Var "k")] Wild [Has (Atom "put" [Var "k"])];
+     Rule "kept" [Plain (Var "k")] Wild [Has (Atom "kept" [Var "k"])]] sends.
+
+Definition one_server : program :=
+  Program [Instance (Node "server/0") (Node "server/0") (keeper [report "kept"])]
+    [] [] ["put"] ["seen"] [] [] [Node "server/0"].
+Definition two_servers : program :=
+  Program
+    [Instance (Node "server/0") (Node "server/0")
+      (keeper [Rule "kept_told" [Plain (Var "x")] (Var "to") [Has (Atom "kept" [Var "x"]); Has (Atom "way" [Self; Var "to"])]]);
+     Instance (Node "told/0") (Node "server/0") (Component [] [] [report "kept_told"])]
+    [("way", [Node "server/0"; Node "told/0"])] ["way"] ["put"] ["seen"] [] [] [Node "server/0"; Node "told/0"].
+Definition reports_told (names : list pass) : handing :=
+  Handing [report "kept"] names "way" [Node "server/0"] [(Node "server/0", 0, Node "told/0")].
+
+Lemma may_be_handed_over : handed_b (reports_told [Pass "kept" "kept_told" ["x"] "to"]) one_server two_servers = true.
+Proof. by vm_compute. Qed.
+
+(** Not so where nothing is passed on, or clients could send it. *)
+Lemma may_not_be_handed_over_so :
+  handed_b (reports_told []) one_server two_servers = false ∧
+  handed_b (reports_told [Pass "kept" "put" ["x"] "to"]) one_server two_servers = false.
 Proof. by vm_compute. Qed.

@@ -2,6 +2,7 @@
    proofs/dedalus (module Model) accepts the certificate, and otherwise no.
 
      (divided DIVISION PROGRAM PROGRAM)     the second is the first one, divided
+     (handed HANDING PROGRAM PROGRAM)       of the first one, rules that send have moved
      (may_divide DIVISION PROGRAM)          the network may divide it
      (may_decouple SEPARATION PROGRAM)      the network may take it apart
 
@@ -200,10 +201,22 @@ let separation_of = function
         s_places = list_of (pair_of (pair_of value_of nat_of) value_of) p }
   | _ -> malformed "a certificate is missing"
 
+let pass_of = function
+  | Apply [ Word "Pass"; f; t; c; o ] ->
+      { from = string_of f; to0 = string_of t; columns = strings_of c; out = string_of o }
+  | _ -> malformed "a relation that is passed on is missing"
+
+let handing_of = function
+  | Apply [ Word "Handing"; m; p; f; n; a ] ->
+      { g_movers = list_of rule_of m; g_passed = list_of pass_of p; g_forward = string_of f;
+        g_nodes = list_of value_of n; g_places = list_of (pair_of (pair_of value_of nat_of) value_of) a }
+  | _ -> malformed "a certificate is missing"
+
 let accepts = function
   | Apply [ Word "divided"; d; p; q ] -> divided_b (division_of d) (program_of p) (program_of q)
   | Apply [ Word "may_divide"; d; p ] -> may_divide_program (division_of d) (program_of p)
   | Apply [ Word "may_decouple"; s; p ] -> may_decouple_program (separation_of s) (program_of p)
+  | Apply [ Word "handed"; g; p; q ] -> handed_b (handing_of g) (program_of p) (program_of q)
   | _ -> malformed "a question is missing"
 
 let () =

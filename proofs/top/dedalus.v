@@ -1,6 +1,6 @@
 (** * Rewrites of Dedalus programs *)
 From stdpp Require Import prelude strings gmap.
-From ashlar.dedalus Require Import lang system keyed piece still divide partition check routing certify decouple separate examples.
+From ashlar.dedalus Require Import lang system keyed piece still divide partition check routing certify decouple separate passing handover examples.
 
 (** Take a system of instances with rules, some of which are divided into pieces: each message
     to such an instance goes to the piece that its key names, by whatever numbers keys have, and
@@ -59,6 +59,23 @@ Print Assumptions decoupling_shows_nothing_new.
 Theorem a_program_may_be_decoupled : may_decouple_program votes_apart server = true.
 Proof. exact may_be_taken_apart. Qed.
 Print Assumptions a_program_may_be_decoupled.
+
+(** Of two programs as they are written: rules of an instance that send, each of which makes what
+    it sends of one fact and static ones, have become an instance of their own, and the old
+    instance passes on what they read.  If the checker, which is extracted too, says yes, then
+    all that clients see of the second program they might have seen of the first: whatever
+    functions give, however messages come, and whenever the instances of both crash. *)
+Theorem handing_over_shows_nothing_new (g : handing) (P Q : program) :
+  handed_b g P Q = true →
+  ∀ fns rounds l, behaves fns rounds (meaning Q) l → behaves fns rounds (meaning P) l.
+Proof. intros H fns rounds l. by eapply handed_sound. Qed.
+Print Assumptions handing_over_shows_nothing_new.
+
+(** It does say yes: of a server whose reports are made by another one. *)
+Theorem a_program_may_hand_over :
+  handed_b (reports_told [Pass "kept" "kept_told" ["x"] "to"]) one_server two_servers = true.
+Proof. exact may_be_handed_over. Qed.
+Print Assumptions a_program_may_hand_over.
 
 (** If two steps show nothing new, whatever functions give, neither do both in a row. *)
 Theorem rewrites_compose (Σ1 Σ2 Σ3 : system) : refines Σ1 Σ2 → refines Σ2 Σ3 → refines Σ1 Σ3.

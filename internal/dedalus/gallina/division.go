@@ -25,11 +25,18 @@ type Division struct {
 // Question asks the extracted checker whether a program is another one rewritten as a claim says.
 // The error names what Coq has no theorem about.
 func Question(before, after *logic.Program, c certificate.Claim) (string, error) {
+	w := &writer{functions: true}
+	if c.Kind == "functional" {
+		of, err := w.handing(before, after, c)
+		if err != nil {
+			return "", err
+		}
+		return plain(call("handed", of, w.program(before, ""), w.program(after, ""))), w.err
+	}
 	d, err := division(before, after, c)
 	if err != nil {
 		return "", err
 	}
-	w := &writer{functions: true}
 	return plain(call("divided", w.division(before, d), w.program(before, ""), w.program(after, d.Component.Name))), w.err
 }
 
@@ -79,7 +86,7 @@ func (w *writer) division(p *logic.Program, d Division) term {
 }
 
 // program writes a program with its instances and static facts. All nodes may crash but the pieces
-// of the component that is divided.
+// of the component that is divided, if one is.
 func (w *writer) program(p *logic.Program, divided string) term {
 	var instances, facts []term
 	var mortals []string
