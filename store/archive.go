@@ -271,6 +271,9 @@ func restoreUntil(ctx context.Context, world env.Env, dir string, o RestoreOptio
 	if err := db.Close(); err != nil { // all is in the tree then, and durable
 		return err
 	}
+	if err := examineFile(ctx, world, path.Join(work, datafile.Name), Options{Memory: o.Memory, Merger: o.Merger, ReadOnly: true}); err != nil {
+		return err
+	}
 	return cmp.Or(
 		world.Disk.Rename(path.Join(work, datafile.Name), path.Join(dir, datafile.New)),
 		world.Disk.SyncDir(dir), world.Disk.SyncDir(work),
