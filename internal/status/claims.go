@@ -283,6 +283,13 @@ var Claims = []Claim{
 		Not:      "Safety only, for programs that idle ticks do not change. That the rules which the rewriter writes redirect so; that one side passes on to the other what clients and timers tell it; crashes of the two sides",
 	},
 	{
+		Room: "Proofs", How: []How{Proved},
+		Claim:    "Rules of a Dedalus component that send, each of one fact, may move to an instance of their own that is told what they read, where the checker that is extracted from Coq accepts both programs and the certificate",
+		Shown:    "semantics, refinement, checker and theorem in Coq, without axioms; the extracted checker beside the rewriter on examples and random programs: [rewrites of rules](proofs.md#rewrites-of-rules)",
+		Commands: []string{"make proofs certifier", "go test ./proofs ./internal/evidence/dedalus/gallina"},
+		Not:      "Safety only. Rules that move together with what they derive; relations that are sent to the new instance directly; `ashlar dedalus certify` calls that checker only with `--proved`",
+	},
+	{
 		Room: "Proofs", How: []How{Tested},
 		Claim:    "The specifications of a register, of atomic commit and of a replicated state machine in Coq are the modules that are checked",
 		Shown:    "small instances have as many states, computed in Coq, as the checker finds; each history of the proved register is a run of the module",
