@@ -45,8 +45,8 @@ const spaceStart = len(message.Reserved) + 4
 const keyspaceNameMax = 255
 
 var (
-	// ErrNoKeyspace reports that a keyspace was dropped, or that a store which is open
-	// for reading only has none with that name.
+	// ErrNoKeyspace reports that a keyspace was dropped, that it is one of another DB,
+	// or that a store which is open for reading only has none with that name.
 	ErrNoKeyspace = errors.New("no such keyspace")
 	// ErrReserved reports a key of the default keyspace, or a bound above such keys,
 	// that begins with twelve bytes 0xff, in a store with keyspaces.
@@ -55,6 +55,7 @@ var (
 
 // keyspaces is what a DB knows of its keyspaces.
 type keyspaces struct {
+	db *DB
 	// on reports that the store has keyspaces: both superblocks say so, or will
 	// before there is one. Closed is set first, under DB.mu: reserved keys are no
 	// longer taken in the default keyspace.
@@ -65,7 +66,8 @@ type keyspaces struct {
 	known  map[string]*Keyspace
 }
 
-func (s *keyspaces) init() {
+func (s *keyspaces) init(db *DB) {
+	s.db = db
 	s.making.SetRank(rankKeyspaces, "keyspaces")
 	s.known = map[string]*Keyspace{}
 }
@@ -102,7 +104,7 @@ func (s *keyspaces) hides(key []byte) bool {
 // The caller holds DB.mu.
 func (s *keyspaces) mayChange(k *Keyspace, reserved bool) error {
 	if k != nil {
-		return k.live()
+		return cmp.Or(k.of(s.db), k.live())
 	}
 	if reserved && s.closed {
 		return ErrReserved
@@ -117,7 +119,7 @@ func (s *keyspaces) mayCommit(b *Batch) error {
 		return ErrReserved
 	}
 	for _, k := range b.spaces {
-		if err := k.live(); err != nil {
+		if err := cmp.Or(k.of(s.db), k.live()); err != nil {
 			return err
 		}
 	}
@@ -171,6 +173,15 @@ func (k *Keyspace) stored(key []byte) []byte {
 func (k *Keyspace) live() error {
 	if k.dropped.Load() {
 		return fmt.Errorf("%w: %q was dropped", ErrNoKeyspace, k.name)
+	}
+	return nil
+}
+
+// of returns an error if the keyspace is not one of that DB. An earlier Open of the
+// same store is another DB: the keyspace may have been dropped since.
+func (k *Keyspace) of(db *DB) error {
+	if k.db != db {
+		return fmt.Errorf("%w: %q was opened in another DB", ErrNoKeyspace, k.name)
 	}
 	return nil
 }
@@ -411,7 +422,8 @@ type KeyspaceBatch struct {
 }
 
 // In returns what adds changes of a keyspace to the batch, whose changes, of any
-// keyspaces, become visible and durable together.
+// keyspaces of one DB, become visible and durable together. Commit of another DB
+// returns ErrNoKeyspace.
 func (b *Batch) In(k *Keyspace) KeyspaceBatch { return KeyspaceBatch{b, k} }
 
 // Put is Batch.Put in the keyspace.
@@ -441,11 +453,16 @@ type KeyspaceSnapshot struct {
 }
 
 // In returns what reads a keyspace in the snapshot, also one that was dropped since. It
-// ends with the snapshot.
+// ends with the snapshot. Reads of a keyspace of another DB return ErrNoKeyspace.
 func (s *Snapshot) In(k *Keyspace) KeyspaceSnapshot { return KeyspaceSnapshot{s, k} }
 
 // Get is Snapshot.Get in the keyspace.
-func (s KeyspaceSnapshot) Get(key, dst []byte) ([]byte, error) { return s.s.get(s.k.stored(key), dst) }
+func (s KeyspaceSnapshot) Get(key, dst []byte) ([]byte, error) {
+	if err := s.k.of(s.s.db); err != nil {
+		return dst, err
+	}
+	return s.s.get(s.k.stored(key), dst)
+}
 
 // Iter is Snapshot.Iter in the keyspace.
 func (s KeyspaceSnapshot) Iter(lo, hi []byte) (*Iterator, error) {
@@ -453,7 +470,12 @@ func (s KeyspaceSnapshot) Iter(lo, hi []byte) (*Iterator, error) {
 }
 
 // Iterate is Snapshot.Iterate in the keyspace.
-func (s KeyspaceSnapshot) Iterate(o IterOptions) (*Iterator, error) { return s.s.iter(s.k, o) }
+func (s KeyspaceSnapshot) Iterate(o IterOptions) (*Iterator, error) {
+	if err := s.k.of(s.s.db); err != nil {
+		return nil, err
+	}
+	return s.s.iter(s.k, o)
+}
 
 // userMerger gives a merger the keys of keyspaces as users know them.
 type userMerger struct {

@@ -75,7 +75,7 @@ func newDB(world env.Env, dir string, o Options) *DB {
 		crc: crc32.MakeTable(crc32.Castagnoli), pool: slab.New(o.poolBytes()), coder: new(block.Coder),
 	}
 	db.mu.SetRank(rankDB, "DB")
-	db.spaces.init()
+	db.spaces.init(db)
 	if o.Merger != nil {
 		db.opt.Merger = userMerger{o.Merger, &db.spaces}
 	}

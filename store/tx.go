@@ -143,6 +143,9 @@ func (tx *Tx) change(k *Keyspace, kind message.Kind, key, value []byte) error {
 }
 
 func (tx *Tx) tryChange(k *Keyspace, kind message.Kind, key, value []byte) error {
+	if k != nil && k.db != tx.db {
+		return k.of(tx.db)
+	}
 	if err := tx.db.mayWrite(kind); err != nil {
 		return err
 	}

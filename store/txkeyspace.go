@@ -13,10 +13,16 @@ type KeyspaceTx struct {
 // In returns what reads and changes a keyspace in the transaction, which may be of any
 // keyspaces. It ends with the transaction. That a keyspace is dropped is a change of
 // all its keys; a transaction with changes of it does not commit then (ErrNoKeyspace).
+// A keyspace of another DB is refused with the same error.
 func (tx *Tx) In(k *Keyspace) KeyspaceTx { return KeyspaceTx{tx, k} }
 
 // Get is Tx.Get in the keyspace.
-func (t KeyspaceTx) Get(key, dst []byte) ([]byte, error) { return t.tx.get(t.k.stored(key), dst) }
+func (t KeyspaceTx) Get(key, dst []byte) ([]byte, error) {
+	if err := t.k.of(t.tx.db); err != nil {
+		return dst, err
+	}
+	return t.tx.get(t.k.stored(key), dst)
+}
 
 // Put is Tx.Put in the keyspace.
 func (t KeyspaceTx) Put(key, value []byte) error {
@@ -48,4 +54,9 @@ func (t KeyspaceTx) Iter(lo, hi []byte) (*TxIterator, error) {
 }
 
 // Iterate is Tx.Iterate in the keyspace.
-func (t KeyspaceTx) Iterate(o IterOptions) (*TxIterator, error) { return t.tx.iterate(t.k, o) }
+func (t KeyspaceTx) Iterate(o IterOptions) (*TxIterator, error) {
+	if err := t.k.of(t.tx.db); err != nil {
+		return nil, err
+	}
+	return t.tx.iterate(t.k, o)
+}
