@@ -97,12 +97,14 @@ func (db *DB) change(k *Keyspace, kind message.Kind, key, value []byte) error {
 // Commit applies the changes of the batch, together. It does not change the
 // batch.
 func (db *DB) Commit(b *Batch, w Write) error {
-	return db.commit(b, w, func() error { return nil })
+	return db.commit(b, w, func(b *Batch) (*mem, error) {
+		return db.admit(b, func() error { return nil })
+	})
 }
 
-// commit is Commit if valid returns nil, which it calls under db.mu immediately
-// before it numbers the changes.
-func (db *DB) commit(b *Batch, w Write, valid func() error) error {
+// commit is Commit in the memtable that admit returns, with db.mu locked. Without an
+// error of admit the changes are numbered.
+func (db *DB) commit(b *Batch, w Write, admit func(*Batch) (*mem, error)) error {
 	if b.err != nil {
 		return b.err
 	}
@@ -124,16 +126,8 @@ func (db *DB) commit(b *Batch, w Write, valid func() error) error {
 		db.forgetBlobs(blobs)
 		return err
 	}
-	db.mu.Lock()
-	m, err := db.active(b.count, b.room, b.purpose())
-	if err == nil {
-		err = valid() // after active, which may have released the lock
-	}
-	if err == nil {
-		err = db.spaces.mayCommit(b)
-	}
+	m, err := admit(b)
 	if err != nil {
-		db.mu.Unlock()
 		db.forgetBlobs(blobs)
 		return err
 	}
@@ -145,6 +139,24 @@ func (db *DB) commit(b *Batch, w Write, valid func() error) error {
 	})
 	m.blobs = append(m.blobs, blobs...)
 	return db.publishChanges(m, w)
+}
+
+// admit locks db.mu and returns the active memtable with room for the batch, if valid
+// returns nil, which it calls under the lock. With an error it unlocks db.mu.
+func (db *DB) admit(b *Batch, valid func() error) (*mem, error) {
+	db.mu.Lock()
+	m, err := db.active(b.count, b.room, b.purpose())
+	if err == nil {
+		err = valid() // after active, which may have released the lock
+	}
+	if err == nil {
+		err = db.spaces.mayCommit(b)
+	}
+	if err != nil {
+		db.mu.Unlock()
+		return nil, err
+	}
+	return m, nil
 }
 
 // batchMax is the largest size of a batch in a memtable.

@@ -36,9 +36,11 @@ var ErrConflict = errors.New("transaction conflict")
 // change came between.
 //
 // What a Tx has read is exact: a change of another key is no conflict, and of a range
-// an Iterator has read only the part that it has passed over. A Tx that changes
-// without reading, or only reads, has no conflicts. What a Tx reads is consistent even
-// if it cannot commit.
+// an Iterator has read only the part that it has passed over. There is one exception:
+// Commit compares recent changes in rounds, and returns ErrConflict when in each of
+// eight rounds others have made more than 64 KiB of changes. A Tx that changes without
+// reading, or only reads, has no conflicts. What a Tx reads is consistent even if it
+// cannot commit.
 //
 // A Tx keeps the older values of keys that change meanwhile, as a Snapshot does, and
 // must be ended by Commit or Discard. All open ones together may use an eighth of
@@ -129,8 +131,8 @@ func (tx *Tx) DeleteRange(lo, hi []byte) error {
 // Merge changes the value of the key by the operand. It does not read the key.
 func (tx *Tx) Merge(key, operand []byte) error { return tx.change(nil, message.Merge, key, operand) }
 
-// change adds a change of a key as it is stored. An error is also that of Commit, so that a transaction is not
-// committed without a part.
+// change adds a change of a key as it is stored. An error is also that of Commit, so
+// that a transaction is not committed without a part.
 func (tx *Tx) change(k *Keyspace, kind message.Kind, key, value []byte) error {
 	if tx.ended {
 		return ErrClosed

@@ -147,3 +147,32 @@ func TestReadersHaveNoConflicts(t *testing.T) {
 	check(t, db, map[string]string{"k": "mine"})
 	must(t, db.Close())
 }
+
+// TestChangesDuringEachWrite: the large values of a transaction are written once. While
+// they are written others change so much of other keys that it cannot be compared under
+// the lock, which is no conflict.
+func TestChangesDuringEachWrite(t *testing.T) {
+	disk := &txDisk{sharedDisk: &sharedDisk{disk: sim.NewDisk()}}
+	o := tiny()
+	o.Tuning.MemtableBytes = 2 << 20 // no flush
+	db := open(t, disk, o)
+	tx := db.Begin()
+	must(t, reading("key")(tx))
+	must(t, tx.Put([]byte("large"), make([]byte, 5000)))
+	writes, busy := 0, false
+	disk.hook = func() {
+		if busy {
+			return
+		}
+		busy = true
+		defer func() { busy = false }()
+		writes++
+		must(t, fill(db, "other", 150, 500))
+	}
+	must(t, tx.Commit(store.NoSync))
+	disk.hook = nil
+	if writes != 1 {
+		t.Errorf("a large value was written in %d writes, want 1", writes)
+	}
+	must(t, db.Close())
+}

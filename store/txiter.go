@@ -132,8 +132,8 @@ func (it *TxIterator) seekLT(key []byte) bool {
 	return it.backward(key, true)
 }
 
-// forward moves to the first key at or above from, which it keeps. Jump says that neither the base nor
-// at are at the present key.
+// forward moves to the first key at or above from, which it keeps. Jump says that
+// neither the base nor at are at the present key.
 func (it *TxIterator) forward(from []byte, jump bool) bool {
 	if it.failure() != nil {
 		return false

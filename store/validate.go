@@ -71,18 +71,24 @@ const (
 var errBehind = errors.New("too many changes since the validation")
 
 // validateAndCommit commits the batch if no change since the snapshot touches what was
-// read.
+// read. It writes large values once, after a first look for conflicts: what others
+// change during that is compared in the rounds that follow.
 func (tx *Tx) validateAndCommit(w Write) error {
-	for range validateTriesMax {
-		if err := tx.validate(); err != nil {
-			return err
-		}
-		err := tx.db.commit(&tx.batch, w, tx.validateRest)
-		if !errors.Is(err, errBehind) {
-			return err
-		}
+	if err := tx.validate(); err != nil {
+		return err
 	}
-	return fmt.Errorf("%w: changes came faster than they could be compared with what was read", ErrConflict)
+	return tx.db.commit(&tx.batch, w, func(b *Batch) (*mem, error) {
+		for range validateTriesMax {
+			m, err := tx.db.admit(b, tx.validateRest)
+			if !errors.Is(err, errBehind) {
+				return m, err
+			}
+			if err := tx.validate(); err != nil {
+				return nil, err
+			}
+		}
+		return nil, fmt.Errorf("%w: changes came faster than they could be compared with what was read", ErrConflict)
+	})
 }
 
 // validate goes through the changes up to now, without a lock.
@@ -100,11 +106,12 @@ func (tx *Tx) validate() error {
 		db.views.add(now.seq)
 	}
 	db.mu.Unlock()
-	defer db.release(s)
 	var err error
 	if ok {
 		err = tx.touchedBy(tails)
+		db.release(s)
 	} else {
+		db.release(s) // a comparison may take long, and nothing is to wait for it
 		later := Snapshot{db: db, seq: now.seq}
 		defer later.Close()
 		err = tx.compare(&later)
