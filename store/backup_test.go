@@ -133,6 +133,35 @@ func readOnly() store.Options {
 	return o
 }
 
+// A store may be smaller than it was when the copy before was made: its file ends
+// earlier, and so does the new copy.
+func TestCopiesOfAShrinkingStore(t *testing.T) {
+	disk := sim.NewDisk()
+	db := open(t, disk, tiny())
+	model := map[string]string{}
+	for i := range 20000 {
+		key, value := fmt.Sprintf("key%05d", i), fmt.Sprintf("%0100d", i)
+		must(t, db.Put([]byte(key), []byte(value)))
+		model[key] = value
+	}
+	must(t, db.Compact(nil, nil))
+	whole, mark := copyOf(t, db, nil)
+	before := maps.Clone(model)
+	must(t, db.DeleteRange([]byte("key01000"), []byte("key9")))
+	maps.DeleteFunc(model, func(k, _ string) bool { return k >= "key01000" })
+	must(t, db.Compact(nil, nil))
+	less, mark := copyOf(t, db, mark)
+	must(t, db.Put([]byte("more"), []byte("1")))
+	model["more"] = "1"
+	more, _ := copyOf(t, db, mark)
+	restored(t, before, whole)
+	delete(model, "more")
+	restored(t, model, whole, less)
+	model["more"] = "1"
+	restored(t, model, whole, less, more)
+	must(t, db.Close())
+}
+
 // A mark is what its copy says, and survives being written.
 func TestMarks(t *testing.T) {
 	c := changer{t, rand.New(rand.NewSource(1)), open(t, sim.NewDisk(), tiny()), map[string]string{}}

@@ -165,7 +165,7 @@ type restoring struct {
 	mark  Mark // of the copy before, without units
 	super table.Superblock
 	block []byte // the superblock
-	end   uint64 // page behind the last one that was written
+	end   uint64 // page behind the last one that this copy has
 }
 
 // bad is the error of a section that cannot be what a copy has here.
@@ -191,7 +191,7 @@ func (r *restoring) next() (kind byte, payload []byte, err error) {
 
 // copy applies one copy.
 func (r *restoring) copy(in io.Reader) error {
-	r.in = stream.NewReader(in)
+	r.in, r.end = stream.NewReader(in), 0
 	mark, err := r.begin()
 	if err != nil {
 		return err
