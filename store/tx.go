@@ -159,7 +159,7 @@ func (tx *Tx) tryChange(k *Keyspace, kind message.Kind, key, value []byte) error
 			return err
 		}
 	}
-	if err := tx.chargeMore(opHeader + 3*len(key) + 2*len(value)); err != nil {
+	if err := tx.chargeMore(opHeader + 2*len(key) + 2*len(value)); err != nil {
 		return err
 	}
 	tx.batch.add(k, kind, key, value)

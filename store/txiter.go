@@ -21,8 +21,8 @@ type TxIterator struct {
 	tx     *Tx
 	base   *Iterator // over the snapshot
 	lo, hi []byte
-	own    []footprint.Entry // within the bounds
-	gone   []footprint.Span  // deleted by the transaction, but for own
+	own    footprint.List[footprint.Entry] // within the bounds
+	gone   footprint.List[footprint.Span]  // deleted by the transaction, but for own
 
 	keysOnly  bool
 	backwards bool // Next moves to smaller keys
@@ -65,10 +65,7 @@ func (tx *Tx) iterate(k *Keyspace, o IterOptions) (*TxIterator, error) {
 	lo, hi := base.lo, base.hi
 	it := &TxIterator{tx: tx, base: base, lo: append([]byte{}, lo...), hi: hi, keysOnly: o.KeysOnly, backwards: o.Reverse}
 	it.own, it.gone = tx.writes.All()
-	if hi != nil {
-		it.own = it.own[:footprint.Search(it.own, hi)]
-	}
-	it.own = it.own[footprint.Search(it.own, lo):]
+	it.own = it.own.Within(it.lo, hi)
 	if tx.iters == nil {
 		tx.iters = map[*TxIterator]struct{}{}
 	}
@@ -139,7 +136,7 @@ func (it *TxIterator) forward(from []byte, jump bool) bool {
 		return false
 	}
 	if jump {
-		it.based, it.at = it.toGE(from), footprint.Search(it.own, from)
+		it.based, it.at = it.toGE(from), it.own.Search(from)
 	} else {
 		it.leave(it.base.Next, 1)
 	}
@@ -152,7 +149,7 @@ func (it *TxIterator) forward(from []byte, jump bool) bool {
 			}
 			it.based = it.toGE(span.Hi)
 		}
-		if !it.based && it.at == len(it.own) || it.base.Err() != nil {
+		if !it.based && it.at == it.own.Len() || it.base.Err() != nil {
 			return it.stop(footprint.Span{Lo: from, Hi: it.hi}, afterLast)
 		}
 		if it.meet(1) {
@@ -168,10 +165,10 @@ func (it *TxIterator) backward(from []byte, jump bool) bool {
 		return false
 	}
 	if jump {
-		if it.at = len(it.own) - 1; from == nil {
+		if it.at = it.own.Len() - 1; from == nil {
 			it.based = it.base.Last()
 		} else {
-			it.based, it.at = it.toLT(from), footprint.Search(it.own, from)-1
+			it.based, it.at = it.toLT(from), it.own.Search(from)-1
 		}
 	} else {
 		it.leave(it.base.Prev, -1)
@@ -208,17 +205,17 @@ func (it *TxIterator) leave(move func() bool, step int) {
 // meet finds which of the base and the own entries comes first in the direction of
 // step, and reports whether the key has a value.
 func (it *TxIterator) meet(step int) bool {
-	it.isBase, it.isOwn = it.based, it.at >= 0 && it.at < len(it.own)
+	it.isBase, it.isOwn = it.based, it.at >= 0 && it.at < it.own.Len()
 	if it.isBase && it.isOwn {
-		order := step * bytes.Compare(it.base.key, it.own[it.at].Key)
+		order := step * bytes.Compare(it.base.key, it.own.At(it.at).Key)
 		it.isBase, it.isOwn = order <= 0, order >= 0
 	}
 	if !it.isOwn {
 		it.key = append(it.key[:0], it.base.key...)
 		return true
 	}
-	it.key = append(it.key[:0], it.own[it.at].Key...)
-	return it.own[it.at].Kind != message.Delete
+	it.key = append(it.key[:0], it.own.At(it.at).Key...)
+	return it.own.At(it.at).Kind != message.Delete
 }
 
 func (it *TxIterator) stand(passed footprint.Span) bool {
@@ -283,8 +280,8 @@ func (it *TxIterator) Value() []byte {
 		return nil
 	case !it.isOwn:
 		return it.base.Value()
-	case it.own[it.at].Kind == message.Put:
-		return it.own[it.at].Value
+	case it.own.At(it.at).Kind == message.Put:
+		return it.own.At(it.at).Value
 	case !it.valued:
 		it.value, it.valued = it.merged(), true
 	}
@@ -299,7 +296,7 @@ func (it *TxIterator) merged() []byte {
 			return nil
 		}
 	}
-	return it.tx.db.opt.Merger.Apply(it.value[:0], it.key, value, it.isBase, it.own[it.at].Value)
+	return it.tx.db.opt.Merger.Apply(it.value[:0], it.key, value, it.isBase, it.own.At(it.at).Value)
 }
 
 // Err returns the reason why the iterator stopped, or nil at an end.
@@ -326,7 +323,8 @@ func (it *TxIterator) Close() error {
 func (it *TxIterator) end() error {
 	err := it.failure()
 	_ = it.base.Close()
-	it.closed = true
+	it.own, it.gone, it.closed = footprint.List[footprint.Entry]{}, footprint.List[footprint.Span]{}, true
+	it.tx.writes.Release()
 	if it.err = err; err == nil {
 		it.err = ErrClosed
 	}

@@ -31,6 +31,8 @@ func (s Span) Key() (key []byte, is bool) {
 	return s.Lo, len(s.Hi) == n+1 && s.Hi[n] == 0 && bytes.Equal(s.Lo, s.Hi[:n])
 }
 
+func (s Span) key() []byte { return s.Lo }
+
 // bytes is the memory of the span, its place in a slice included.
 func (s Span) bytes() int { return len(s.Lo) + len(s.Hi) + spanOverhead }
 
@@ -110,19 +112,6 @@ func join(all []Span, next Span) []Span {
 
 // below reports whether a key fits between the end of a span and the next one.
 func below(hi, lo []byte) bool { return hi != nil && bytes.Compare(hi, lo) < 0 }
-
-// Around returns the span that has the key.
-func (s *Spans) Around(key []byte) (Span, bool) { return Around(s.All(), key) }
-
-// Around returns the one of the spans that has the key. They are as Spans.All
-// returns them.
-func Around(spans []Span, key []byte) (Span, bool) {
-	i := after(spans, key)
-	if i == len(spans) || bytes.Compare(key, spans[i].Lo) < 0 {
-		return Span{}, false
-	}
-	return spans[i], true
-}
 
 // after is the index of the first span with a key at or above key.
 func after(spans []Span, key []byte) int {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -63,9 +64,8 @@ func TestSpans(t *testing.T) {
 			}
 		}
 		for _, k := range universe() {
-			_, is := s.Around([]byte(k))
-			if touched := s.TouchedBy(message.Message{Key: []byte(k), Kind: message.Put}); is != in[k] || touched != is {
-				t.Fatalf("seed %d: key %q: around %t, touched %t, want %t; %q", seed, k, is, touched, in[k], s.All())
+			if touched := s.TouchedBy(message.Message{Key: []byte(k), Kind: message.Put}); touched != in[k] {
+				t.Fatalf("seed %d: key %q: touched %t, want %t; %q", seed, k, touched, in[k], s.All())
 			}
 			for _, hi := range universe() {
 				if hi <= k {
@@ -154,7 +154,7 @@ func TestWrites(t *testing.T) {
 		}
 		want := maps.Clone(before)
 		var w Writes
-		var handed [][]Entry
+		var handed []List[Entry]
 		var looked []string
 		for i := range r.Intn(50) {
 			k, v := someKey(r), fmt.Appendf(nil, "%d.", i)
@@ -179,15 +179,44 @@ func TestWrites(t *testing.T) {
 			clear(v)
 			if r.Intn(6) == 0 {
 				all, _ := w.All()
-				handed, looked = append(handed, all), append(looked, fmt.Sprintf("%q", all))
+				handed, looked = append(handed, all), append(looked, fmt.Sprintf("%q", items(t, all)))
 			}
 		}
 		for i, all := range handed {
-			if fmt.Sprintf("%q", all) != looked[i] {
+			if fmt.Sprintf("%q", items(t, all)) != looked[i] {
 				t.Fatalf("seed %d: entries that were handed out have changed", seed)
 			}
+			w.Release()
 		}
-		entries, deleted := w.All()
+		list, deleted := w.All()
+		w.Release()
+		entries, bytesOf := items(t, list), 0
+		for _, e := range entries {
+			bytesOf += e.bytes() + nodeOverhead
+		}
+		for i, span := range items(t, deleted) {
+			if bytesOf += span.bytes() + nodeOverhead; i > 0 && bytes.Compare(deleted.At(i-1).Hi, span.Lo) >= 0 {
+				t.Fatalf("seed %d: deleted spans %q", seed, items(t, deleted))
+			}
+		}
+		if w.Bytes() != bytesOf {
+			t.Fatalf("seed %d: %d bytes, want %d", seed, w.Bytes(), bytesOf)
+		}
+		for range 4 {
+			lo, hi := someKey(r), someKey(r)
+			if r.Intn(4) == 0 {
+				hi = nil
+			}
+			within := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool {
+				return bytes.Compare(e.Key, lo) < 0 || hi != nil && bytes.Compare(e.Key, hi) >= 0
+			})
+			if got := items(t, list.Within(lo, hi)); !slices.EqualFunc(got, within, func(a, b Entry) bool { return bytes.Equal(a.Key, b.Key) }) {
+				t.Fatalf("seed %d: within [%q, %q) %q, want %q", seed, lo, hi, got, within)
+			}
+			if at, want := list.Search(lo), slices.IndexFunc(entries, func(e Entry) bool { return bytes.Compare(e.Key, lo) >= 0 }); at != want && (want >= 0 || at != len(entries)) {
+				t.Fatalf("seed %d: %q is at %d, want %d", seed, lo, at, want)
+			}
+		}
 		if !slices.IsSortedFunc(entries, func(a, b Entry) int { return bytes.Compare(a.Key, b.Key) }) {
 			t.Fatalf("seed %d: entries out of order", seed)
 		}
@@ -222,16 +251,89 @@ func apply(to, before map[string]string, e Entry) {
 	}
 }
 
-// TestWritesInAnyRhythm: many entries with lists between them take no square of time.
+// items reads a list, and checks that its tree is in balance.
+func items[T listed](t *testing.T, l List[T]) []T {
+	t.Helper()
+	var walk func(n *node[T]) int
+	walk = func(n *node[T]) int {
+		if n == nil {
+			return 0
+		}
+		a, b := walk(n.left), walk(n.right)
+		if n.count != a+b+1 || a+b > 1 && max(a, b) > heavy*min(a, b) {
+			t.Fatalf("a node of %d items has %d below it on the left and %d on the right", n.count, a, b)
+		}
+		return n.count
+	}
+	walk(l.root)
+	var all []T
+	for i := range l.Len() {
+		all = append(all, l.At(i))
+	}
+	return all
+}
+
+// TestWritesInAnyRhythm: many changes with lists and reads between them take no square
+// of time. A change makes as many nodes as it takes steps; the square would be 400
+// million of them.
 func TestWritesInAnyRhythm(t *testing.T) {
-	var w Writes
-	for i := range 20000 {
-		w.Put([]byte(strings.Repeat("k", i%7)+fmt.Sprint(i)), nil)
-		if i%1000 == 0 {
+	const n = 20000
+	for _, c := range []struct {
+		name   string
+		change func(w *Writes, i int)
+	}{
+		{"puts and lists", func(w *Writes, i int) {
+			w.Put([]byte(strings.Repeat("k", i%7)+fmt.Sprint(i)), nil)
 			w.All()
+			w.Release()
+		}},
+		{"range deletes and gets", func(w *Writes, i int) {
+			w.DeleteRange(fmt.Appendf(nil, "%06d", i*2), fmt.Appendf(nil, "%06d", i*2+1))
+			w.Get([]byte("k"))
+		}},
+	} {
+		var w Writes
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for i := range n {
+			c.change(&w, i)
+		}
+		runtime.ReadMemStats(&after)
+		entries, deleted := w.All()
+		if len(items(t, entries))+len(items(t, deleted)) != n {
+			t.Errorf("%s: %d entries, %d spans", c.name, entries.Len(), deleted.Len())
+		}
+		if each := (after.TotalAlloc - before.TotalAlloc) / n; each > 32<<10 {
+			t.Errorf("%s: each takes %d bytes of memory on the way", c.name, each)
 		}
 	}
-	if all, _ := w.All(); len(all) != 20000 {
-		t.Errorf("%d entries", len(all))
+}
+
+// TestOneKeyTakesItsPlaceOnce: what a later change of a key replaces is not counted any
+// more, unless a list has it that was handed out.
+func TestOneKeyTakesItsPlaceOnce(t *testing.T) {
+	const n = 1000
+	operand, most := []byte("0123456789"), n*10+500
+	var w Writes
+	for range n {
+		w.Merge([]byte("k"), operand, concat{})
+	}
+	if w.Bytes() > most {
+		t.Errorf("%d operands of 10 bytes take %d bytes, want at most %d", n, w.Bytes(), most)
+	}
+	w.All()
+	for range n {
+		w.Put([]byte("k"), make([]byte, n))
+	}
+	if w.Bytes() < n*n {
+		t.Errorf("with %d values of %d bytes, of which a list may have each, %d bytes are counted", n, n, w.Bytes())
+	}
+	w.Release()
+	if w.Bytes() > n+500 {
+		t.Errorf("with one value of %d bytes %d are counted", n, w.Bytes())
+	}
+	w.DeleteRange([]byte("a"), []byte("z"))
+	if w.Bytes() > 300 {
+		t.Errorf("with one range delete %d bytes are counted", w.Bytes())
 	}
 }

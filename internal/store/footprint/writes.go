@@ -4,8 +4,7 @@ package footprint
 
 import (
 	"bytes"
-	"slices"
-	"sort"
+	"math/bits"
 
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
@@ -18,27 +17,30 @@ type Entry struct {
 	Kind       message.Kind
 }
 
-const entryOverhead = 160 // of an Entry in a map and two lists
+const entryOverhead = 80 // of an Entry besides its key and value
+
+func (e Entry) key() []byte { return e.Key }
+func (e Entry) bytes() int  { return len(e.Key) + len(e.Value) + entryOverhead }
 
 // Writes is what a transaction has changed: range deletes, and on top of them
 // entries.
 type Writes struct {
-	entries map[string]Entry
-	deleted Spans
-	// sorted are the entries in order, but for those in loose.
-	sorted, loose []Entry
-	bytes         int
+	entries List[Entry]
+	deleted List[Span] // with other keys between them
+	handed  int        // lists that somebody has
+	kept    int        // bytes that are only in those
 }
 
-// Bytes is the memory of the entries and range deletes.
-func (w *Writes) Bytes() int { return w.bytes + w.deleted.Bytes() }
+// Bytes is the memory of the entries and range deletes, and of those that only lists
+// have that were handed out.
+func (w *Writes) Bytes() int { return w.entries.root.bytes() + w.deleted.root.bytes() + w.kept }
 
 // Get returns what the changes make of the key. False: they leave it alone.
 func (w *Writes) Get(key []byte) (Entry, bool) {
-	if e, ok := w.entries[string(key)]; ok {
+	if e, ok := w.entries.get(key); ok {
 		return e, true
 	}
-	if _, ok := w.deleted.Around(key); ok {
+	if _, ok := Around(w.deleted, key); ok {
 		return Entry{Kind: message.Delete}, true
 	}
 	return Entry{}, false
@@ -63,61 +65,57 @@ func (w *Writes) Merge(key, operand []byte, merger message.Merger) {
 	}
 }
 
-// DeleteRange removes the keys in [lo, hi). The bounds are copied.
+// DeleteRange removes the keys in [lo, hi). The bounds, which are not nil, are copied.
 func (w *Writes) DeleteRange(lo, hi []byte) {
-	w.deleted.Add(Span{lo, hi})
-	all := w.inOrder()
-	from, to := Search(all, lo), Search(all, hi)
-	if from >= to {
+	if bytes.Compare(lo, hi) >= 0 {
 		return
 	}
-	for _, e := range all[from:to] {
-		delete(w.entries, string(e.Key))
+	var gone int
+	w.entries, gone = w.entries.without(lo, hi)
+	w.keep(gone, w.entries.Len())
+	// One span takes the place of all that it meets.
+	if first, ok := w.deleted.last(lo); ok && bytes.Compare(first.Hi, lo) >= 0 {
+		lo = first.Lo
 	}
-	w.sorted = slices.Concat(all[:from], all[to:])
+	if last, ok := w.deleted.last(hi); ok && bytes.Compare(last.Hi, hi) > 0 {
+		hi = last.Hi
+	}
+	rest, gone := w.deleted.without(lo, append(bytes.Clone(hi), 0))
+	w.deleted, _ = rest.with(Span{bytes.Clone(lo), bytes.Clone(hi)})
+	w.keep(gone, w.deleted.Len())
 }
 
 // set copies the key and keeps the value.
 func (w *Writes) set(key, value []byte, kind message.Kind) {
-	if w.entries == nil {
-		w.entries = map[string]Entry{}
-	}
-	e := Entry{bytes.Clone(key), value, kind}
-	w.entries[string(key)] = e
-	w.loose = append(w.loose, e)
-	w.bytes += 2*len(key) + len(value) + entryOverhead
+	var gone int
+	w.entries, gone = w.entries.with(Entry{bytes.Clone(key), value, kind})
+	w.keep(gone, w.entries.Len())
 }
 
-// All returns the entries in ascending order of their keys, and the spans that are
-// deleted where there is no entry.
-func (w *Writes) All() ([]Entry, []Span) {
-	return w.inOrder(), w.deleted.All()
+// keep counts what a change of a list of n items leaves to lists that were handed out:
+// the items that went, and the nodes on the way to them.
+func (w *Writes) keep(gone, n int) {
+	if w.handed > 0 {
+		w.kept += gone + 2*bits.Len(uint(n))*(entryOverhead+nodeOverhead)
+	}
 }
 
-// inOrder returns the entries in order. It makes a new list if some are loose.
-func (w *Writes) inOrder() []Entry {
-	loose := w.loose
-	if len(loose) == 0 {
-		return w.sorted
-	}
-	slices.SortStableFunc(loose, func(a, b Entry) int { return bytes.Compare(a.Key, b.Key) })
-	merged := make([]Entry, 0, len(w.sorted)+len(loose))
-	old := w.sorted
-	for i, e := range loose {
-		if i+1 < len(loose) && bytes.Equal(e.Key, loose[i+1].Key) {
-			continue // the next one is newer
-		}
-		n := Search(old, e.Key)
-		merged = append(append(merged, old[:n]...), e)
-		if old = old[n:]; len(old) > 0 && bytes.Equal(old[0].Key, e.Key) {
-			old = old[1:]
-		}
-	}
-	w.sorted, w.loose = append(merged, old...), nil
-	return w.sorted
+// All returns the entries, and the spans that are deleted where there is no entry, as
+// they are now. They count as long as Release was not called as often as All.
+func (w *Writes) All() (List[Entry], List[Span]) {
+	w.handed++
+	return w.entries, w.deleted
 }
 
-// Search is the index of the first entry with a key at or above key.
-func Search(entries []Entry, key []byte) int {
-	return sort.Search(len(entries), func(i int) bool { return bytes.Compare(entries[i].Key, key) >= 0 })
+// Release says that nobody has the lists any more that a call of All has returned.
+func (w *Writes) Release() {
+	if w.handed--; w.handed == 0 {
+		w.kept = 0
+	}
+}
+
+// Around returns the one of the spans that has the key.
+func Around(spans List[Span], key []byte) (Span, bool) {
+	span, ok := spans.last(key)
+	return span, ok && bytes.Compare(key, span.Hi) < 0
 }
