@@ -77,6 +77,14 @@ func restore(t *testing.T, disk env.Disk, copies ...[]byte) error {
 	return store.Restore(t.Context(), world(disk, 3), "new", store.RestoreOptions{Memory: store.MemoryMin}, in...)
 }
 
+// noStore checks that a restore which failed leaves nothing but a lock file.
+func noStore(t *testing.T, disk env.Disk) {
+	t.Helper()
+	if names, _ := disk.List("new"); len(names) > 1 || len(names) == 1 && names[0] != "LOCK" {
+		t.Fatalf("a restore that failed leaves %v", names)
+	}
+}
+
 // Copies and increments give the states at their moments, whichever life of the
 // store made them.
 func TestCopiesAgainstAMap(t *testing.T) {
@@ -162,6 +170,61 @@ func TestCopiesOfAShrinkingStore(t *testing.T) {
 	must(t, db.Close())
 }
 
+// interrupted calls during once, when some of a stream was read.
+type interrupted struct {
+	io.Reader
+	reads  int
+	during func()
+}
+
+func (r *interrupted) Read(p []byte) (int, error) {
+	if r.reads++; r.reads == 8 {
+		r.during()
+	}
+	return r.Reader.Read(p)
+}
+
+// While a store is restored, nobody else makes one in its directory; and the other
+// way round. Neither touches what the other has.
+func TestRestoreIsAlone(t *testing.T) {
+	c := changer{t, rand.New(rand.NewSource(1)), open(t, sim.NewDisk(), tiny()), map[string]string{}}
+	c.change(300)
+	whole, _ := copyOf(t, c.db, nil)
+	disk := sim.NewDisk()
+	locked := func(who string, err error) {
+		t.Helper()
+		if !errors.Is(err, env.ErrLocked) {
+			t.Errorf("%s: %v, want ErrLocked", who, err)
+		}
+	}
+	var calls int
+	in := &interrupted{Reader: bytes.NewReader(whole), during: func() {
+		calls++
+		_, err := store.Open(world(disk, 5), "new", tiny())
+		locked("open", err)
+		locked("restore", restore(t, disk, whole))
+	}}
+	must(t, store.Restore(t.Context(), world(disk, 3), "new", store.RestoreOptions{Memory: store.MemoryMin}, in))
+	if calls != 1 {
+		t.Fatalf("the other calls were made %d times", calls)
+	}
+	db, err := store.Open(world(disk, 5), "new", tiny())
+	must(t, err)
+	check(t, db, c.model)
+	locked("restore to a store in use", restore(t, disk, whole))
+	must(t, db.Close())
+
+	source := open(t, disk, tiny())
+	must(t, source.Put([]byte("k"), []byte("v")))
+	must(t, disk.MakeDir("copied"))
+	lock, err := disk.Lock("copied/LOCK")
+	must(t, err)
+	locked("checkpoint", source.Checkpoint("copied"))
+	must(t, lock.Close())
+	must(t, source.Checkpoint("copied"))
+	must(t, source.Close())
+}
+
 // A mark is what its copy says, and survives being written.
 func TestMarks(t *testing.T) {
 	c := changer{t, rand.New(rand.NewSource(1)), open(t, sim.NewDisk(), tiny()), map[string]string{}}
@@ -210,9 +273,7 @@ func TestCopiesThatDoNotFollow(t *testing.T) {
 		if len(order) > 0 && !errors.Is(err, store.ErrBase) || err == nil {
 			t.Errorf("%d copies: %v, want ErrBase", len(order), err)
 		}
-		if names, _ := disk.List("new"); len(names) > 0 {
-			t.Errorf("a restore that failed leaves %v", names)
-		}
+		noStore(t, disk)
 	}
 	restored(t, c.model, a, b, d)
 	used := restored(t, c.model, a, b, d)
@@ -240,9 +301,7 @@ func TestDamagedCopies(t *testing.T) {
 		if bad.Offset > int64(place) || bad.Offset < int64(place)-(1<<20) {
 			t.Fatalf("damage at byte %d is reported at %d", place, bad.Offset)
 		}
-		if names, _ := disk.List("new"); len(names) > 0 {
-			t.Fatalf("a restore that failed leaves %v", names)
-		}
+		noStore(t, disk)
 	}
 	flips := 0
 	for at := 0; at < len(whole); at += 512 {
@@ -363,9 +422,7 @@ func TestRestoreToADiskThatLies(t *testing.T) {
 		}
 		if err != nil {
 			found++
-			if names, _ := disk.List("new"); len(names) > 0 {
-				t.Fatalf("a restore that failed leaves %v", names)
-			}
+			noStore(t, disk)
 			continue
 		}
 		db, err := store.Open(world(disk, 5), "new", tiny())

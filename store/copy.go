@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -24,7 +25,8 @@ import (
 // Checkpoint returns nil, and useless otherwise: Checkpoint has then read every
 // block and every large value of the copy again and checked it as Verify does.
 // Damage of the store is an ErrCorrupt, and no copy is made. Pages keep their
-// places, so that the copy has holes where the store has free pages.
+// places, so that the copy has holes where the store has free pages. The directory
+// must be absent, or empty but for a lock file; it is locked meanwhile.
 func (db *DB) Checkpoint(dir string) error {
 	if err := db.Flush(); err != nil {
 		return err
@@ -34,22 +36,32 @@ func (db *DB) Checkpoint(dir string) error {
 	if err := db.open(); err != nil {
 		return err
 	}
-	if err := db.files.disk.MakeDir(dir); err != nil {
-		return fmt.Errorf("checkpoint to %s: %w", dir, err)
-	}
-	names, err := db.files.disk.List(dir)
-	if err != nil {
-		return fmt.Errorf("checkpoint to %s: %w", dir, err)
-	}
-	for _, name := range names {
-		if name != datafile.New {
-			return fmt.Errorf("checkpoint to %s: the directory has %q, want an empty one", dir, name)
-		}
-	}
-	if err := db.copyTo(s, dir); err != nil {
+	if err := db.checkpointTo(s, dir); err != nil {
 		return fmt.Errorf("checkpoint to %s: %w", dir, err)
 	}
 	return nil
+}
+
+// checkpointTo keeps other programs, and other calls, from the directory.
+func (db *DB) checkpointTo(s *state, dir string) (err error) {
+	if err := db.files.disk.MakeDir(dir); err != nil {
+		return err
+	}
+	lock, err := lockDir(db.files.disk, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	names, err := db.files.disk.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name != datafile.New && name != datafile.Lock {
+			return fmt.Errorf("the directory has %q, want an empty one", name)
+		}
+	}
+	return db.copyTo(s, dir)
 }
 
 func (db *DB) copyTo(s *state, dir string) error {

@@ -43,38 +43,55 @@ type RestoreOptions struct {
 }
 
 // Restore makes a store of copies: a whole one, and then any number of
-// increments, each since the one before it. The directory must be empty or
-// absent. The store is complete and durable when Restore returns nil, and has
-// then been read and checked as Verify does; otherwise the directory has none.
+// increments, each since the one before it. The directory must be absent, or empty
+// but for a lock file. The store is complete and durable when Restore returns nil,
+// and has then been read and checked as Verify does; otherwise the directory has
+// none. Restore locks the directory meanwhile, as Open does.
 //
 // A copy that is cut or damaged is an ErrCorrupt, whose CorruptError says which
 // copy, counted from 1, and where in it. An increment that does not follow the
 // copy before it is an ErrBase.
 func Restore(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies ...io.Reader) error {
-	fail := func(err error) error { return fmt.Errorf("restore %s: %w", dir, err) }
-	opt := Options{Memory: o.Memory, ReadOnly: true}
-	if _, err := opt.Complete(world); err != nil {
-		return fail(err)
-	}
-	if o.Archive == nil {
-		if _, err := restoreAt(ctx, world, dir, o, copies); err != nil {
-			return fail(err)
-		}
-		return nil
-	}
-	if err := world.Disk.MakeDir(dir); err != nil {
-		return fail(err)
-	}
-	if err := onlyNew(world.Disk, dir); err != nil {
-		return fail(err)
-	}
-	if err := restoreUntil(ctx, world, dir, o, copies); err != nil {
-		return fail(errors.Join(err, onlyNew(world.Disk, dir)))
-	}
-	if err := nameData(world.Disk, dir); err != nil {
-		return fail(err)
+	if err := restoreLocked(ctx, world, dir, o, copies); err != nil {
+		return fmt.Errorf("restore %s: %w", dir, err)
 	}
 	return nil
+}
+
+// restoreLocked keeps other programs, and other calls, from the directory.
+func restoreLocked(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies []io.Reader) (err error) {
+	if _, err := (Options{Memory: o.Memory}).Complete(world); err != nil {
+		return err
+	}
+	if err := world.Disk.MakeDir(dir); err != nil {
+		return err
+	}
+	lock, err := lockDir(world.Disk, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if o.Archive == nil {
+		_, err := restoreAt(ctx, world, dir, o, copies)
+		return err
+	}
+	if err := onlyNew(world.Disk, dir); err != nil {
+		return err
+	}
+	if err := restoreUntil(ctx, world, dir, o, copies); err != nil {
+		return errors.Join(err, onlyNew(world.Disk, dir))
+	}
+	return nameData(world.Disk, dir)
+}
+
+// lockDir locks a directory in which a store is made, as Open locks that of a
+// store. The lock file stays: if it were removed, a program that has opened it
+// would lock a file that others no longer see.
+func lockDir(disk env.Disk, dir string) (io.Closer, error) {
+	if d, ok := disk.(env.LockDisk); ok {
+		return d.Lock(path.Join(dir, datafile.Lock))
+	}
+	return io.NopCloser(nil), nil
 }
 
 // restoreAt makes a store of copies, and returns what the last one is, without
@@ -104,8 +121,8 @@ func nameData(disk env.Disk, dir string) error {
 		disk.SyncDir(dir), disk.SyncDir(path.Dir(dir)))
 }
 
-// onlyNew returns an error if a directory has more than a data file that was not
-// completed, and removes that.
+// onlyNew returns an error if a directory, which is locked, has more than a lock
+// file and what a restore that was cut short leaves, and removes the latter.
 func onlyNew(disk env.Disk, dir string) error {
 	names, err := disk.List(dir)
 	if err != nil {
@@ -116,6 +133,9 @@ func onlyNew(disk env.Disk, dir string) error {
 			if err := removeWork(disk, dir); err != nil {
 				return err
 			}
+			continue
+		}
+		if name == datafile.Lock {
 			continue
 		}
 		if name != datafile.New {
