@@ -94,14 +94,32 @@ func crashCompiledMutants() []Mutant {
 		{
 			Name: "distsys/queue/twice-in-a-set", Kind: WrongAnswer, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestDistinct",
 			Breaks: "A mailbox that is a set has a message twice.",
-			Old:    "\tif first == nil {\n\t\tq.unread[p.key] = p\n\t\treturn\n\t}\n",
-			New:    "\tif first == nil || first != p {\n\t\tq.unread[p.key] = p\n\t\treturn\n\t}\n",
+			Old:    "\tif first == nil {\n\t\tq.unread[p.msg.key] = p\n\t\treturn\n\t}\n",
+			New:    "\tif first == nil || first != p {\n\t\tq.unread[p.msg.key] = p\n\t\treturn\n\t}\n",
 		},
 		{
 			Name: "distsys/queue/read-twice-by-one-section", Kind: WrongAnswer, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestDistinct",
 			Breaks: "A section reads a message of a set, and the same one again, which was sent meanwhile.",
-			Old:    "\tif q.unread != nil && q.hasTaken(q.places[q.taken].key) {\n",
-			New:    "\tif q.unread == nil && q.hasTaken(q.places[q.taken].key) {\n",
+			Old:    "\tif q.unread != nil && q.hasTaken(m.key) {\n",
+			New:    "\tif q.unread == nil && q.hasTaken(m.key) {\n",
+		},
+		{
+			Name: "distsys/queue/read-before-one-like-it-is-decided", Kind: WrongAnswer, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestDistinct",
+			Breaks: "A message of a set is read while its sender has sent it again, and is there once more afterwards.",
+			Old:    "\tif q.coming[m.key] > 0 {\n",
+			New:    "\tif false {\n",
+		},
+		{
+			Name: "distsys/queue/commits-though-one-like-it-came", Kind: WrongAnswer, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestDistinct",
+			Breaks: "A section takes a message out of a set that was sent again while it was read, and the second stays.",
+			Old:    "\t\tif q.unread[p.msg.key] != nil || q.coming",
+			New:    "\t\tif q.coming",
+		},
+		{
+			Name: "distsys/queue/one-like-it-comes-before-the-commit", Kind: WrongAnswer, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestDistinctIsHeld",
+			Breaks: "A message gets a place in a set while one like it is being taken out, as if it had come before and after.",
+			Old:    "\tq.held = true\n",
+			New:    "",
 		},
 		{
 			Name: "conform/what-was-undone-was-seen", Kind: Unsound, In: "internal/conform", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives",

@@ -50,14 +50,20 @@ func (r *reading) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 		q.wanted = true
 		return value.Value{}, distsys.ErrBlocked
 	}
-	if q.unread != nil && q.hasTaken(q.places[q.taken].key) {
+	m := q.places[q.taken].msg
+	if q.unread != nil && q.hasTaken(m.key) {
 		// It came after the section had read one like it: in a set there is no
 		// other. When the section has given up, they are one again.
 		q.wanted = true
 		return value.Value{}, distsys.ErrBlocked
 	}
-	m := q.places[q.taken].msg
-	delete(q.unread, q.places[q.taken].key)
+	if q.coming[m.key] > 0 {
+		// The sender of one like it goes on before that is readable here. It was
+		// sent while this one was there, so it must be united with this one.
+		q.wanted = true
+		return value.Value{}, distsys.ErrBlocked
+	}
+	delete(q.unread, m.key)
 	q.taken++
 	q.reader = tx
 	tx.Observe(m.Clock)
@@ -65,7 +71,35 @@ func (r *reading) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 }
 
 func (r *reading) Write(*distsys.Tx, []value.Value, value.Value) error { return errReadOnly }
-func (r *reading) PreCommit(*distsys.Tx) error                         { return nil }
+
+// errAgain has the section tried again.
+var errAgain = fmt.Errorf("%w: a message was sent again while it was read", distsys.ErrAbort)
+
+// PreCommit refuses where a message like one that was read has come, or is
+// coming from another section: that one found the first still there, and perhaps
+// this section has read what it did after. From here to the end of this section
+// no such message is let in.
+func (r *reading) PreCommit(tx *distsys.Tx) error {
+	q := r.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.unread == nil || q.reader != tx || q.held {
+		return nil
+	}
+	own := map[string]int{}
+	if w := q.writer(tx, false); w != nil {
+		for _, p := range w.places {
+			own[p.msg.key]++
+		}
+	}
+	for _, p := range q.places[:q.taken] {
+		if q.unread[p.msg.key] != nil || q.coming[p.msg.key] > own[p.msg.key] {
+			return errAgain
+		}
+	}
+	q.held = true
+	return nil
+}
 
 func (r *reading) Commit(tx *distsys.Tx) { r.end(tx, true) }
 func (r *reading) Abort(tx *distsys.Tx)  { r.end(tx, false) }
@@ -82,7 +116,10 @@ func (r *reading) end(tx *distsys.Tx, take bool) {
 	} else {
 		q.giveBack(q.places[:q.taken])
 	}
-	q.taken, q.reader = 0, nil
+	if q.putOff {
+		q.writable.wake()
+	}
+	q.taken, q.reader, q.held, q.putOff = 0, nil, false, false
 	q.refused.wake()
 	q.refused = q.refused[:0]
 }
@@ -110,14 +147,18 @@ func (o *writing) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error 
 		return errIndexed
 	}
 	q := o.q
+	m, err := q.message(v)
+	if err != nil {
+		return err
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	w := q.writer(tx, true)
-	if !q.room(len(w.values)+1, 0) {
+	if !q.room(len(w.msgs)+1, 0) {
 		q.wanted = true
 		return distsys.ErrBlocked
 	}
-	w.values = append(w.values, v)
+	w.msgs = append(w.msgs, m)
 	return nil
 }
 
@@ -158,13 +199,12 @@ func (q *Queue) preCommit(tx *distsys.Tx, alone bool) error {
 	if w == nil || w.places != nil {
 		return nil
 	}
-	msgs := make([]Message, len(w.values))
-	for i, v := range w.values {
-		msgs[i] = Message{Value: v, Clock: tx.Stamp()}
+	for i := range w.msgs {
+		w.msgs[i].Clock = tx.Stamp()
 	}
 	before := q.changes
 	var outcome Outcome
-	switch w.places, outcome = q.stage(tx, alone, msgs); outcome {
+	switch w.places, outcome = q.stage(tx, alone, w.msgs); outcome {
 	case Full:
 		return distsys.ErrBlocked
 	case Busy:
@@ -212,7 +252,12 @@ func (b *both) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
 
 func (b *both) Queues(tx *distsys.Tx) bool { return b.q.out.Queues(tx) }
 
-func (b *both) PreCommit(tx *distsys.Tx) error { return b.q.preCommit(tx, tx.Alone(b)) }
+func (b *both) PreCommit(tx *distsys.Tx) error {
+	if err := b.q.in.PreCommit(tx); err != nil {
+		return err
+	}
+	return b.q.preCommit(tx, tx.Alone(b))
+}
 
 func (b *both) Commit(tx *distsys.Tx) {
 	b.q.in.Commit(tx)
@@ -339,8 +384,12 @@ func (l *length) Unwatch(w env.Waker) {
 
 // Send puts a message in from outside of any section, waiting for room.
 func (q *Queue) Send(ctx context.Context, v value.Value) error {
+	m, err := q.message(v)
+	if err != nil {
+		return err
+	}
 	return q.await(ctx, &q.writable, func() bool {
-		places, outcome := q.stage(nil, true, []Message{{Value: v}})
+		places, outcome := q.stage(nil, true, []Message{m})
 		if outcome != Staged {
 			return false
 		}
@@ -353,7 +402,7 @@ func (q *Queue) Send(ctx context.Context, v value.Value) error {
 func (q *Queue) Receive(ctx context.Context) (value.Value, error) {
 	var v value.Value
 	err := q.await(ctx, &q.readable, func() bool {
-		if q.reader != nil || q.heldFrom(nil) || len(q.places) == 0 || !q.places[0].ready {
+		if q.reader != nil || q.heldFrom(nil) || len(q.places) == 0 || !q.places[0].ready || q.coming[q.places[0].msg.key] > 0 {
 			return false
 		}
 		v = q.places[0].msg.Value

@@ -40,7 +40,8 @@ type Limits struct {
 	Messages int
 	Bytes    int // of messages that came with a size; others count nothing
 	// Distinct makes the queue a set: a message that is in it, unread, is not
-	// put into it again.
+	// put into it again. Nobody reads it while another like it is undecided, and
+	// a section that has read it does not commit when another like it has come.
 	Distinct bool
 }
 
@@ -55,6 +56,9 @@ type Queue struct {
 	writers []writer // what sections have written and not yet pre-committed
 	bytes   int
 	unread  map[string]*Place // by key, what a section may still read, where messages are distinct
+	coming  map[string]int    // by key, how many are undecided, likewise
+	held    bool              // the reader of distinct messages has pre-committed
+	putOff  bool              // a Stage was refused for that reason
 	changes uint64            // grows with every change that Length can see
 
 	readable wakers // woken when the front may have become readable
@@ -80,6 +84,8 @@ type Message struct {
 	// Size counts for Limits.Bytes: the bytes of the value's encoding and those
 	// that the clock takes in memory; 0 where the value was never encoded.
 	Size int
+
+	key string // where messages are distinct: what two like each other have in common
 }
 
 // Place is a message's place in the queue. It is the queue's until Ready or
@@ -87,13 +93,12 @@ type Message struct {
 type Place struct {
 	msg   Message
 	ready bool
-	key   string // of a readable message, where messages are distinct
 }
 
 type writer struct {
 	tx     *distsys.Tx
-	values []value.Value
-	places []*Place // since pre-commit
+	msgs   []Message // without their clocks
+	places []*Place  // since pre-commit
 }
 
 type wakers []env.Waker
@@ -126,7 +131,7 @@ func New(l Limits) *Queue {
 	}
 	q := &Queue{limits: l}
 	if l.Distinct {
-		q.unread = map[string]*Place{}
+		q.unread, q.coming = map[string]*Place{}, map[string]int{}
 	}
 	q.in.q, q.out.q, q.both.q, q.length.q = q, q, q, q
 	return q
@@ -148,12 +153,34 @@ const (
 	// to commit. WatchRoom tells when it is worth trying again.
 	Full
 	// Busy: there are undecided messages, and the section takes places in
-	// other queues too.
+	// other queues too; or a section that has read a message like one of these
+	// is about to commit.
 	Busy
 )
 
+// message is a message of this process, the clock of which is not known yet. A
+// value that has no encoding cannot be one of distinct messages.
+func (q *Queue) message(v value.Value) (m Message, err error) {
+	m.Value = v
+	if q.limits.Distinct {
+		err = value.Catch(func() { m.key = string(value.AppendWire(nil, v)) })
+	}
+	return m, err
+}
+
+// keyed gives their keys to messages from outside, which were decoded and
+// therefore have an encoding.
+func (q *Queue) keyed(msgs []Message) {
+	for i := range msgs {
+		if m := &msgs[i]; q.limits.Distinct && m.key == "" {
+			m.key = string(value.AppendWire(nil, m.Value))
+		}
+	}
+}
+
 // Stage takes places at the end for all messages. Alone says that the section
-// that sends them takes places in no other queue.
+// that sends them takes places in no other queue. Where messages are distinct,
+// their values were decoded.
 func (q *Queue) Stage(alone bool, msgs ...Message) ([]*Place, Outcome) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -162,6 +189,7 @@ func (q *Queue) Stage(alone bool, msgs ...Message) ([]*Place, Outcome) {
 
 // stage is Stage for a section of this process, or nil.
 func (q *Queue) stage(tx *distsys.Tx, alone bool, msgs []Message) ([]*Place, Outcome) {
+	q.keyed(msgs)
 	bytes := 0
 	for _, m := range msgs {
 		bytes += m.Size
@@ -172,6 +200,10 @@ func (q *Queue) stage(tx *distsys.Tx, alone bool, msgs []Message) ([]*Place, Out
 	}
 	if !alone && !q.decided() {
 		q.wanted = true
+		return nil, Busy
+	}
+	if q.held && q.reader != tx && slices.ContainsFunc(msgs, func(m Message) bool { return q.hasTaken(m.key) }) {
+		q.wanted, q.putOff = true, true
 		return nil, Busy
 	}
 	return q.place(msgs, bytes), Staged
@@ -204,6 +236,7 @@ func (q *Queue) decided() bool {
 func (q *Queue) Force(msgs ...Message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.keyed(msgs)
 	bytes := 0
 	for _, m := range msgs {
 		bytes += m.Size
@@ -215,6 +248,9 @@ func (q *Queue) place(msgs []Message, bytes int) []*Place {
 	places := make([]*Place, len(msgs))
 	for i, m := range msgs {
 		places[i] = &Place{msg: m}
+		if q.coming != nil {
+			q.coming[m.key]++
+		}
 	}
 	q.places = append(q.places, places...)
 	q.bytes += bytes
@@ -231,9 +267,9 @@ func (q *Queue) Ready(places []*Place) {
 
 func (q *Queue) makeReady(places []*Place) {
 	for _, p := range places {
+		q.decide(p)
 		p.ready = true
 		if q.unread != nil {
-			p.key = string(value.AppendWire(nil, p.msg.Value))
 			q.unite(p)
 		}
 	}
@@ -241,12 +277,22 @@ func (q *Queue) makeReady(places []*Place) {
 	q.readable.wake()
 }
 
-// unite drops a message that is there, unread, and makes known to who reads that
-// one that this one was sent, too.
+// decide takes an undecided place off the count.
+func (q *Queue) decide(p *Place) {
+	if q.coming == nil || p.ready {
+		return
+	}
+	if q.coming[p.msg.key]--; q.coming[p.msg.key] == 0 {
+		delete(q.coming, p.msg.key)
+	}
+}
+
+// unite drops a message of which there is another like it, unread. Whoever reads
+// the other one has then heard of the sender of this one, too.
 func (q *Queue) unite(p *Place) {
-	first := q.unread[p.key]
+	first := q.unread[p.msg.key]
 	if first == nil {
-		q.unread[p.key] = p
+		q.unread[p.msg.key] = p
 		return
 	}
 	first.msg.Clock = first.msg.Clock.Merge(p.msg.Clock)
@@ -255,7 +301,7 @@ func (q *Queue) unite(p *Place) {
 
 // hasTaken reports whether the section that reads has read such a message.
 func (q *Queue) hasTaken(key string) bool {
-	return slices.ContainsFunc(q.places[:q.taken], func(p *Place) bool { return p.key == key })
+	return slices.ContainsFunc(q.places[:q.taken], func(p *Place) bool { return p.msg.key == key })
 }
 
 // giveBack makes messages readable again that a section has read and not kept.
@@ -264,8 +310,8 @@ func (q *Queue) giveBack(read []*Place) {
 		return
 	}
 	for _, p := range slices.Backward(slices.Clone(read)) {
-		later := q.unread[p.key]
-		q.unread[p.key] = p
+		later := q.unread[p.msg.key]
+		q.unread[p.msg.key] = p
 		if later != nil {
 			q.unite(later)
 		}
@@ -283,6 +329,7 @@ func (q *Queue) drop(places []*Place) {
 	for _, p := range places {
 		if i := slices.Index(q.places, p); i >= 0 {
 			q.places = slices.Delete(q.places, i, i+1)
+			q.decide(p)
 			q.bytes -= p.msg.Size
 		}
 	}
@@ -339,8 +386,8 @@ func (q *Queue) Bytes() int {
 func (q *Queue) remove(n int) {
 	for _, p := range q.places[:n] {
 		q.bytes -= p.msg.Size
-		if q.unread[p.key] == p {
-			delete(q.unread, p.key)
+		if q.unread[p.msg.key] == p {
+			delete(q.unread, p.msg.key)
 		}
 	}
 	// The slice moves along its array; append makes a new one now and then.

@@ -297,26 +297,60 @@ func TestEndsHaveOneDirection(t *testing.T) {
 }
 
 // TestDistinct holds a queue of distinct messages against a set: messages come,
-// also while a section is in progress, and sections read one or two and commit or
-// abort, at random.
+// also while a section is in progress, some of them as those of strict senders,
+// which go on when they have places; sections read one or two and commit or abort.
+// All at random.
 func TestDistinct(t *testing.T) {
+	type offer struct {
+		places []*queue.Place
+		commit bool
+	}
 	r := env.Seeded(3)
-	absorbed, again := 0, 0
+	absorbed, undecided, again := 0, 0, 0
 	for range 200 {
 		q := queue.New(queue.Limits{Distinct: true})
 		set := map[int32]bool{} // with what the section in progress has read
-		var read, came []int32
+		var read []int32
+		var offers []offer
 		arrive := func() {
 			x := int32(env.IntN(r, 3))
-			q.Force(queue.Message{Value: value.Int(x)})
+			m := queue.Message{Value: value.Int(x)}
+			if slices.Contains(read, x) {
+				again++
+			}
+			if env.IntN(r, 2) == 0 {
+				q.Force(m)
+			} else {
+				places, outcome := q.Stage(true, m)
+				if outcome != queue.Staged {
+					t.Fatalf("it got no place: %v", outcome)
+				}
+				undecided++
+				commit := env.IntN(r, 3) > 0
+				offers = append(offers, offer{places, commit})
+				if !commit {
+					return
+				}
+			}
 			if set[x] {
 				absorbed++
 			}
 			set[x] = true
-			came = append(came, x)
+		}
+		decide := func() {
+			if len(offers) == 0 || env.IntN(r, 3) == 0 {
+				return
+			}
+			i := env.IntN(r, len(offers))
+			if o := offers[i]; o.commit {
+				q.Ready(o.places)
+			} else {
+				q.Drop(o.places)
+			}
+			offers = slices.Delete(offers, i, i+1)
 		}
 		in := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
-			read, came = nil, nil
+			read = nil
 			for range 1 + env.IntN(r, 2) {
 				v, err := tx.Read(distsys.NewRef("q", q.In()))
 				if err != nil {
@@ -327,10 +361,10 @@ func TestDistinct(t *testing.T) {
 					t.Fatalf("read %d, which is not in the set %v, or was read before: %d", x, set, read)
 				}
 				read = append(read, x)
-				came = slices.DeleteFunc(came, func(y int32) bool { return y == x })
 				if env.IntN(r, 2) == 0 {
 					arrive()
 				}
+				decide()
 			}
 			if env.IntN(r, 2) == 0 {
 				return distsys.Blocked()
@@ -339,35 +373,131 @@ func TestDistinct(t *testing.T) {
 		})
 		in.Step() // it starts
 		for range 60 {
+			read = nil
 			if q.Len() == 0 || env.IntN(r, 2) == 0 {
 				arrive()
 				continue
 			}
-			commits := in.Metrics().Commits
-			for in.Metrics().Commits == commits {
+			for commits := in.Metrics().Commits; in.Metrics().Commits == commits; {
+				if read = nil; q.Len() == 0 {
+					arrive()
+				}
+				decide()
 				q.Force() // it may wait for a change
 				in.Step()
 			}
-			if in.Metrics().Commits > commits {
-				for _, x := range read {
-					delete(set, x)
-				}
-				for _, x := range came {
-					if slices.Contains(read, x) {
-						again++
-					}
-					set[x] = true
-				}
+			for _, x := range read {
+				delete(set, x)
 			}
-			if q.Len() != len(set) {
-				t.Fatalf("the queue has %d messages, the set %v; read %d, came %d", q.Len(), set, read, came)
+			if len(offers) == 0 && q.Len() != len(set) {
+				t.Fatalf("the queue has %d messages, the set %v; read %d", q.Len(), set, read)
 			}
 		}
 		if err := in.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if absorbed < 100 || again < 100 {
-		t.Errorf("%d messages were there already, %d came again while they were read: the test is too weak", absorbed, again)
+	if absorbed < 100 || undecided < 100 || again < 100 {
+		t.Errorf("%d messages were there already, %d were undecided, %d came again while they were read: the test is too weak", absorbed, undecided, again)
+	}
+}
+
+// TestDistinctBehindAnUndecidedOne reads a message of which another sender has a
+// place for one like it: that sender goes on, and its message must not be there
+// when the first has been read.
+func TestDistinctBehindAnUndecidedOne(t *testing.T) {
+	for _, decision := range []string{"ready", "drop"} {
+		t.Run(decision, func(t *testing.T) {
+			q := queue.New(queue.Limits{Distinct: true})
+			q.Force(queue.Message{Value: value.Int(1)})
+			second, _ := q.Stage(true, queue.Message{Value: value.Int(1)})
+			reader := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+				_, err := tx.Read(distsys.NewRef("in", q.In()))
+				return distsys.Done, err
+			})
+			for reader.Step() == distsys.Running {
+			}
+			if q.Len() != 2 {
+				t.Fatal("it was read")
+			}
+			if decision == "ready" {
+				q.Ready(second)
+			} else {
+				q.Drop(second)
+			}
+			if err := reader.Run(within(t)); err != nil {
+				t.Fatal(err)
+			}
+			if q.Len() != 0 {
+				t.Errorf("%d messages left", q.Len())
+			}
+		})
+	}
+}
+
+// last is a resource that does something when the section pre-commits.
+type last struct {
+	distsys.Resource
+	do func()
+}
+
+func (l last) PreCommit(tx *distsys.Tx) error {
+	l.do()
+	return l.Resource.PreCommit(tx)
+}
+
+// TestDistinctIsHeld offers messages to a section that has read one like them and
+// is about to commit: they wait for it, and then they are new.
+func TestDistinctIsHeld(t *testing.T) {
+	q := queue.New(queue.Limits{Distinct: true})
+	q.Force(queue.Message{Value: value.Int(1)})
+	var outcomes []queue.Outcome
+	ends := distsys.NewRef("last", last{local.NewVariable(value.Int(0)), func() {
+		for i := range int32(2) {
+			places, outcome := q.Stage(true, queue.Message{Value: value.Int(1 + i)})
+			outcomes = append(outcomes, outcome)
+			q.Drop(places)
+		}
+	}})
+	reader := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		if _, err := tx.Read(distsys.NewRef("q", q.Both())); err != nil {
+			return 0, err
+		}
+		// What it sends back itself is as good as a new one.
+		if err := tx.Write(distsys.NewRef("q", q.Both()), value.Int(1)); err != nil {
+			return 0, err
+		}
+		_, err := tx.Read(ends)
+		return distsys.Done, err
+	})
+	if err := reader.Run(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(outcomes, []queue.Outcome{queue.Busy, queue.Staged}) {
+		t.Errorf("the outcomes of a message like the one that was read, and of another: %v", outcomes)
+	}
+	if _, outcome := q.Stage(true, queue.Message{Value: value.Int(1)}); outcome != queue.Staged || q.Len() != 2 {
+		t.Errorf("afterwards: %v, %d messages", outcome, q.Len())
+	}
+}
+
+// TestNoEncoding writes a value that has no encoding to a queue that needs one: the
+// section fails, and nothing else does.
+func TestNoEncoding(t *testing.T) {
+	deep := value.Int(1)
+	for range value.WireDepthMax + 10 {
+		deep = value.Tuple(deep)
+	}
+	q := queue.New(queue.Limits{Distinct: true})
+	if err := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		return distsys.Done, tx.Write(distsys.NewRef("q", q.Both()), deep)
+	}).Run(within(t)); err == nil {
+		t.Error("a section wrote it")
+	}
+	if err := q.Send(within(t), deep); err == nil {
+		t.Error("it was sent from outside")
+	}
+	if q.Len() != 0 {
+		t.Errorf("%d messages", q.Len())
 	}
 }
