@@ -254,6 +254,9 @@ func (c *checkpointer) isNamed() bool { return !c.unnamed }
 // caller holds c.mu.
 func (c *checkpointer) chunks() []table.Chunk { return c.super.Chunks }
 
+// features are those that the newest superblock has. The caller holds c.mu.
+func (c *checkpointer) features() table.Features { return c.super.Features }
+
 // identity is the store's, as superblocks have it. The caller holds c.mu.
 func (c *checkpointer) identity() (uuid [16]byte, merger string) { return c.super.UUID, c.super.Merger }
 

@@ -63,7 +63,13 @@ type keyspaces struct {
 	closed bool
 
 	making invariant.Mutex // a keyspace is made or dropped; before all locks of the store
+	// The rest is under making. Half reports that one superblock may not say yet that the
+	// store has keyspaces. Known are those that were opened in this life and not
+	// dropped. Last is the greatest number of a keyspace, once it was looked for.
+	half   bool
 	known  map[string]*Keyspace
+	last   uint32
+	looked bool
 }
 
 func (s *keyspaces) init(db *DB) {
@@ -72,10 +78,12 @@ func (s *keyspaces) init(db *DB) {
 	s.known = map[string]*Keyspace{}
 }
 
-// resume is called by recovery with what the superblock says.
-func (s *keyspaces) resume(f table.Features) {
+// resume is called by recovery with what the superblock says, and the older one, which
+// may be missing.
+func (s *keyspaces) resume(f, older table.Features) {
 	s.on.Store(f&table.Keyspaces != 0)
 	s.closed = s.on.Load()
+	s.half = s.on.Load() && older&table.Keyspaces == 0
 }
 
 // features is what superblocks say.
@@ -198,7 +206,9 @@ func entry(name string) []byte {
 //
 // The first keyspace of a store makes two checkpoints. From then on the store cannot be
 // opened by programs that know no keyspaces, and the default keyspace takes no keys
-// that begin with twelve bytes 0xff; the error is ErrReserved if it has some.
+// that begin with twelve bytes 0xff; the error is ErrReserved if it has some. After any
+// other error the default keyspace may refuse them already; the next call goes on from
+// there.
 func (db *DB) Keyspace(name string) (*Keyspace, error) {
 	if name == "" || len(name) > keyspaceNameMax {
 		return nil, fmt.Errorf("%w: a name of %d bytes, want 1 to %d", ErrNoKeyspace, len(name), keyspaceNameMax)
@@ -248,8 +258,8 @@ func (db *DB) makeKeyspace(name string) (uint32, error) {
 	if err := db.reserveKeys(); err != nil {
 		return 0, err
 	}
-	last, err := db.keyspaceNumber("")
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	last, err := db.lastNumber()
+	if err != nil {
 		return 0, err
 	}
 	if last >= 1<<32-2 {
@@ -259,28 +269,83 @@ func (db *DB) makeKeyspace(name string) (uint32, error) {
 	b := &Batch{}
 	b.append(message.Put, entry(""), number)
 	b.append(message.Put, entry(name), number)
+	db.spaces.last = last + 1
 	return last + 1, db.Commit(b, NoSync)
+}
+
+// lastNumber is the greatest number that a keyspace has had. The list has it, under no
+// name; but a repair may have had to leave that entry out, or to take an older one. So
+// all of the list counts, and the greatest key, in the first call of a life. The caller
+// holds keyspaces.making.
+func (db *DB) lastNumber() (last uint32, err error) {
+	s := &db.spaces
+	if s.looked {
+		return s.last, nil
+	}
+	list, err := newKeyspace(db, "", 0).Iterate(IterOptions{})
+	if err != nil {
+		return 0, err
+	}
+	for ok := list.First(); ok && err == nil; ok = list.Next() {
+		var number uint32
+		number, err = decodeNumber(string(list.Key()), list.Value())
+		last = max(last, number)
+	}
+	if err := cmp.Or(list.Close(), err); err != nil {
+		return 0, err
+	}
+	all, err := db.openIter(&Iterator{db: db, lo: []byte(message.Reserved), keysOnly: true}, message.MaxSeq)
+	if err != nil {
+		return 0, err
+	}
+	if all.Last() && len(all.Key()) >= spaceStart {
+		last = max(last, binary.BigEndian.Uint32(all.Key()[len(message.Reserved):]))
+	}
+	if err := all.Close(); err != nil {
+		return 0, err
+	}
+	s.last, s.looked = last, true
+	return last, nil
 }
 
 // reserveKeys makes the store one with keyspaces. The caller holds keyspaces.making.
 func (db *DB) reserveKeys() error {
 	s := &db.spaces
-	if s.on.Load() {
+	if s.on.Load() && !s.half {
 		return nil
 	}
-	s.setClosed(db, true)
-	err := db.noneReserved()
-	if err == nil {
+	if !s.on.Load() {
+		s.setClosed(db, true)
+		if err := db.noneReserved(); err != nil {
+			s.setClosed(db, false)
+			return err
+		}
+		s.half = true
 		s.on.Store(true)
-		// Both superblocks: if the newer one is damaged, the older one leads to what the
-		// journal has of keyspaces.
-		err = cmp.Or(db.checkpoint(), db.checkpoint())
 	}
-	if err != nil {
+	// Both superblocks: if the newer one is damaged, the older one leads to what the
+	// journal has of keyspaces.
+	for range 2 {
+		if err := db.checkpoint(); err != nil {
+			s.giveUp(db)
+			return err
+		}
+	}
+	s.half = false
+	return nil
+}
+
+// giveUp gives the reserved keys back to the default keyspace, if no superblock can say
+// that the store has keyspaces: one that does says so for good, and hides those keys in
+// the next life.
+func (s *keyspaces) giveUp(db *DB) {
+	db.checkpoints.lock()
+	defer db.checkpoints.unlock()
+	if db.err() == nil && db.checkpoints.features() == 0 {
 		s.on.Store(false)
+		s.half = false
 		s.setClosed(db, false)
 	}
-	return err
 }
 
 func (s *keyspaces) setClosed(db *DB, closed bool) {
@@ -334,7 +399,11 @@ func (k *Keyspace) Drop() error {
 	b := &Batch{spaces: []*Keyspace{k}, drops: k}
 	b.append(message.Delete, entry(k.name), nil)
 	b.append(message.RangeDelete, k.lo, k.hi)
-	if err := db.Commit(b, NoSync); err != nil {
+	err := db.Commit(b, NoSync)
+	if s := &db.spaces; k.dropped.Load() && s.known[k.name] == k {
+		delete(s.known, k.name)
+	}
+	if err != nil {
 		return err
 	}
 	return db.writeSoon()

@@ -108,6 +108,7 @@ type recovery struct {
 	super table.Superblock // the newer one
 	slot  int              // its place
 	table *table.Table
+	older table.Features // of the other one, if it is valid
 	// unnamed reports that no superblock has the name of the merger.
 	unnamed bool
 }
@@ -304,6 +305,7 @@ func (r *recovery) readSupers() (*table.Superblock, error) {
 	other, err := table.DecodeSuper(slots[1-which])
 	switch {
 	case err == nil && other.Seq+1 == super.Seq:
+		r.older = other.Features
 		return &other, nil
 	case super.Seq > 1:
 		db.tracer.Trace(env.Mark("store.recover.one-superblock"))
@@ -494,7 +496,7 @@ func (r *recovery) replay() error {
 // the journal, up to its end.
 func (r *recovery) begin(mems []*mem, end journal.ChainState) error {
 	db, cut := r.db, message.Seq(r.super.Cut)
-	db.spaces.resume(r.super.Features)
+	db.spaces.resume(r.super.Features, r.older)
 	db.checkpoints.resume(r.super, r.slot, r.table, r.unnamed)
 	last := end.Next - 1
 	db.writer.resume(last)
