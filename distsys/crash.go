@@ -119,23 +119,34 @@ func (c *Crash[S]) recall(s *S, k *Kept) error {
 // sections wait, too.
 const lagMax = 64
 
-// keep queues what the section that is about to commit has changed. From then on
-// the section cannot be aborted: it takes effect, or the instance ends.
-func (e *engine) keep() error {
-	k := Kept{Life: e.opt.Journal.Life(), N: e.n + 1, Done: e.next == Done}
-	var changed bool
-	k.Vars, changed = e.code.changes()
-	for _, r := range e.tx.joined {
-		if l, ok := r.(Lasting); ok {
-			k.Shared = append(k.Shared, l.Changed(&e.tx)...)
+// changed returns what the section that is about to commit has changed, and whether
+// the journal has to keep it.
+func (e *engine) changed() (k Kept, keep bool, err error) {
+	if e.opt.Journal == nil {
+		return k, false, nil
+	}
+	err = value.Catch(func() {
+		k = Kept{Life: e.opt.Journal.Life(), N: e.n + 1, Done: e.next == Done}
+		k.Vars, keep = e.code.changes()
+		for _, r := range e.tx.joined {
+			if l, ok := r.(Lasting); ok {
+				k.Shared = append(k.Shared, l.Changed(&e.tx)...)
+			}
 		}
+	})
+	return k, keep || k.Done || len(k.Shared) > 0, err
+}
+
+// keep queues what the section has changed. From then on the section cannot be
+// aborted: it takes effect, or the instance ends. A value that no journal can hold,
+// such as an infinite set, is an error of the section.
+func (e *engine) keep(k Kept) (err error) {
+	var n uint64
+	if cerr := value.Catch(func() { n, err = e.opt.Journal.Append(e.name, k) }); cerr != nil {
+		return cerr
 	}
-	if !changed && !k.Done && len(k.Shared) == 0 {
-		return nil
-	}
-	n, err := e.opt.Journal.Append(e.name, k)
 	if err != nil {
-		return fmt.Errorf("write the journal: %w", err)
+		return err
 	}
 	e.ticket = n
 	e.lag++

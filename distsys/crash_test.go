@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,9 @@ func (d *disk) Recall(instance string) *distsys.Kept {
 }
 
 func (d *disk) Append(instance string, k distsys.Kept) (uint64, error) {
+	for _, v := range slices.Concat(k.Vars, k.Shared) {
+		value.AppendWire(nil, v.Value)
+	}
 	d.records = append(d.records, k)
 	return uint64(len(d.records)), nil
 }
@@ -226,6 +230,56 @@ func TestRestart(t *testing.T) {
 type recorded []tracelog.Event
 
 func (r *recorded) Record(e *tracelog.Event) error { *r = append(*r, *e); return nil }
+
+// TestTraceSaysWhatIsKept: a section is marked in the trace exactly where the journal
+// has it, so that it is known what a crash between the two has undone.
+func TestTraceSaysWhatIsKept(t *testing.T) {
+	for name, out := range map[string]distsys.Resource{
+		"shared":  local.NewShared(value.Int(0)),
+		"lasting": local.NewLasting("out", value.Int(0)),
+	} {
+		d := &disk{life: 1}
+		for range 2 {
+			before, events := len(d.records), &recorded{}
+			in := instance(t, counting(3), lasting{out: distsys.NewRef("out", out)}, distsys.Options{Journal: d, Recorder: events})
+			for range 40 {
+				in.Step()
+				d.sync()
+			}
+			var marked, kept []uint64
+			for _, e := range *events {
+				if e.Kept {
+					marked = append(marked, e.N)
+				}
+			}
+			for _, r := range d.records[before:] {
+				kept = append(kept, r.N)
+			}
+			if len(kept) < 15 || !slices.Equal(marked, kept) {
+				t.Errorf("%s, life %d: the trace marks %v, the journal has %v", name, d.life, marked, kept)
+			}
+			if err := in.Close(); err != nil {
+				t.Fatal(err)
+			}
+			d = d.crash()
+		}
+	}
+}
+
+// TestValuesThatNoJournalHolds end the instance with an error.
+func TestValuesThatNoJournalHolds(t *testing.T) {
+	deep := value.Int(0)
+	for range 260 {
+		deep = value.Tuple(deep)
+	}
+	a := counting(1)
+	a.Crash.Durable[0].Get = func(*lasting) value.Value { return deep }
+	in := instance(t, a, lasting{out: distsys.NewRef("out", local.NewShared(value.Int(0)))}, distsys.Options{Journal: &disk{life: 1}})
+	steps(in, 10)
+	if se := (*distsys.SectionError)(nil); !errors.As(in.Err(), &se) || !strings.Contains(se.Error(), "write the journal") {
+		t.Errorf("the instance ended with %v", in.Err())
+	}
+}
 
 // TestStopWhileTheDiskIsWaitedFor: the section goes on in the next Run; Close gives
 // it up.

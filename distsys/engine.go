@@ -341,20 +341,26 @@ func (e *engine) advanceCommit() Status {
 // commit writes the section to the trace, so that every section that others can
 // have seen is in it, and then to the journal.
 func (e *engine) commit() Status {
+	k, keep, err := e.changed()
+	if err != nil {
+		return e.giveUp(fmt.Errorf("write the journal: %w", err))
+	}
 	if e.tx.traced {
-		if err := e.record(""); err != nil {
+		if err := e.record("", keep); err != nil {
 			return e.giveUp(fmt.Errorf("write trace: %w", err))
 		}
 		e.clock = e.tx.stamp
 	}
-	if e.opt.Journal != nil {
-		if err := e.keep(); err != nil {
-			e.tx.abort()
-			return e.fail(err)
-		}
-		return e.settle()
+	if e.opt.Journal == nil {
+		return e.effect()
 	}
-	return e.effect()
+	if keep {
+		if err := e.keep(k); err != nil {
+			e.tx.abort()
+			return e.fail(fmt.Errorf("write the journal: %w", err))
+		}
+	}
+	return e.settle()
 }
 
 // settle makes the section take effect once the journal permits it.
@@ -403,7 +409,7 @@ func (e *engine) effect() Status {
 // giveUp ends an attempt that has no result.
 func (e *engine) giveUp(err error) Status {
 	if e.tx.traced && e.opt.TraceAborted {
-		if werr := e.record(err.Error()); werr != nil {
+		if werr := e.record(err.Error(), false); werr != nil {
 			e.tx.abort()
 			return e.fail(fmt.Errorf("write trace: %w", werr))
 		}
@@ -492,15 +498,16 @@ func (e *engine) pause() {
 }
 
 // record writes the section to the trace. Aborted is empty for a section about
-// to commit. A variable that cannot be written as text is an error.
-func (e *engine) record(aborted string) (err error) {
-	if cerr := value.Catch(func() { err = e.recordEvent(aborted) }); cerr != nil {
+// to commit, and kept says whether the journal will have it. A variable that cannot
+// be written as text is an error.
+func (e *engine) record(aborted string, kept bool) (err error) {
+	if cerr := value.Catch(func() { err = e.recordEvent(aborted, kept) }); cerr != nil {
 		return cerr
 	}
 	return err
 }
 
-func (e *engine) recordEvent(aborted string) error {
+func (e *engine) recordEvent(aborted string, kept bool) error {
 	ev := &tracelog.Event{
 		N:        e.n + 1,
 		Label:    e.code.labelName(e.pc),
@@ -509,6 +516,7 @@ func (e *engine) recordEvent(aborted string) error {
 		Start:    int64(e.began),
 		End:      int64(e.opt.Env.Clock.Now()),
 		Aborted:  aborted,
+		Kept:     kept,
 	}
 	if aborted != "" {
 		ev.Clock = e.clock.Merge(e.tx.seen)

@@ -72,6 +72,9 @@ type Event struct {
 	// Vars are the instance's variables that the section changed, by their
 	// value after it; the first event of a file has all.
 	Vars []Var `json:"vars,omitempty"`
+	// Kept reports that the section goes to the journal of what survives a crash.
+	// A crash may undo it.
+	Kept bool `json:"kept,omitempty"`
 	// Clock counts, for each actor, the sections that this one can have seen,
 	// itself included.
 	Clock Clock `json:"clock"`

@@ -142,9 +142,9 @@ func (a *Algorithm) crash(p *model.Process, want Section, vals []value.Value, yi
 	return o, err
 }
 
-// Durable implements Spec.
-func (a *Algorithm) Durable(actor int) map[string]bool {
-	return a.alg.Durable(a.alg.Processes()[actor])
+// Survives implements Spec.
+func (a *Algorithm) Survives(actor int) bool {
+	return a.alg.Survives(a.alg.Processes()[actor])
 }
 
 // arrived says what is wrong with the state after a section, nil if nothing.

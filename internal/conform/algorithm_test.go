@@ -154,7 +154,7 @@ func TestSections(t *testing.T) {
 // is empty.
 type unlogged struct{ mail }
 
-func (u unlogged) Durable(int) map[string]bool { return nil }
+func (u unlogged) Survives(int) bool { return false }
 
 func (u unlogged) Hidden(s check.State, _ []int, yield func(check.State) error) error {
 	if len(s) > u.senders {

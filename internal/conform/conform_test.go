@@ -48,7 +48,7 @@ func (m mail) Step(s check.State, actor int, want Section, yield func(check.Stat
 	return nil, yield(t)
 }
 
-func (m mail) Durable(int) map[string]bool { return nil }
+func (m mail) Survives(int) bool { return false }
 
 func (m mail) Hidden(check.State, []int, func(check.State) error) error { return nil }
 

@@ -4,18 +4,17 @@ package conform
 
 import (
 	"fmt"
-	"slices"
 	"sort"
 )
 
 // A process that survives crashes has a log for each life. They become one: the
 // first section of a later life is the crash and the start after it.
 //
-// What a life did last may be undone by its crash: the sections from the first on
-// whose durable variables were not on the disk. Nobody may have seen any of them.
+// A crash may undo what a life did last: the sections from the first on whose
+// changes the journal did not have on the disk. Nobody may have seen any of them.
 // They are in the log, because a section is written there before it takes effect.
-// The next life says which section it has found on the disk, so that it is known
-// where they begin.
+// The log says which sections go to the journal, and the next life says which of
+// them it has found there last, so that it is known where they begin.
 
 // process is a log of all lives.
 type process struct {
@@ -54,29 +53,29 @@ func join(spec Spec, logs []*Log) ([]process, error) {
 		all[i] = append(all[i], l)
 	}
 	for i := range out {
-		if err := out[i].join(all[i], spec.Durable(out[i].actor)); err != nil {
+		if err := out[i].join(all[i], spec.Survives(out[i].actor)); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (p *process) join(logs []*Log, durable map[string]bool) error {
+func (p *process) join(logs []*Log, survives bool) error {
 	sort.SliceStable(logs, func(i, j int) bool { return logs[i].life < logs[j].life })
 	for i, l := range logs {
 		switch {
 		case i > 0 && logs[i-1].life == l.life:
 			return fmt.Errorf("%s and %s are both logs of %s", logs[i-1].Name, l.Name, l.Actor)
-		case durable == nil && l.life > 0:
+		case !survives && l.life > 0:
 			return fmt.Errorf("%s: is of life %d of %s, which does not survive crashes in the specification", l.Name, l.life, l.Actor)
-		case durable != nil && l.life == 0:
+		case survives && l.life == 0:
 			return fmt.Errorf("%s: does not say which life of %s it is of, which survives crashes in the specification", l.Name, l.Actor)
 		}
 	}
 	p.log = &Log{Name: logs[0].Name, Actor: logs[0].Archetype + "(" + logs[0].Self.String() + ")", Archetype: logs[0].Archetype, Self: logs[0].Self}
 	for i, l := range logs {
 		if i+1 < len(logs) {
-			if err := l.undo(logs[i+1:], durable); err != nil {
+			if err := l.undo(logs[i+1]); err != nil {
 				return err
 			}
 		}
@@ -91,11 +90,7 @@ func (p *process) join(logs []*Log, durable map[string]bool) error {
 
 // undo takes away what the crash at the end of a life has undone. What the next
 // life has found on the disk says how much that is.
-func (l *Log) undo(later []*Log, durable map[string]bool) error {
-	next := later[0]
-	changes := func(e Event) bool {
-		return slices.ContainsFunc(e.Vars, func(v Var) bool { return durable[v.Name] })
-	}
+func (l *Log) undo(next *Log) error {
 	from := 0 // the first section that can be undone
 	switch k := next.kept; {
 	case k == nil && l.kept != nil:
@@ -108,12 +103,11 @@ func (l *Log) undo(later []*Log, durable map[string]bool) error {
 		}
 		from = int(k.N)
 	case l.kept != nil && *k == *l.kept:
-		from = 1 // to start again changes nothing durable
 	default:
 		return fmt.Errorf("%s: begins with what section %d of life %d left, which %s does not go on from", next.Name, k.N, k.Life, l.Name)
 	}
-	for i := min(from, len(l.Events)); i < len(l.Events); i++ {
-		if changes(l.Events[i]) {
+	for i := from; i < len(l.Events); i++ {
+		if l.Events[i].kept {
 			return l.cut(i)
 		}
 	}

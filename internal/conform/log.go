@@ -30,6 +30,7 @@ type Event struct {
 	File string // for messages
 	Line int    // in the file, from 1
 
+	kept  bool  // in the journal of what survives a crash
 	end   int64 // nanoseconds of the calendar
 	clock tracelog.Clock
 	needs []int // per log: how many of its sections come before this one
@@ -64,7 +65,7 @@ func NewLog(name string, h tracelog.Header, events []tracelog.Event) (*Log, erro
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, i+2, err)
 		}
-		l.Events = append(l.Events, Event{Section: s, File: name, Line: i + 2, end: wall.UnixNano() + e.End, clock: e.Clock})
+		l.Events = append(l.Events, Event{Section: s, File: name, Line: i + 2, kept: e.Kept, end: wall.UnixNano() + e.End, clock: e.Clock})
 	}
 	return l, nil
 }

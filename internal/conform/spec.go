@@ -20,9 +20,8 @@ type Spec interface {
 	// execution that got furthest. The empty label is the initialisation: it
 	// leads to s itself when the variables are as given, or to what a crash leaves.
 	Step(s check.State, actor int, want Section, yield func(check.State) error) (*Obstacle, error)
-	// Durable are the variables of an actor that survive its crash, nil where it
-	// does not crash.
-	Durable(actor int) map[string]bool
+	// Survives reports whether an actor starts again after a crash.
+	Survives(actor int) bool
 	// Hidden calls yield for every state that processes other than the given
 	// actors may lead to in one step: those that were not logged.
 	Hidden(s check.State, logged []int, yield func(check.State) error) error

@@ -161,19 +161,9 @@ func (a *Algorithm) Local(p *Process, name string, vals []value.Value) (value.Va
 	return value.Value{}, false
 }
 
-// Durable are the names of a process's variables that survive its crash, as the
-// user wrote them; nil where it does not crash.
-func (a *Algorithm) Durable(p *Process) map[string]bool {
-	if p.Decl.Crash == nil || p.Decl.From == nil {
-		return nil
-	}
-	out := map[string]bool{}
-	for _, v := range p.Decl.From.Archetype.Locals {
-		if v.Durable {
-			out[v.Var.Name] = true
-		}
-	}
-	return out
+// Survives reports whether a process starts again after a crash.
+func (a *Algorithm) Survives(p *Process) bool {
+	return p.Decl.Crash != nil && p.Decl.From != nil
 }
 
 // writtenLocals are the names of a process's locals before names were made

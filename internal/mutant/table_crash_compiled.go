@@ -16,8 +16,8 @@ func crashCompiledMutants() []Mutant {
 		{
 			Name: "distsys/crash/an-earlier-section-is-forgotten", Kind: Lost, In: "distsys", Packages: runtime, Run: "TestNothingIsSeenBeforeItIsDurable",
 			Breaks: "A section that changes nothing durable itself does not wait for those before it.",
-			Old:    "\tif !changed && !k.Done && len(k.Shared) == 0 {\n\t\treturn nil\n",
-			New:    "\tif !changed && !k.Done && len(k.Shared) == 0 {\n\t\te.lag = 0\n\t\treturn nil\n",
+			Old:    "\tif keep {\n\t\tif err := e.keep(k); err != nil {\n",
+			New:    "\tif !keep {\n\t\te.lag = 0\n\t}\n\tif keep {\n\t\tif err := e.keep(k); err != nil {\n",
 		},
 		{
 			Name: "distsys/crash/recover-is-the-first-label", Kind: WrongAnswer, In: "distsys", Packages: runtime, Run: "TestRestart",
@@ -126,6 +126,24 @@ func crashCompiledMutants() []Mutant {
 			Breaks: "A program that shows what is not durable has its traces accepted.",
 			Old:    "\t\tif e := &l.Events[i]; !e.private() {\n",
 			New:    "\t\tif e := &l.Events[i]; !e.private() && n == 0 {\n",
+		},
+		{
+			Name: "conform/only-variables-are-undone", Kind: WrongAnswer, In: "internal/conform", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives",
+			Breaks: "The trace of a process that was killed before its write of a shared variable, or its end, was on the disk is rejected.",
+			Old:    "\t\tif l.Events[i].kept {\n",
+			New:    "\t\tif l.Events[i].kept && len(l.Events[i].Vars) > 0 {\n",
+		},
+		{
+			Name: "distsys/trace-marks-variables-only", Kind: WrongAnswer, In: "distsys", Packages: []string{"distsys"}, Run: "TestTraceSaysWhatIsKept",
+			Breaks: "The trace does not mark a section that changes a shared variable, which a crash may undo.",
+			Old:    "\t\tif err := e.record(\"\", keep); err != nil {\n",
+			New:    "\t\tif err := e.record(\"\", keep && len(k.Vars) > 0); err != nil {\n",
+		},
+		{
+			Name: "distsys/journal-panics", Kind: Unguarded, In: "distsys", Packages: []string{"distsys"}, Run: "TestValuesThatNoJournalHolds",
+			Breaks: "A durable variable with a value that cannot be encoded ends the program.",
+			Old:    "\tif cerr := value.Catch(func() { n, err = e.opt.Journal.Append(e.name, k) }); cerr != nil {\n\t\treturn cerr\n\t}\n",
+			New:    "\tn, err = e.opt.Journal.Append(e.name, k)\n",
 		},
 		{
 			Name: "conform/a-crash-is-a-start", Kind: Unsound, In: "internal/conform", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives",
