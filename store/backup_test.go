@@ -225,6 +225,64 @@ func TestRestoreIsAlone(t *testing.T) {
 	must(t, source.Close())
 }
 
+// Two restores of one copy are two stores: neither goes on with the increments or
+// the archive of the other, even if both use the same directory.
+func TestTwoStoresOfOneCopy(t *testing.T) {
+	source := open(t, sim.NewDisk(), tiny())
+	must(t, source.Put([]byte("both"), []byte("1")))
+	whole, mark := copyOf(t, source, nil)
+	archive := sim.NewDisk()
+	change := func(db *store.DB, name string, n int) {
+		for i := range n {
+			must(t, db.Put(fmt.Appendf(nil, "%s%03d", name, i), []byte("2")))
+		}
+		must(t, db.Sync())
+	}
+	twin := func(seed uint64) *store.DB {
+		disk := sim.NewDisk()
+		must(t, store.Restore(t.Context(), world(disk, seed), "new", store.RestoreOptions{Memory: store.MemoryMin}, bytes.NewReader(whole)))
+		o := tiny()
+		o.History.Bytes = 1 << 20
+		db, err := store.Open(world(disk, seed), "new", o)
+		must(t, err)
+		return db
+	}
+	a, b := twin(21), twin(22)
+	change(a, "a", 50)
+	change(b, "b", 80)
+	_, err := a.Archive(t.Context(), archive, "changes", mark.Number())
+	must(t, err)
+	first, ofA := copyOf(t, a, nil)
+	change(a, "later", 1)
+	for range 2 {
+		_, err = b.Archive(t.Context(), archive, "changes", mark.Number())
+		must(t, err)
+		_, err = a.Archive(t.Context(), archive, "changes", mark.Number())
+		must(t, err)
+	}
+	for name, db := range map[string]*store.DB{"the other one": b, "the store that was copied": source} {
+		if _, err := db.Copy(t.Context(), io.Discard, ofA); !errors.Is(err, store.ErrBase) {
+			t.Errorf("an increment of %s: %v, want ErrBase", name, err)
+		}
+	}
+	if _, err := a.Copy(t.Context(), io.Discard, mark); !errors.Is(err, store.ErrBase) {
+		t.Errorf("an increment since the copy of another store: %v, want ErrBase", err)
+	}
+	disk := sim.NewDisk()
+	o := store.RestoreOptions{Memory: store.MemoryMin, Archive: archive, ArchiveDir: "changes"}
+	must(t, store.Restore(t.Context(), world(disk, 23), "new", o, bytes.NewReader(first)))
+	want := map[string]string{"both": "1", "later000": "2"}
+	for i := range 50 {
+		want[fmt.Sprintf("a%03d", i)] = "2"
+	}
+	db, err := store.Open(world(disk, 24), "new", tiny())
+	must(t, err)
+	check(t, db, want)
+	for _, db := range []*store.DB{a, b, source, db} {
+		must(t, db.Close())
+	}
+}
+
 // A mark is what its copy says, and survives being written.
 func TestMarks(t *testing.T) {
 	c := changer{t, rand.New(rand.NewSource(1)), open(t, sim.NewDisk(), tiny()), map[string]string{}}

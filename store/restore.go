@@ -20,6 +20,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
+	"github.com/ashlar-dev/ashlar/internal/store/slab"
 	"github.com/ashlar-dev/ashlar/internal/store/stream"
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
@@ -46,7 +47,8 @@ type RestoreOptions struct {
 // increments, each since the one before it. The directory must be absent, or empty
 // but for a lock file. The store is complete and durable when Restore returns nil,
 // and has then been read and checked as Verify does; otherwise the directory has
-// none. Restore locks the directory meanwhile, as Open does.
+// none. Restore locks the directory meanwhile, as Open does. Each restored store
+// has an identity of its own, for which the world must have a Random.
 //
 // A copy that is cut or damaged is an ErrCorrupt, whose CorruptError says which
 // copy, counted from 1, and where in it. An increment that does not follow the
@@ -104,7 +106,7 @@ func restoreAt(ctx context.Context, world env.Env, dir string, o RestoreOptions,
 		return Mark{}, err
 	}
 	fresh := path.Join(dir, datafile.New)
-	mark, err := restoreFile(ctx, world, fresh, Options{Memory: o.Memory, ReadOnly: true}, copies)
+	mark, err := restoreFile(ctx, world, fresh, o.Memory, copies)
 	if err != nil {
 		if gone := world.Disk.Remove(fresh); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
@@ -149,9 +151,13 @@ func onlyNew(disk env.Disk, dir string) error {
 }
 
 // restoreFile makes and checks a data file.
-func restoreFile(ctx context.Context, world env.Env, name string, o Options, copies []io.Reader) (Mark, error) {
+func restoreFile(ctx context.Context, world env.Env, name string, memory int64, copies []io.Reader) (Mark, error) {
 	if len(copies) == 0 {
 		return Mark{}, errors.New("no copy was given")
+	}
+	o, err := Options{Memory: memory, ReadOnly: true}.Complete(world)
+	if err != nil {
+		return Mark{}, err
 	}
 	f, err := world.Disk.Open(name, true)
 	if err != nil {
@@ -164,7 +170,7 @@ func restoreFile(ctx context.Context, world env.Env, name string, o Options, cop
 			return Mark{}, errors.Join(err, f.Close())
 		}
 	}
-	if err := errors.Join(r.finish(), f.Close()); err != nil {
+	if err := errors.Join(r.finish(world.Random, o.poolBytes()), f.Close()); err != nil {
 		return Mark{}, err
 	}
 	o.Merger = nameOnly(r.super.Merger)
@@ -342,16 +348,19 @@ func (r *restoring) write(page uint32, b []byte) error {
 }
 
 // finish makes the file durable, and then the superblock.
-func (r *restoring) finish() error {
+func (r *restoring) finish(random env.Random, memory int64) error {
 	size := int64(r.super.Pages) * extent.PageSize
 	if have, err := r.file.Size(); err != nil {
 		return err
-	} else if have < size {
+	} else if have != size {
 		if err := r.file.Truncate(size); err != nil {
 			return err
 		}
 	}
 	if err := datafile.AllocateHead(r.file); err != nil {
+		return err
+	}
+	if err := r.rename(random, memory); err != nil {
 		return err
 	}
 	if err := r.file.Sync(); err != nil {
@@ -361,6 +370,38 @@ func (r *restoring) finish() error {
 		return err
 	}
 	return r.file.Sync()
+}
+
+// rename gives the store a name of its own, which the table has as well. Two
+// restores of one copy are two stores: the increments and the archive of one must
+// not be taken for those of the other.
+func (r *restoring) rename(random env.Random, memory int64) error {
+	pool := slab.New(memory)
+	defer pool.Close()
+	old, err := datafile.LoadTable(r.file, r.super, pool)
+	if err != nil {
+		var bad *table.Corrupt
+		if errors.As(err, &bad) {
+			err = r.bad("the table of the store", err.Error())
+		}
+		return err
+	}
+	for i := range 2 {
+		binary.LittleEndian.PutUint64(r.super.UUID[8*i:], random.Uint64())
+	}
+	t := table.New(r.super.UUID)
+	for _, o := range old.Objects() {
+		t.Put(o)
+	}
+	if n := len(r.super.Chunks); n != 1 || int(r.super.Chunks[0].Len) != t.Size() {
+		return r.bad(fmt.Sprintf("a table in one chunk of %d bytes", t.Size()), fmt.Sprintf("%d chunks", n))
+	}
+	c := &r.super.Chunks[0]
+	chunk := t.Full(nil, c.Seq)
+	c.CRC = table.Checksum(chunk)
+	table.EncodeSuper(r.block, r.super)
+	_, err = r.file.WriteAt(chunk, c.Addr)
+	return err
 }
 
 // ReadMark reads what a copy has: from the copy itself, all of which it checks, or
