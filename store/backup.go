@@ -176,7 +176,7 @@ func (db *DB) stream(ctx context.Context, s *state, w io.Writer, since *Mark) (*
 	}
 	if since != nil {
 		if since.store != uuid || since.number > c.mark.number {
-			return nil, fmt.Errorf("%w: the former copy is of another store, or of a later state", ErrBase)
+			return nil, fmt.Errorf("%w: the former copy is of another store, or of a later state of this one", ErrBase)
 		}
 		c.mark.base = since.id
 	}

@@ -32,14 +32,15 @@ type RestoreOptions struct {
 	// must be as much as the store had, so that each batch fits.
 	Memory int64
 
-	// Archive is the disk of an archive, and ArchiveDir its directory there: its
-	// changes behind the copies are applied. Until ends that behind the last batch
-	// up to a change, UntilTime behind the last one that was archived by a time.
+	// Archive is the disk of an archive, and ArchiveDir its directory there. Restore
+	// applies the archived changes that are later than the copies. It stops after
+	// the last batch that ends at or before change Until, or that was archived at
+	// or before UntilTime; zero values do not stop it.
 	Archive    env.Disk
 	ArchiveDir string
 	Until      uint64
 	UntilTime  time.Time
-	// Merger is that of the store, for an archive with merges.
+	// Merger is the merger of the store; Restore needs it for an archive with merges.
 	Merger Merger
 }
 
@@ -96,7 +97,7 @@ func lockDir(disk env.Disk, dir string) (io.Closer, error) {
 	return io.NopCloser(nil), nil
 }
 
-// restoreAt makes a store of copies, and returns what the last one is, without
+// restoreAt makes a store of copies, and returns the Mark of the last one, without
 // its units.
 func restoreAt(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies []io.Reader) (Mark, error) {
 	if err := world.Disk.MakeDir(dir); err != nil {
@@ -266,7 +267,7 @@ func (r *restoring) begin() (m Mark, err error) {
 	return m, nil
 }
 
-// body reads the sections behind the first. It calls pages with pages, and
+// body reads the sections after the first. It calls pages with pages, and
 // collects units if collect is set; the id is compared with what it is made of.
 func (r *restoring) body(m *Mark, pages func(page uint32, b []byte) error) (id sum, super []byte, err error) {
 	h := sha256.New()
@@ -313,7 +314,7 @@ func (r *restoring) body(m *Mark, pages func(page uint32, b []byte) error) (id s
 func (r *restoring) over() error {
 	r.at = r.in.Offset()
 	if _, _, err := r.in.Next(); err != io.EOF {
-		return r.bad("the end of the stream", "more bytes behind the copy")
+		return r.bad("the end of the stream", "more bytes after the copy")
 	}
 	return nil
 }
@@ -418,8 +419,8 @@ func ReadMark(in io.Reader) (*Mark, error) {
 	return &m, nil
 }
 
-// nameOnly is a merger that a reader needs who looks at no value: the store's is
-// known to its own program only.
+// nameOnly is a merger for readers that look at no values: only the program of a
+// store has the store's merger.
 type nameOnly string
 
 // Name implements Merger.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,15 +27,15 @@ const copyHelp = `Copy writes a store that no program has open to the file COPY,
 is "-". With --since it leaves out what a former copy has, of which it needs the
 file or its mark (--mark), so that an increment is as large as what has changed.
 Every block and every large value is checked as it is written. Restore makes a
-store of a copy and the increments behind it. Programs that have a store open copy
+store of a copy and the increments that follow it. Programs that have a store open copy
 it with DB.Copy.
 
 Changes that only the journal has are not copied. Copy refuses a store that has
 some, after a crash of its program: open and close it, or let copy do so with
 --recover, which is for stores without a merger.
 
-Exit codes: 0 copied; 150 the store or the former copy is damaged; 130 interrupted;
-1 files; 2 usage.`
+Exit codes: 0 copied; 150 the store or the former copy is damaged, or they do not
+belong together; 130 interrupted; 1 files; 2 usage.`
 
 type copyOptions struct {
 	shared
@@ -65,6 +66,9 @@ func newCopyCommand(t *console.Terminal) *cobra.Command {
 }
 
 func runCopy(ctx context.Context, t *console.Terminal, o copyOptions, dir, to string) error {
+	if to == "-" && o.mark == "-" {
+		return exit.With(exit.Usage, errors.New("the copy and its mark cannot both go to stdout"))
+	}
 	s, err := openDir(dir, false) // opening the store locks it
 	if err != nil {
 		return err
@@ -126,7 +130,7 @@ func streamError(ctx context.Context, err error) error {
 	switch {
 	case err == nil || errors.As(err, &stop):
 		return err
-	case errors.Is(err, store.ErrCorrupt):
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrBase), errors.Is(err, store.ErrTooOld):
 		return exit.With(exit.Spec, err)
 	case ctx.Err() != nil:
 		return exit.Stopped(ctx)
@@ -134,8 +138,8 @@ func streamError(ctx context.Context, err error) error {
 	return exit.Failed(err)
 }
 
-// writing calls do with a file that it makes, or with stdout. A file is durable
-// when writing returns nil, and gone otherwise.
+// writing calls do with a file that it makes, or with stdout. A file and its name
+// are durable when writing returns nil; otherwise the file is removed.
 func writing(t *console.Terminal, name string, do func(io.Writer) error) error {
 	if name == "-" {
 		w := bufio.NewWriterSize(t.Out, 1<<20)
@@ -149,10 +153,22 @@ func writing(t *console.Terminal, name string, do func(io.Writer) error) error {
 	if err = do(w); err == nil {
 		err = errors.Join(w.Flush(), f.Sync())
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = syncDir(filepath.Dir(name))
+	}
+	if err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
 	return nil
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // reading calls do with a file, or with stdin.
@@ -198,7 +214,7 @@ func newRestoreCommand(t *console.Terminal) *cobra.Command {
 	o.runFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.archive, "archive", "", "apply the changes that are archived in `DIR`")
-	f.StringVar(&o.until, "until", "", "end behind a `CHANGE` or at a time such as 2026-11-23T12:00:00Z")
+	f.StringVar(&o.until, "until", "", "end after a `CHANGE` or at a time such as 2026-11-23T12:00:00Z")
 	return cmd
 }
 
@@ -207,7 +223,7 @@ type restoreOptions struct {
 	archive, until string
 }
 
-// options are those of store.Restore, and what is to be closed behind it.
+// options returns the options of store.Restore, and what to close after it.
 func (o *restoreOptions) options() (store.RestoreOptions, io.Closer, error) {
 	r := store.RestoreOptions{Memory: o.memory.Bytes}
 	if o.archive == "" {
@@ -236,6 +252,9 @@ func (o *restoreOptions) options() (store.RestoreOptions, io.Closer, error) {
 }
 
 func runRestore(ctx context.Context, t *console.Terminal, o restoreOptions, dir string, copies []string) error {
+	if i := slices.Index(copies, "-"); i >= 0 && slices.Contains(copies[i+1:], "-") {
+		return exit.With(exit.Usage, errors.New("at most one copy can come from stdin"))
+	}
 	opt, archive, err := o.options()
 	if err != nil {
 		return err
@@ -259,9 +278,6 @@ func runRestore(ctx context.Context, t *console.Terminal, o restoreOptions, dir 
 			return store.Restore(ctx, world, filepath.Base(abs), opt, in...)
 		})
 	})
-	if errors.Is(err, store.ErrBase) || errors.Is(err, store.ErrTooOld) {
-		err = exit.With(exit.Spec, err)
-	}
 	if err := streamError(ctx, err); err != nil {
 		return err
 	}

@@ -157,6 +157,9 @@ func TestCopyAndRestore(t *testing.T) {
 	refused(exit.Spec, "copy 1 at byte", "copy", "--since", at("bad.copy"), at("db"), at("d.copy"))
 	refused(exit.World, "no such file", "restore", at("three"), at("absent.copy"))
 	refused(exit.Usage, "", "restore", at("three"))
+	refused(exit.Usage, "stdin", "restore", at("three"), "-", at("b.copy"), "-")
+	refused(exit.Usage, "stdout", "copy", at("db"), "-", "--mark", "-")
+	refused(exit.Spec, "another store", "copy", "--since", at("a.copy"), at("one"), at("d.copy"))
 	for _, absent := range []string{"d.copy", "three/DATA"} {
 		if _, err := os.Stat(at(absent)); err == nil {
 			t.Errorf("%s is there", absent)

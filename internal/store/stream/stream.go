@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package stream frames what leaves a store: copies, and the history of its
-// changes. A stream is a row of sections, each with a kind, a payload of at most
-// PayloadMax bytes, and a checksum of everything in the stream up to its end.
+// changes. A stream is a sequence of sections, each with a kind, a payload of at
+// most PayloadMax bytes, and a checksum of everything in the stream up to its end.
 //
 // In and out: sections, over an io.Writer and an io.Reader. Promised: a section
 // that a Reader returns stands in the stream where it stood when it was written,
-// behind the same sections; anything else is a *Corrupt that says where. Memory
+// after the same sections; anything else is a *Corrupt that says where. Memory
 // for one section is taken as its bytes arrive, so that a damaged length costs
 // nothing. Refused: what sections mean, and which one is the last: a stream that
 // is cut between two sections is for its reader to notice.
@@ -62,7 +62,7 @@ type Writer struct {
 // NewWriter returns a Writer at the beginning of a stream.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Section writes a section. The payload is all parts, one behind the other.
+// Section writes a section. The payload is all parts, one after the other.
 func (w *Writer) Section(kind byte, parts ...[]byte) error {
 	var head [HeaderSize]byte
 	n := 0
@@ -94,11 +94,7 @@ func (w *Writer) Section(kind byte, parts ...[]byte) error {
 // Bytes is the length of what was written.
 func (w *Writer) Bytes() int64 { return w.n }
 
-// Sum is the checksum of what was written.
-func (w *Writer) Sum() uint32 { return w.crc }
-
-// Reader reads the sections of a stream, or of several that follow each other.
-// It is for one goroutine.
+// Reader reads the sections of one stream. It is for one goroutine.
 type Reader struct {
 	r   io.Reader
 	crc uint32
@@ -109,14 +105,8 @@ type Reader struct {
 // NewReader returns a Reader at the beginning of a stream.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
-// Restart is called behind the last section of a stream: another one may follow.
-func (r *Reader) Restart() { r.crc = 0 }
-
 // Offset is how many bytes were read.
 func (r *Reader) Offset() int64 { return r.at }
-
-// Sum is the checksum of what was read since the stream began.
-func (r *Reader) Sum() uint32 { return r.crc }
 
 // Next reads a section. The payload is valid until the next call. The error is
 // io.EOF where the input ends before the section, a *Corrupt, or of the input.
