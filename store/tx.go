@@ -187,9 +187,13 @@ func (tx *Tx) chargeMore(n int) error {
 	}
 	db, more := tx.db, (need-tx.memory+txStep-1)/txStep*txStep
 	all := db.txs.memory.Add(more)
-	if all > db.pool.Limit()/txShare || !db.pool.Charge(more) {
+	if most := db.pool.Limit() / txShare; all > most {
 		db.txs.memory.Add(-more)
-		return fmt.Errorf("%w: transactions use %d bytes, of at most %d", ErrMemory, all-more, db.pool.Limit()/txShare)
+		return fmt.Errorf("%w: transactions use %d bytes, of at most %d", ErrMemory, all-more, most)
+	}
+	if !db.pool.Charge(more) {
+		db.txs.memory.Add(-more)
+		return fmt.Errorf("%w: no %d bytes for a transaction", ErrMemory, more)
 	}
 	tx.memory += more
 	return nil
@@ -202,7 +206,7 @@ func (tx *Tx) chargeMore(n int) error {
 // and after a crash a transaction is there as a whole or not at all.
 //
 // A transaction without changes has nothing to commit: it returns nil, with Sync
-// after making durable what it may have read.
+// after making durable what it may have read. A read-only store makes nothing durable.
 func (tx *Tx) Commit(w Write) error {
 	if tx.ended {
 		return ErrClosed
@@ -213,6 +217,9 @@ func (tx *Tx) Commit(w Write) error {
 	}
 	for it := range tx.iters {
 		it.read()
+	}
+	if tx.batch.Len() == 0 && (w == NoSync || tx.db.opt.ReadOnly) {
+		return tx.db.open()
 	}
 	if tx.batch.Len() == 0 || len(tx.reads.All()) == 0 {
 		return tx.db.Commit(&tx.batch, w)
@@ -308,19 +315,24 @@ func (t *transactions) draw() uint64 {
 // CompareAndSwap sets the value of the key to fresh if it is old, and reports whether
 // it was. An absent key has no value, and is not swapped: PutIfAbsent is for that. It
 // is durable when a Put would be.
+//
+// CompareAndSwap, CompareAndDelete and PutIfAbsent are transactions that Update runs:
+// they also return an ErrConflict after UpdateTriesMax conflicts, and an ErrMemory when
+// transactions may use no more memory. Then nothing was done.
 func (db *DB) CompareAndSwap(key, old, fresh []byte) (swapped bool, err error) {
 	return db.putIf(key, func(value []byte, exists bool) bool { return exists && string(value) == string(old) },
 		func(tx *Tx) error { return tx.Put(key, fresh) })
 }
 
-// CompareAndDelete removes the key if its value is old, and reports whether it was.
+// CompareAndDelete removes the key if its value is old, and reports whether it was. Its
+// errors are those of CompareAndSwap.
 func (db *DB) CompareAndDelete(key, old []byte) (deleted bool, err error) {
 	return db.putIf(key, func(value []byte, exists bool) bool { return exists && string(value) == string(old) },
 		func(tx *Tx) error { return tx.Delete(key) })
 }
 
 // PutIfAbsent sets the value of the key if it has none, and reports whether it had
-// none.
+// none. Its errors are those of CompareAndSwap.
 func (db *DB) PutIfAbsent(key, value []byte) (put bool, err error) {
 	return db.putIf(key, func(_ []byte, exists bool) bool { return !exists },
 		func(tx *Tx) error { return tx.Put(key, value) })

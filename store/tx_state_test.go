@@ -3,7 +3,9 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -76,4 +78,38 @@ func TestAComparisonHoldsNoState(t *testing.T) {
 		t.Errorf("%d operands were applied", calls)
 	}
 	must(db.Close())
+}
+
+// TestWhyATransactionGetsNoMemory: the error says whether transactions have used up
+// their part, or others the memory of the store.
+func TestWhyATransactionGetsNoMemory(t *testing.T) {
+	db, err := Open(env.Env{Disk: sim.NewDisk(), Clock: osenv.NewClock(), Random: env.Seeded(1), Tracer: env.NoTrace{}}, "db",
+		Options{Memory: 64 << 20, Tuning: Tuning{Inline: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := db.Begin()
+	for err = nil; err == nil; {
+		err = tx.Put([]byte("key"), make([]byte, 1<<20))
+	}
+	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "transactions use") {
+		t.Errorf("when transactions have used up their part: %v", err)
+	}
+	tx.Discard()
+	taken := int64(0)
+	for n := db.pool.Limit(); n > 0; n /= 2 {
+		for db.pool.Charge(n) {
+			taken += n
+		}
+	}
+	tx = db.Begin()
+	err = tx.Put([]byte("key"), make([]byte, 100))
+	if !errors.Is(err, ErrMemory) || strings.Contains(err.Error(), "transactions use") {
+		t.Errorf("when others have used up the memory: %v", err)
+	}
+	tx.Discard()
+	db.pool.Discharge(taken)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

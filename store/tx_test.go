@@ -414,3 +414,38 @@ func TestEndedTransactions(t *testing.T) {
 		t.Errorf("commit in a closed store: %v", err)
 	}
 }
+
+// TestReadersCommitAnywhere: a transaction that only reads commits in a read-only store,
+// too, and not in one that was closed.
+func TestReadersCommitAnywhere(t *testing.T) {
+	disk := sim.NewDisk()
+	db := open(t, disk, tiny())
+	must(t, db.Put([]byte("k"), []byte("v")))
+	must(t, db.Close())
+	o := tiny()
+	for _, o.ReadOnly = range []bool{true, false} {
+		db := open(t, disk, o)
+		for _, w := range []store.Write{store.NoSync, store.Sync} {
+			tx, late := db.Begin(), db.Begin()
+			for _, tx := range []*store.Tx{tx, late} {
+				if v, err := tx.Get([]byte("k"), nil); err != nil || string(v) != "v" {
+					t.Errorf("read only %t: %q, %v", o.ReadOnly, v, err)
+				}
+			}
+			if err := tx.Commit(w); err != nil {
+				t.Errorf("read only %t, write %d: %v", o.ReadOnly, w, err)
+			}
+			if w == store.NoSync {
+				late.Discard()
+				continue
+			}
+			last := db.Begin()
+			must(t, db.Close())
+			for w, tx := range map[store.Write]*store.Tx{store.NoSync: late, store.Sync: last} {
+				if err := tx.Commit(w); !errors.Is(err, store.ErrClosed) {
+					t.Errorf("read only %t, write %d, in a closed store: %v", o.ReadOnly, w, err)
+				}
+			}
+		}
+	}
+}

@@ -79,6 +79,9 @@ func (c *checker) collect() *Anomaly {
 		c.versions[k] = []version{{txn: -1}}
 		c.by[k] = map[string]int{}
 	}
+	if a := c.unique(); a != nil {
+		return a
+	}
 	for i, t := range c.h.Order {
 		for _, k := range c.keys {
 			list := c.versions[k]
@@ -91,12 +94,68 @@ func (c *checker) collect() *Anomaly {
 			}
 			v.txn, v.place = t, i+1
 			if v.exists {
-				if _, twice := c.by[k][v.value]; twice {
-					return anomaly("key %q was twice given the value %q", k, v.value)
-				}
 				c.by[k][v.value] = len(list)
 			}
 			c.versions[k] = append(list, v)
+		}
+	}
+	return nil
+}
+
+// unique checks that a value of a key says which operation has made it: no two
+// operations, of transactions that committed or did not, write the same, and none makes
+// a value that another one makes. What an operand that did not commit has made of
+// another's value is not known, only the operand.
+func (c *checker) unique() *Anomaly {
+	type made struct{ key, value string }
+	written, values := map[made]bool{}, map[made]bool{}
+	for i := range c.h.Txns {
+		for _, o := range c.h.Txns[i].Ops {
+			if o.Kind != Put && o.Kind != Append {
+				continue
+			}
+			m := made{o.Key, o.Value}
+			if written[m] {
+				return anomaly("key %q was twice given the value %q", m.key, m.value)
+			}
+			written[m] = true
+		}
+	}
+	now := State{}
+	for _, t := range c.h.Order {
+		for _, o := range c.h.Txns[t].Ops {
+			now.Apply(o)
+			if o.Kind != Put && o.Kind != Append {
+				continue
+			}
+			m := made{o.Key, now[o.Key]}
+			if values[m] {
+				return anomaly("key %q was twice given the value %q", m.key, m.value)
+			}
+			values[m] = true
+		}
+	}
+	for i := range c.h.Txns {
+		if c.h.Txns[i].Committed {
+			continue
+		}
+		own := State{} // what it made of keys without knowing what others have made
+		for _, o := range c.h.Txns[i].Ops {
+			switch _, based := own[o.Key]; {
+			case o.Kind == Delete || o.Kind == DeleteRange:
+				for _, k := range c.keys {
+					if o.Kind == Delete && k == o.Key || o.Kind == DeleteRange && o.in(k) {
+						own[k] = ""
+					}
+				}
+			case o.Kind == Put, o.Kind == Append && based:
+				own.Apply(o)
+				m := made{o.Key, own[o.Key]}
+				if values[m] {
+					return anomaly("key %q was twice given the value %q", m.key, m.value)
+				}
+				values[m] = true
+			}
 		}
 	}
 	return nil
@@ -206,8 +265,9 @@ func ownBelow(own []Op, key string) bool {
 	return v.exists
 }
 
-// draw makes the graph. Its nodes are the committed transactions, and a chain of
-// moments for real time.
+// draw makes the graph. Its nodes are the transactions, and a chain of moments for real
+// time. One that did not commit is a reader: it changed nothing, and what it read must
+// be consistent all the same.
 func (c *checker) draw() *Anomaly {
 	c.edges = make([][]edge, len(c.h.Txns))
 	for i := range c.h.Txns {
@@ -221,9 +281,7 @@ func (c *checker) draw() *Anomaly {
 	}
 	byBegin := make([]int, 0, len(c.h.Txns))
 	for i := range c.h.Txns {
-		if c.h.Txns[i].Committed {
-			byBegin = append(byBegin, i)
-		}
+		byBegin = append(byBegin, i)
 	}
 	slices.SortFunc(byBegin, func(a, b int) int { return cmp.Compare(c.h.Txns[a].Began, c.h.Txns[b].Began) })
 	c.at = slices.Clone(c.place)
@@ -268,7 +326,7 @@ func (c *checker) drawReads(t int) *Anomaly {
 func (c *checker) least(t int, reads map[string]seen) int {
 	at := 0
 	for i, p := range c.at {
-		if p > at && c.h.Txns[i].Committed && c.h.Txns[i].Ended < c.h.Txns[t].Began {
+		if p > at && c.h.Txns[i].Ended < c.h.Txns[t].Began {
 			at = p
 		}
 	}
@@ -312,11 +370,9 @@ func absentAt(list []version, at int, back bool) int {
 // realtime draws edges from each transaction to all that began after it had ended, by
 // way of a chain of moments.
 func (c *checker) realtime() {
-	var done []int
-	for i := range c.h.Txns {
-		if c.h.Txns[i].Committed {
-			done = append(done, i)
-		}
+	done := make([]int, len(c.h.Txns))
+	for i := range done {
+		done[i] = i
 	}
 	slices.SortFunc(done, func(a, b int) int { return cmp.Compare(c.h.Txns[a].Ended, c.h.Txns[b].Ended) })
 	first := len(c.edges)

@@ -93,6 +93,15 @@ func TestAnomalies(t *testing.T) {
 		{"lost transaction", "A 0 9 wx=1", "", "lost"},
 		{"undead transaction", "(A) 0 9 wx=1", "A", "did not commit"},
 		{"twice", "A 0 9 wx=1", "A A", "twice"},
+		{"read skew without a commit", "T0 0 1 wx=0 wy=0\n(A) 2 9 rx=0 ry=1\nB 3 4 wx=1 wy=1", "T0 B", "before each other"},
+		{"stale read without a commit", "T0 0 1 wx=0\nA 2 3 wx=1\n(B) 4 5 rx=0 wy=1", "T0 A", "rt"},
+		{"dirty read without a commit", "(A) 0 9 wx=a\n(B) 1 8 rx=a", "", "which no transaction that committed has left"},
+		{"overwritten value that another one left", "A 0 9 wx=1 wx=2\nB 1 8 rx=1\nC 2 7 wx=1", "C A", "twice"},
+		{"discarded value that another one left", "(A) 0 9 wx=1\nB 1 8 rx=1\nC 2 7 wx=1", "C", "twice"},
+		{"discarded operand that another one left", "(A) 0 9 ax=1\nB 1 8 rx=1\nC 2 7 wx=1", "C", "twice"},
+		{"discarded sum that another one left", "(A) 0 9 wx=1 ax=2\nB 1 8 rx=12\nC 2 7 wx=12", "C", "twice"},
+		{"discarded sum upon nothing", "(A) 0 9 dx ax=1 ax=2\nB 1 8 rx=12\nC 2 7 wx=12", "C", "twice"},
+		{"overwritten sum that another one left", "A 0 9 wx=1 ax=2 dx\nB 1 8 rx=12\nC 2 7 wx=12", "C A", "twice"},
 		{"never absent", "T0 0 1 wx=0\nA 2 3 wx=1\nB 4 5 rx", "T0 A", "rt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,9 +11,10 @@
 // order that comes with the history is a witness: it says which version of a key
 // followed which. A false one can make a good history fail; it cannot make a bad one
 // pass, since where the dependencies that follow from some order of the versions have
-// no cycle there is a serial order (Adya, Liskov and O'Neil, ICDE 2000). Refused: a
-// history in which two writes of a key have the same value, since a read must say which
-// one it saw.
+// no cycle there is a serial order (Adya, Liskov and O'Neil, ICDE 2000). Transactions
+// that did not commit have their places in it as if they had only read. Refused: a
+// history in which two operations on a key write the same or make the same value of it,
+// committed or not, since a read must say which one it saw.
 //
 // Phantoms need no rule of their own: a Scan is a read of each key that the history
 // ever names in its range, those included that it did not find.
