@@ -97,7 +97,14 @@ func Format(sys *distsys.System, c *distsys.Config, node string, o Options) erro
 	if !c.Survives(sys, node) {
 		return fmt.Errorf("node %q has nothing that survives a crash, and needs no journal", node)
 	}
+	if o.Data == "" {
+		return noJournal(node)
+	}
 	return durable.Format(journal(c, node, o))
+}
+
+func noJournal(node string) error {
+	return fmt.Errorf("node %q survives crashes: it needs a directory for its journal", node)
 }
 
 func journal(c *distsys.Config, node string, o Options) durable.Options {
@@ -108,7 +115,7 @@ func journal(c *distsys.Config, node string, o Options) durable.Options {
 func (n *Node) openJournal() (err error) {
 	switch survives := n.conf.Survives(n.sys, n.name); {
 	case survives && (n.opt.Data == "" || n.opt.Tasks == nil):
-		return fmt.Errorf("node %q survives crashes: it needs a directory for its journal", n.name)
+		return noJournal(n.name)
 	case !survives && n.opt.Data != "":
 		return fmt.Errorf("node %q has nothing that survives a crash, and is given the directory %s for it", n.name, n.opt.Data)
 	case !survives:

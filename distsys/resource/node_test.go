@@ -308,3 +308,16 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) { open(t, conf, "server", o) })
 	}
 }
+
+// TestFormatNeedsADirectory: without one there is nothing to make a journal in.
+func TestFormatNeedsADirectory(t *testing.T) {
+	c, err := distsys.LoadConfig(strings.NewReader(`{"system": "s", "nodes": {"n": [{"archetype": "A", "self": "1"}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sys := &distsys.System{Archetypes: []distsys.Template{{Name: "A", Crashes: true}}}
+	err = resource.Format(sys, c, "n", resource.Options{Env: osenv.New()})
+	if err == nil || !strings.Contains(err.Error(), `node "n" survives crashes: it needs a directory for its journal`) {
+		t.Error(err)
+	}
+}
