@@ -25,5 +25,11 @@ func dedalusGallinaMutants() []Mutant {
 			Old: "f.Keys[r] = fileKey{k.Column, k.Func}", New: "f.Keys[r] = fileKey{k.Column, \"\"}", Packages: []string{"internal/dedalus/certificate"}, Run: "TestFile$"},
 		{Name: "dedalus/certificate/certify-checks-the-first-step-alone", Breaks: "Steps after the first one are accepted unseen.", Kind: Unsound, In: "internal/cli/dedalus",
 			Old: "if err := certificate.Check(before, next, s.Claim); err != nil {", New: "if err := certificate.Check(before, next, s.Claim); err != nil && i == 0 {", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscertify"},
+		{Name: "dedalus/certificate/pieces-may-crash", Breaks: "A division is reported as proved whatever crashes.", Kind: Unsound, In: "internal/cli/dedalus",
+			Old: "if question.Immortal != \"\" {", New: "if question.Immortal == \"\" {", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscertify"},
+		{Name: "dedalus/certificate/proofs-of-steps-add-up", Breaks: "Steps that are proved pass for a sequence that is.", Kind: Unsound, In: "internal/cli/dedalus",
+			Old: "if len(steps) > 1 && slices", New: "if len(steps) > 2 && slices", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscertify"},
+		{Name: "dedalus/certificate/asks-about-any-number", Breaks: "A short program makes a question that exhausts memory.", Kind: Unguarded, In: "internal/dedalus/gallina",
+			Old: "c.Partitions > NodesMax || nodes > NodesMax {", New: "c.Partitions > NodesMax || nodes > NodesMax<<6 {", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscertify"},
 	}
 }

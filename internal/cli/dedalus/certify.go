@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,13 +39,15 @@ func newCertifyCommand(t *console.Terminal) *cobra.Command {
 		Short: "Check that a program is another one, rewritten",
 		Long: `Certify reads two programs and a certificate, which ashlar dedalus rewrite --certificate
 writes, and checks step by step that the second program is the first one rewritten
-as the certificate says, and that the conditions of each rewrite hold. It takes
+as the certificate says, and that the conditions of each rewrite hold. It relies on
 nothing from the rewriter but the certificate (docs/format/certificate.md).
 
 A step that is accepted is checked, not proved. With --proved it is also given to the
 checker that is extracted from Coq ("make certifier" builds it); where that accepts as
 well, a theorem says that clients see nothing of the second program that they could
-not see of the first, and the step is reported as proved (docs/proofs.md).
+not see of the first, and the step is reported as proved (docs/proofs.md). Of partition,
+the theorem is about runs in which no piece of the component crashes; the report of the
+step says so. Each step is proved by itself: no theorem is about several in a row.
 
 Exit codes: 0 all steps are accepted; 1 files, or the extracted checker failed; 2 usage;
 12 a step is refused; 130 interrupted; 150 errors in a program or in the certificate.`,
@@ -71,6 +74,8 @@ type certified struct {
 	// was asked.
 	Proved    bool   `json:"proved"`
 	NotProved string `json:"notProved,omitempty"`
+	// Assuming is what has to hold of a run for the theorem to be about it.
+	Assuming []string `json:"assuming,omitempty"`
 }
 
 func runCertify(ctx context.Context, t *console.Terminal, args []string, proved string, asJSON bool) error {
@@ -99,10 +104,9 @@ func runCertify(ctx context.Context, t *console.Terminal, args []string, proved 
 		if err := certificate.Check(before, next, s.Claim); err != nil {
 			r.Because = err.Error()
 		} else if r.Accepted = true; proved != "" {
-			if r.NotProved, err = prove(ctx, proved, before, next, s.Claim); err != nil {
+			if err = r.prove(ctx, proved, before, next, s.Claim); err != nil {
 				return err
 			}
-			r.Proved = r.NotProved == ""
 		}
 		report = append(report, r)
 		if !asJSON {
@@ -117,12 +121,20 @@ func runCertify(ctx context.Context, t *console.Terminal, args []string, proved 
 	if refused {
 		code = exit.Safety
 	}
+	note := ""
+	if len(steps) > 1 && slices.ContainsFunc(report, func(r certified) bool { return r.Proved }) {
+		note = "each step is proved by itself, not their sequence"
+		if !asJSON {
+			fmt.Fprintln(t.Out, note)
+		}
+	}
 	if asJSON {
 		if err := t.JSON(struct {
 			Schema   string      `json:"schema"`
 			ExitCode int         `json:"exitCode"`
 			Steps    []certified `json:"steps"`
-		}{"ashlar-dedalus-certify-1", code, report}); err != nil {
+			Note     string      `json:"note,omitempty"`
+		}{"ashlar-dedalus-certify-1", code, report, note}); err != nil {
 			return err
 		}
 	}
@@ -137,6 +149,8 @@ func (r *certified) write(t *console.Terminal, n int, asked bool) {
 	switch {
 	case !r.Accepted:
 		fmt.Fprintf(t.Err, "%srefused: %s\n", what, r.Because)
+	case len(r.Assuming) > 0:
+		fmt.Fprintf(t.Out, "%saccepted, and proved where %s\n", what, strings.Join(r.Assuming, " and "))
 	case r.Proved:
 		fmt.Fprintf(t.Out, "%saccepted, and proved\n", what)
 	case asked:
@@ -187,35 +201,40 @@ func loadStep(t *console.Terminal, path string, i int, text string) (*logic.Prog
 	return p, nil
 }
 
-// prove asks the extracted checker. It returns why the step is not proved, "" if it is; the
-// error is that the checker failed.
-func prove(ctx context.Context, checker string, before, after *logic.Program, c certificate.Claim) (string, error) {
-	question, err := gallina.Question(before, after, c)
-	if err != nil {
-		return err.Error(), nil
-	}
+// prove asks the extracted checker and notes its answer. The error is that the checker failed.
+func (r *certified) prove(ctx context.Context, checker string, before, after *logic.Program, c certificate.Claim) error {
 	within, cancel := context.WithTimeout(ctx, provedWithin)
 	defer cancel()
+	question, err := gallina.Question(before, after, c)
+	if err != nil {
+		r.NotProved = err.Error()
+		return nil
+	}
 	cmd := exec.CommandContext(within, checker)
 	cmd.SysProcAttr = child.Attributes()
-	cmd.Stdin = strings.NewReader(question)
+	cmd.Stdin = strings.NewReader(question.Text)
 	var out, told bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &told
 	if err := cmd.Run(); err != nil {
 		switch {
 		case ctx.Err() != nil:
-			return "", exit.With(exit.Interrupted, errors.New("interrupted"))
+			return exit.With(exit.Interrupted, errors.New("interrupted"))
 		case within.Err() != nil:
-			return fmt.Sprintf("the checker did not end within %v", provedWithin), nil
+			r.NotProved = fmt.Sprintf("the checker did not end within %v", provedWithin)
+			return nil
 		}
-		return "", failed(fmt.Errorf("%s: %w\n%s", checker, err, &told))
+		return failed(fmt.Errorf("%s: %w\n%s", checker, err, &told))
 	}
 	switch answer := strings.TrimSpace(out.String()); answer {
 	case "yes":
-		return "", nil
+		r.Proved = true
+		if question.Immortal != "" {
+			r.Assuming = []string{"the pieces of " + question.Immortal + " do not crash"}
+		}
 	case "no":
-		return "the theorem's conditions do not hold, or the program is not of its form", nil
+		r.NotProved = "the theorem's conditions do not hold, or the program is not of its form"
 	default:
-		return "", failed(fmt.Errorf("%s answered %q, expected yes or no", checker, answer))
+		return failed(fmt.Errorf("%s answered %q, expected yes or no", checker, answer))
 	}
+	return nil
 }

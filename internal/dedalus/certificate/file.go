@@ -71,8 +71,11 @@ type fileAssumption struct {
 	Relation string `json:"relation"`
 }
 
-// Encode writes a certificate.
+// Encode writes a certificate. One that Decode would refuse for its size is refused.
 func Encode(steps []Step) ([]byte, error) {
+	if n := len(steps); n == 0 || n > StepsMax {
+		return nil, fmt.Errorf("the certificate would have %d steps, expected 1 to %d", n, StepsMax)
+	}
 	out := file{Schema: Schema, Steps: []fileStep{}}
 	for i, s := range steps {
 		c := s.Claim
@@ -106,7 +109,10 @@ func Encode(steps []Step) ([]byte, error) {
 		out.Steps = append(out.Steps, f)
 	}
 	text, err := json.MarshalIndent(out, "", "  ")
-	return append(text, '\n'), err
+	if text = append(text, '\n'); err == nil && len(text) > FileBytesMax {
+		err = fmt.Errorf("the certificate would be longer than %d bytes", FileBytesMax)
+	}
+	return text, err
 }
 
 // Decode reads a certificate. It says nothing of whether what it claims is so.

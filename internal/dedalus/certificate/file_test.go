@@ -102,6 +102,23 @@ func TestFilesThatAreNone(t *testing.T) {
 	}
 }
 
+// TestWritesWhatItReads: a certificate as large as may be read is written, a larger one is not.
+func TestWritesWhatItReads(t *testing.T) {
+	relays := func(n int) []certificate.Step {
+		return slices.Repeat([]certificate.Step{{Claim: certificate.Claim{Kind: "relay"}, Program: "x"}}, n)
+	}
+	if _, err := certificate.Decode([]byte(encoded(t, relays(certificate.StepsMax)))); err != nil {
+		t.Errorf("%d steps: %v", certificate.StepsMax, err)
+	}
+	long := relays(2)
+	long[0].Program = strings.Repeat("x", certificate.FileBytesMax)
+	for what, steps := range map[string][]certificate.Step{"0 steps": nil, "1025 steps": relays(certificate.StepsMax + 1), "longer than": long} {
+		if _, err := certificate.Encode(steps); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+}
+
 // FuzzDecode: whatever a certificate claims of two programs, it is accepted or refused.
 func FuzzDecode(f *testing.F) {
 	before := given.Program(f, storage)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ashlar-dev/ashlar/internal/dedalus/certificate"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
@@ -22,28 +21,41 @@ type Division struct {
 	Forward   string
 }
 
+// Query is what the extracted checker is asked about a rewrite.
+type Query struct {
+	Text string
+	// Immortal is the component of which no piece crashes, as far as the theorem goes: it says nothing
+	// of runs in which one does. It is empty where any node may crash.
+	Immortal string
+}
+
 // Question asks the extracted checker whether a program is another one rewritten as a claim says.
-// The error names what Coq has no theorem about.
-func Question(before, after *logic.Program, c certificate.Claim) (string, error) {
+// The error names what Coq has no theorem about, or the limit that the question exceeds.
+func Question(before, after *logic.Program, c certificate.Claim) (Query, error) {
 	w := &writer{functions: true}
+	if w.tooMany(before); w.tooMany(after) {
+		return Query{}, w.err
+	}
 	if c.Kind == "functional" {
 		of, err := w.handing(before, after, c)
 		if err != nil {
-			return "", err
+			return Query{}, err
 		}
-		return plain(call("handed", of, w.program(before, ""), w.program(after, ""))), w.err
+		text, err := w.plain(call("handed", of, w.program(before, ""), w.program(after, "")))
+		return Query{Text: text}, err
 	}
 	d, err := division(before, after, c)
 	if err != nil {
-		return "", err
+		return Query{}, err
 	}
-	return plain(call("divided", w.division(before, d), w.program(before, ""), w.program(after, d.Component.Name))), w.err
+	text, err := w.plain(call("divided", w.division(before, d), w.program(before, ""), w.program(after, d.Component.Name)))
+	return Query{Text: text, Immortal: d.Component.Name}, err
 }
 
 // Plan asks the extracted checker whether a component may be divided, by the network.
 func Plan(p *logic.Program, d Division) (string, error) {
 	w := &writer{functions: true}
-	return plain(call("may_divide", w.division(p, d), w.program(p, ""))), w.err
+	return w.plain(call("may_divide", w.division(p, d), w.program(p, "")))
 }
 
 func division(before, after *logic.Program, c certificate.Claim) (Division, error) {
@@ -71,6 +83,10 @@ func division(before, after *logic.Program, c certificate.Claim) (Division, erro
 // division writes a certificate. Where pieces are is what it says of programs that are deployed.
 func (w *writer) division(p *logic.Program, d Division) term {
 	c := d.Component
+	if d.Pieces > NodesMax || c.Instances*c.Partitions*d.Pieces > NodesMax {
+		w.tooLarge(fmt.Sprintf("more than %d pieces", NodesMax))
+		return term{}
+	}
 	var nodes []string
 	var places []term
 	for i := range c.Instances * c.Partitions {
@@ -88,13 +104,19 @@ func (w *writer) division(p *logic.Program, d Division) term {
 // program writes a program with its instances and static facts. All nodes may crash but the pieces
 // of the component that is divided, if one is.
 func (w *writer) program(p *logic.Program, divided string) term {
+	if w.tooMany(p) {
+		return term{}
+	}
 	var instances, facts []term
 	var mortals []string
-	for _, n := range interp.Deploy(p, nil, nil) {
-		c := p.Component(n.Node[:strings.LastIndexByte(n.Node, '/')])
-		instances = append(instances, call("Instance", node(n.Node), node(n.Self), w.component(p, c)))
-		if c.Name != divided {
-			mortals = append(mortals, n.Node)
+	for _, c := range p.Components {
+		of := w.component(p, c) // instances share it: it may be long
+		for i := range c.Instances * c.Partitions {
+			n := interp.Identify(c, i)
+			instances = append(instances, call("Instance", node(n.Node), node(n.Self), of))
+			if c.Name != divided {
+				mortals = append(mortals, n.Node)
+			}
 		}
 	}
 	var static, input, output, timer, durable []string
@@ -107,6 +129,10 @@ func (w *writer) program(p *logic.Program, divided string) term {
 			}
 			for _, row := range interp.StaticFacts(p, r) {
 				facts = append(facts, w.fact(interp.Fact{Relation: r, Row: row}))
+			}
+			if len(facts) > FactsMax {
+				w.tooLarge(fmt.Sprintf("more than %d static facts", FactsMax))
+				return term{}
 			}
 		case logic.Input:
 			input = append(input, r.Name)

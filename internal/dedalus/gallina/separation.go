@@ -10,6 +10,9 @@ import (
 // relations may become a component of their own, by the network.
 func Separation(p *logic.Program, c *logic.Component, moves []string, as string) (string, error) {
 	w := &writer{functions: true}
+	if w.tooMany(p) {
+		return "", w.err
+	}
 	var nodes []string
 	var places []term
 	for i := range c.Instances * c.Partitions {
@@ -18,5 +21,5 @@ func Separation(p *logic.Program, c *logic.Component, moves []string, as string)
 		places = append(places, both(both(node(at), nat(0)), node(logic.NodeName(as, i))))
 	}
 	of := call("Separation", list(moves, text), list(pulses(p, c), text), list(nodes, node), list(places, func(t term) term { return t }))
-	return plain(call("may_decouple", of, w.program(p, ""))), w.err
+	return w.plain(call("may_decouple", of, w.program(p, "")))
 }

@@ -75,15 +75,12 @@ func (t term) coq(b *strings.Builder) {
 	t.join(b, begin, between, end, term.coq)
 }
 
-func plain(t term) string {
-	var b strings.Builder
-	t.plain(&b)
-	return b.String()
-}
-
 // plain writes a term for the extracted checker: a pair is a list of two, and a string doubles
-// quotes as well.
+// quotes as well. It writes no more once there is more than TextMax.
 func (t term) plain(b *strings.Builder) {
+	if b.Len() > TextMax {
+		return
+	}
 	switch t.form {
 	case word, number, natural:
 		b.WriteString(t.text)

@@ -17,11 +17,15 @@ func Deploy(p *logic.Program, extra map[string][][]logic.Value, f Functions) []*
 	var out []*Instance
 	for _, c := range p.Components {
 		for i := range c.Instances * c.Partitions {
-			who := Identity{Node: logic.NodeName(c.Name, i), Self: logic.NodeName(c.Of, i/c.Partitions)}
-			out = append(out, New(p, c, who, static, f))
+			out = append(out, New(p, c, Identify(c, i), static, f))
 		}
 	}
 	return out
+}
+
+// Identify returns who instance i of a component is, from 0.
+func Identify(c *logic.Component, i int) Identity {
+	return Identity{Node: logic.NodeName(c.Name, i), Self: logic.NodeName(c.Of, i/c.Partitions)}
 }
 
 // StaticFacts returns the facts of a static relation that the program gives.

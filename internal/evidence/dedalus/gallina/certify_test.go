@@ -204,7 +204,7 @@ func TestAgreement(t *testing.T) {
 			uncovered[err.Error()]++
 			continue
 		}
-		asked, questions = append(asked, c), append(questions, q)
+		asked, questions = append(asked, c), append(questions, q.Text)
 	}
 	checked, refused, proved := 0, 0, map[string]int{}
 	for i, answer := range answers(t, checker, questions) {
