@@ -41,9 +41,9 @@
 // after the commit of a section, its messages may be lost as far as the
 // receiver had not acknowledged them; Linger waits until there are none. Where a
 // crash of the receiver clears its mailbox (Remote.Forgets), what its next life
-// gets was not offered to the life before. A
-// place that a strict sender left undecided holds its mailbox back for
-// HoldTime at most, and not when the sender's node starts anew; a decision that comes later is honoured at the end of the
+// gets was not offered to the life before. A place that a strict sender left
+// undecided holds its mailbox back for HoldTime at most, or until the sender's
+// node starts again; a decision that comes later is honoured at the end of the
 // mailbox.
 //
 // docs/format/mailbox.md describes the bytes. Source: PGo (ASPLOS 2023), section
