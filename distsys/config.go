@@ -304,6 +304,9 @@ func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 	if s.Mode != "" && s.Mode != ModeStrict && s.Mode != ModeRelaxed {
 		f.add("%s: mode %q: want %q or %q", at, s.Mode, ModeStrict, ModeRelaxed)
 	}
+	if s.Mode == ModeRelaxed && s.Distinct {
+		f.add("%s: relaxed mailboxes cannot be distinct: a message may be sent while one like it is there, and come when that one has been read; want mode %q", at, ModeStrict)
+	}
 	if s.Capacity < 0 || s.Window < 0 {
 		f.add("%s: capacity and window are positive", at)
 	}
@@ -359,6 +362,7 @@ func (c *Config) checkSites(f *faults, at string, sites []Site) {
 // parameters, and that relaxed mailboxes are used only where they are sound.
 func (c *Config) Check(sys *System) error {
 	var f faults
+	lossy := c.lossy(sys)
 	for _, node := range sortedKeys(c.Nodes) {
 		for i, p := range c.Nodes[node] {
 			at := fmt.Sprintf("node %s, process %d", node, i+1)
@@ -368,12 +372,34 @@ func (c *Config) Check(sys *System) error {
 				continue
 			}
 			c.checkMember(&f, at, p, t)
+			for _, param := range sortedKeys(p.Refs) {
+				if s := c.Resources[p.Refs[param]]; s.Kind == KindLengths && lossy[s.Of] {
+					f.add("%s: %s: parameter %s: the mailboxes %s have no lengths: a process that crashes uses them, and what is lost in a crash still counts in the specification", at, t.Name, param, s.Of)
+				}
+			}
 			if first, err := sys.Template(c.Nodes[node][0].Archetype); err == nil && first.Crashes != t.Crashes {
 				f.add("%s: %s cannot share a node with %s: a crash of the node is one of both, and in the specification one of them never crashes", at, t.Name, first.Name)
 			}
 		}
 	}
 	return errors.Join(f...)
+}
+
+// lossy are the mailboxes that may lose messages, as a process that crashes sends
+// to them or reads them.
+func (c *Config) lossy(sys *System) map[string]bool {
+	out := map[string]bool{}
+	for _, members := range c.Nodes {
+		for _, p := range members {
+			if t, err := sys.Template(p.Archetype); err != nil || !t.Crashes {
+				continue
+			}
+			for _, name := range p.Refs {
+				out[name] = c.Resources[name].Kind == KindMailboxes
+			}
+		}
+	}
+	return out
 }
 
 func (c *Config) checkMember(f *faults, at string, p Member, t Template) {
@@ -429,6 +455,9 @@ func (c *Config) checkLosses(f *faults, at string, p Member, t Template) {
 		case KindMailboxes:
 			if param.Crash == Starts {
 				wrong = "starts again with its first value"
+			}
+			if param.Crash == Clears && s.Mode == ModeRelaxed {
+				wrong = "loses nothing that is sent later; relaxed mailboxes may, and then have what was sent behind it"
 			}
 		case KindVariable:
 			if param.Crash != Starts {

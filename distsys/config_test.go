@@ -92,6 +92,7 @@ func TestConfigErrors(t *testing.T) {
 		{"field of another kind", `"of": "network"`, `"of": "network", "after": "1s"`, `resource waiting: a resource of kind "lengths" has no "after"`},
 		{"field missing", `"of": "network"`, `"of": ""`, `resource waiting: a resource of kind "lengths" needs "of"`},
 		{"no such mailboxes", `"of": "network"`, `"of": "net"`, `there are no mailboxes "net"`},
+		{"a relaxed set", `"relaxed"`, `"relaxed", "distinct": true`, `resource network: relaxed mailboxes cannot be distinct`},
 		{"mode", `"relaxed"`, `"lax"`, `mode "lax": want "strict" or "relaxed"`},
 		{"node of a site", `"node": "server"`, `"node": "servant"`, `there is no node "servant"; there are clients, server`},
 		{"index twice", `"indices": ["0"]`, `"indices": ["1"]`, `index 1 is both on "server" and on "clients"`},

@@ -16,7 +16,9 @@ import (
 func TestLosses(t *testing.T) {
 	const value = `"value": "0"`
 	suits := map[string][3]bool{ // Keeps, Starts, Clears
-		`"kind": "mailboxes", "at": [{"node": "n", "address": "a", "indices": ["1"]}]`: {true, false, true},
+		`"kind": "mailboxes", "at": [{"node": "n", "address": "a", "indices": ["1"]}]`:                    {true, false, true},
+		`"kind": "mailboxes", "mode": "relaxed", "at": [{"node": "n", "address": "a", "indices": ["1"]}]`: {true, false, false},
+		`"kind": "detector", "at": [{"node": "n", "address": "a", "indices": ["1"]}]`:                     {true, true, true},
 		`"kind": "shared", ` + value:                                {true, false, false},
 		`"kind": "variable", ` + value:                              {false, true, false},
 		`"kind": "queue"`:                                           {false, false, true},
@@ -34,7 +36,7 @@ func TestLosses(t *testing.T) {
 				t.Fatal(err)
 			}
 			sys := &distsys.System{Archetypes: []distsys.Template{{Name: "A", Crashes: true,
-				Params: []distsys.Param{{Name: "p", Ref: true, Crash: distsys.Loss(loss)}}}}}
+				Params: []distsys.Param{{Name: "p", Ref: true, Relaxed: true, Crash: distsys.Loss(loss)}}}}}
 			if !c.Survives(sys, "n") || c.Survives(sys, "m") {
 				t.Fatal("it is not said which node survives")
 			}
@@ -54,5 +56,25 @@ func TestLosses(t *testing.T) {
 	sys := &distsys.System{Archetypes: []distsys.Template{{Name: "A", Crashes: true}, {Name: "B"}}}
 	if err := c.Check(sys); err == nil || !strings.Contains(err.Error(), "B cannot share a node with A") {
 		t.Errorf("one that crashes beside one that does not: %v", err)
+	}
+}
+
+// TestLengthsOfLossyMailboxes refuses the lengths of mailboxes to which a process
+// sends that crashes: a message that it loses counts in the specification.
+func TestLengthsOfLossyMailboxes(t *testing.T) {
+	c, err := distsys.LoadConfig(strings.NewReader(`{"system": "s",
+		"resources": {"net": {"kind": "mailboxes", "at": [{"node": "m", "address": "a", "indices": ["1"]}]}, "len": {"kind": "lengths", "of": "net"}},
+		"nodes": {"m": [{"archetype": "A", "self": "1", "refs": {"len": "len"}}], "n": [{"archetype": "B", "self": "2", "refs": {"net": "net"}}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, crashes := range []bool{false, true} {
+		err := c.Check(&distsys.System{Archetypes: []distsys.Template{
+			{Name: "A", Params: []distsys.Param{{Name: "len", Ref: true}}},
+			{Name: "B", Crashes: crashes, Params: []distsys.Param{{Name: "net", Ref: true}}},
+		}})
+		if crashes != (err != nil && strings.Contains(err.Error(), "node m, process 1: A: parameter len: the mailboxes net have no lengths")) || !crashes && err != nil {
+			t.Errorf("it crashes: %v; got %v", crashes, err)
+		}
 	}
 }
