@@ -99,11 +99,30 @@ func checkRelaxed(m *machine) map[*pcal.Param]string {
 				}
 			}
 		}
+		if macro := m.distinct(p); out[p] == "" && macro != nil {
+			out[p] = fmt.Sprintf("%s (%s) adds to a set, and a relaxed message may come when one like it has been read that was there when it was sent", macro.Name, placeOf(macro.Span))
+		}
 		if out[p] == "" && len(m.invs) > 0 {
 			out[p] = "the invariants that are checked before a step commits may fail after the send"
 		}
 	}
 	return out
+}
+
+// distinct is a mapping macro by which an instance adds to a set what it sends
+// through p, nil where there is none.
+func (m *machine) distinct(p *pcal.Param) *pcal.Mapping {
+	for _, in := range m.g.alg.Instances {
+		for i, q := range m.arch.Params {
+			if in.Archetype != m.arch || q != p {
+				continue
+			}
+			if macro := in.Args[i].Mapping; macro != nil && yields(macro.Write, unites) {
+				return macro
+			}
+		}
+	}
+	return nil
 }
 
 func (c *relaxedCheck) later(at source.Span, what string, sent bool) {

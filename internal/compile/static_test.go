@@ -132,6 +132,22 @@ func TestRelaxed(t *testing.T) {
 	}
 }
 
+// TestRelaxedSet decides that relaxed mailboxes are not sound for a set.
+func TestRelaxedSet(t *testing.T) {
+	for write, sound := range map[string]bool{`$variable \cup {$value}`: false, `Append($variable, $value)`: true} {
+		s := readText(t, "m", module("", "mapping macro M { read { yield 0; } write { yield "+write+"; } }\n"+
+			"archetype A(ref net[_]) { l: net[1] := 1; }\n"+
+			"variables n = [i \\in 1..3 |-> <<>>];\nprocess (P = 0) == instance A(ref n[_]) mapping n[_] via M;")+"\n====\n")
+		p, diags := s.compile(compile.Options{})
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		if got := p.NotRelaxed["A"]["net"]; (got == "") != sound || !sound && !strings.Contains(got, "adds to a set") {
+			t.Errorf("%s: %q", write, got)
+		}
+	}
+}
+
 // TestCodesHaveExamples holds the list of codes against TestDiagnostics.
 func TestCodesHaveExamples(t *testing.T) {
 	text, err := os.ReadFile("codes.go")
