@@ -32,6 +32,7 @@ func (f *fn) placeParts(e ast.Expr) ([]func() operand, func([]operand) place) {
 		f.refuse(e, LockCopy, "an assignment to a variable with a lock in it", "make a new variable")
 	}
 	if ix, ok := e.(*ast.IndexExpr); ok {
+		f.wantKey(ix.X, ix.Index)
 		items := []func() operand{func() operand { return f.expr(ix.X) }, func() operand { return f.expr(ix.Index) }}
 		switch f.unit.Info.TypeOf(ix.X).Underlying().(type) {
 		case *types.Slice:
@@ -317,6 +318,7 @@ func (f *fn) tuple(e ast.Expr) operand {
 		return f.expr(e)
 	}
 	elem := f.typ(m.Elem(), e)
+	f.wantKey(ix.X, ix.Index)
 	ops := f.exprs(ix.X, ix.Index)
 	o := join(Lib{Name: "map_get2", Zero: &elem, Args: terms(ops)}, ops...).reading()
 	o.at = e

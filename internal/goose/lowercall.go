@@ -348,6 +348,7 @@ func (f *fn) builtin(e *ast.CallExpr) operand {
 		return join(Lib{Name: "copy_slice", Types: []Type{elem}, Args: terms(ops)}, ops...).reading().calling(true)
 	case "delete":
 		f.typ(f.unit.Info.TypeOf(e.Args[0]), e.Args[0])
+		f.wantKey(e.Args[0], e.Args[1])
 		ops := f.exprs(e.Args...)
 		return join(Lib{Name: "map_delete", Args: terms(ops)}, ops...).calling(true)
 	case "min", "max":

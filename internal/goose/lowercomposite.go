@@ -173,6 +173,7 @@ func (f *fn) mapLiteral(e *ast.CompositeLit, t types.Type, m *types.Map) operand
 		if !ok {
 			return operand{}
 		}
+		f.want(kv.Key, m.Key())
 		f.want(kv.Value, m.Elem())
 		parts = append(parts, kv.Key, kv.Value)
 	}

@@ -44,6 +44,13 @@ func (f *fn) want(e ast.Expr, t types.Type) {
 	}
 }
 
+// wantKey does so for the key of a map; the index of anything else is a number.
+func (f *fn) wantKey(m, key ast.Expr) {
+	if t, ok := f.unit.Info.TypeOf(m).Underlying().(*types.Map); ok {
+		f.want(key, t.Key())
+	}
+}
+
 // wantParams does so for the arguments of a call.
 func (f *fn) wantParams(e *ast.CallExpr) {
 	sig, ok := f.unit.Info.TypeOf(e.Fun).Underlying().(*types.Signature)
@@ -342,6 +349,7 @@ func (f *fn) index(e *ast.IndexExpr, t types.Type) operand {
 	case *types.Map:
 		elem := f.typ(x.Elem(), e)
 		f.typ(x.Key(), e)
+		f.wantKey(e.X, e.Index)
 		ops := f.exprs(e.X, e.Index)
 		return join(Lib{Name: "map_get1", Zero: &elem, Args: []Expr{ops[0].x, ops[1].x}}, ops...).reading()
 	case *types.Basic: // a string
@@ -561,7 +569,7 @@ func (f *fn) comparable(e *ast.BinaryExpr) bool {
 		f.refuse(e, UnsupportedComparison, "a comparison of an error with a value that is none", "compare errors")
 		return false
 	}
-	if t.Kind == KindInterface || f.typ(f.unit.Info.TypeOf(e.Y), e.Y).Kind == KindInterface {
+	if holdsInterface(f.unit.Info.TypeOf(e.X)) || holdsInterface(f.unit.Info.TypeOf(e.Y)) {
 		f.refuse(e, UnsupportedComparison, "a comparison of interface values", "compare what is in them")
 		return false
 	}

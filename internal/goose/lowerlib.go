@@ -158,7 +158,7 @@ func (f *fn) errorIs(e *ast.CallExpr) operand {
 	return join(f.std("error_is", terms(ops)...), ops...).calling(false)
 }
 
-// newError is an error that is like no other one. Its text is not in the model;
+// newError is an error that is distinct from every other. Its text is not in the model;
 // what is in the text is evaluated.
 func (f *fn) newError(e *ast.CallExpr) operand {
 	ops := f.texts(e.Args)

@@ -157,7 +157,8 @@ func (f *fn) rangeArray(s *ast.RangeStmt, a *types.Array) {
 	if needValue {
 		array = f.expr(s.X)
 		array.x = f.hoist(array.x)
-	} else if _, ok := ast.Unparen(s.X).(*ast.Ident); !ok && !f.inPlace(s.X) {
+	} else if _, ok := ast.Unparen(s.X).(*ast.Ident); !ok && !f.inPlace(s.X) || f.calls(s.X) {
+		// Go evaluates the operand for its calls, and only for them.
 		f.refuse(s.X, UnsupportedRange, "a range over the indices of an array that is computed", "range over its length")
 		return
 	}
@@ -189,6 +190,19 @@ func (f *fn) rangeArray(s *ast.RangeStmt, a *types.Array) {
 		return nothing
 	})
 	f.emit(out)
+}
+
+// calls says whether there is a call in an expression; conversions and constants
+// are none.
+func (f *fn) calls(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			found = found || !f.unit.Info.Types[call.Fun].IsType() && f.unit.Info.Types[call].Value == nil
+		}
+		return !found
+	})
+	return found
 }
 
 // rangeVar prepares a variable of a range loop: the name under which the loop

@@ -222,7 +222,7 @@ func (f *fn) caseCond(tag Expr, t types.Type, list []ast.Expr) operand {
 		if tag == nil {
 			return o
 		}
-		if !isNil && becomesInterface(f.unit.Info.TypeOf(e), t) || isInterface(t) {
+		if !isNil && becomesInterface(f.unit.Info.TypeOf(e), t) || holdsInterface(t) {
 			f.refuse(e, UnsupportedComparison, "a comparison of interface values", "compare what is in them")
 		}
 		return join(Binary{Op: token.EQL, X: tag, Y: o.x}, o)
@@ -281,6 +281,10 @@ func (f *fn) returnStmt(s *ast.ReturnStmt) {
 		}
 	}
 	ops := f.exprs(s.Results...)
+	if f.resultsAreSeen() {
+		f.returnSeen(terms(ops))
+		return
+	}
 	var x Expr
 	switch len(ops) {
 	case 0:
@@ -293,6 +297,50 @@ func (f *fn) returnStmt(s *ast.ReturnStmt) {
 		x = f.hoist(x)
 	}
 	f.emit(f.frame.deferred...)
+	f.emit(Return{X: x})
+}
+
+// resultsAreSeen says whether a function literal or a pointer sees a named result.
+func (f *fn) resultsAreSeen() bool {
+	for _, r := range f.frame.results {
+		v, _ := f.unit.Info.Defs[r.id].(*types.Var)
+		if w := f.vars[v]; w != nil && w.seenResult() {
+			return true
+		}
+	}
+	return false
+}
+
+// returnSeen returns values where others see the named results: it stores the
+// values in them, makes the deferred calls, and returns what the results then hold.
+func (f *fn) returnSeen(xs []Expr) {
+	want := len(f.frame.results)
+	if len(xs) == 1 && want > 1 {
+		var names []string
+		var parts []Expr
+		for range want {
+			name := f.names.fresh()
+			names, parts = append(names, name), append(parts, Local{Name: name})
+		}
+		f.emit(LetTuple{Names: names, X: xs[0]})
+		xs = parts
+	}
+	if len(xs) != want {
+		return // Go refuses it
+	}
+	xs = f.hoistAll(xs)
+	for i, r := range f.frame.results {
+		v, _ := f.unit.Info.Defs[r.id].(*types.Var)
+		if b, ok := f.bound[v]; ok && b.cell {
+			f.emit(Store{Type: b.typ, Addr: Local{Name: b.name}, X: xs[i]})
+			xs[i] = Load{Type: b.typ, Addr: Local{Name: b.name}}
+		}
+	}
+	f.emit(f.frame.deferred...)
+	x := xs[0]
+	if want > 1 {
+		x = Tuple{Xs: xs}
+	}
 	f.emit(Return{X: x})
 }
 
@@ -316,7 +364,7 @@ func (f *fn) goStmt(s *ast.GoStmt) {
 		return
 	}
 	if lit, ok := ast.Unparen(s.Call.Fun).(*ast.FuncLit); ok {
-		f.goLiteral(lit, s.Call.Args)
+		f.goLiteral(lit, s.Call)
 		return
 	}
 	o := f.expr(s.Call)
@@ -341,7 +389,7 @@ func (f *fn) hoistAll(xs []Expr) []Expr {
 	return out
 }
 
-func (f *fn) goLiteral(lit *ast.FuncLit, args []ast.Expr) {
+func (f *fn) goLiteral(lit *ast.FuncLit, call *ast.CallExpr) {
 	sig, ok := f.unit.Info.TypeOf(lit).(*types.Signature)
 	if !ok {
 		return
@@ -351,7 +399,8 @@ func (f *fn) goLiteral(lit *ast.FuncLit, args []ast.Expr) {
 		f.refuse(lit, VariadicFunction, "a thread of a function literal with a variable number of arguments", "take a slice")
 		return
 	}
-	ops := f.exprs(args...)
+	f.wantParams(call)
+	ops := f.exprs(call.Args...)
 	values := f.hoistAll(terms(ops))
 	params, body := f.body(sig, lit.Type.Params.List, lit.Type.Results, lit.Body)
 	var all []Stmt

@@ -24,8 +24,8 @@ func (l *lowerer) typ(t types.Type, at ast.Node) Type {
 		return Type{Kind: KindSlice, Elem: &elem}
 	case *types.Map:
 		key, elem := l.typ(t.Key(), at), l.typ(t.Elem(), at)
-		if key.Kind == KindInterface {
-			l.refuse(at, MapKey, "a map whose keys are interfaces", "use the concrete type")
+		if holdsInterface(t.Key()) {
+			l.refuse(at, MapKey, "a map whose keys are interfaces, or hold some", "use the concrete type")
 		}
 		if key.Locks {
 			l.refuse(at, MapKey, "a map whose keys hold locks", "")
@@ -178,6 +178,22 @@ func (l *lowerer) named(t *types.Named, at ast.Node) Type {
 		return Type{Kind: KindStruct, Struct: l.global(t.Obj()), Locks: holdsLock(s)}
 	}
 	return l.typ(t.Underlying(), at)
+}
+
+// holdsInterface says whether values of a type are interfaces other than errors,
+// or structs or arrays with some in them.
+func holdsInterface(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for f := range u.Fields() {
+			if holdsInterface(f.Type()) {
+				return true
+			}
+		}
+	case *types.Array:
+		return holdsInterface(u.Elem())
+	}
+	return isInterface(t)
 }
 
 // holdsLock says whether a struct holds a value of package sync in place.

@@ -19,6 +19,8 @@ type variable struct {
 	captured bool
 	// addressed: its location is taken: &x, a method on &x.
 	addressed bool
+	// result: it is a named result, which a return with values assigns.
+	result bool
 	// loop is the for statement whose clause declares it; body: the loop's body
 	// assigns it or takes its address.
 	loop        *ast.ForStmt
@@ -26,7 +28,11 @@ type variable struct {
 }
 
 // cell says whether the variable needs a location; else it is a name for a value.
-func (v *variable) cell() bool { return v.assigned || v.addressed }
+func (v *variable) cell() bool { return v.assigned || v.addressed || v.seenResult() }
+
+// seenResult says whether someone sees what a return assigns to the variable: a
+// function literal, or who has a pointer to it.
+func (v *variable) seenResult() bool { return v.result && (v.captured || v.addressed) }
 
 // shared says whether a call may change the variable behind the function's back.
 func (v *variable) shared() bool { return v.addressed || v.captured && v.assignedInLiteral }
@@ -45,7 +51,7 @@ func findVariables(info *types.Info, f *ast.FuncDecl) map[*types.Var]*variable {
 	v := &variables{info: info, vars: map[*types.Var]*variable{}}
 	v.declareFields(f.Recv)
 	v.declareFields(f.Type.Params)
-	v.declareFields(f.Type.Results)
+	v.declareResults(f.Type.Results)
 	v.walk(f.Body)
 	return v.vars
 }
@@ -57,6 +63,20 @@ func (v *variables) declareFields(l *ast.FieldList) {
 	for _, f := range l.List {
 		for _, name := range f.Names {
 			v.declare(name)
+		}
+	}
+}
+
+func (v *variables) declareResults(l *ast.FieldList) {
+	v.declareFields(l)
+	if l == nil {
+		return
+	}
+	for _, f := range l.List {
+		for _, name := range f.Names {
+			if x := v.find(name); x != nil {
+				x.result = true
+			}
 		}
 	}
 }
@@ -83,7 +103,7 @@ func (v *variables) walk(n ast.Node) {
 		case *ast.FuncLit:
 			v.literals = append(v.literals, n)
 			v.declareFields(n.Type.Params)
-			v.declareFields(n.Type.Results)
+			v.declareResults(n.Type.Results)
 			v.walk(n.Body)
 			v.literals = v.literals[:len(v.literals)-1]
 			return false

@@ -64,8 +64,8 @@ func gooseMutants() []Mutant {
 		{
 			Name: "goose/addressed-variables-are-values", Kind: WrongAnswer, In: "internal/goose", Packages: goose,
 			Breaks: "A variable whose address is taken has no location unless it is assigned to as well.",
-			Old:    "return v.assigned || v.addressed }",
-			New:    "return v.assigned }",
+			Old:    "return v.assigned || v.addressed || v.seenResult() }",
+			New:    "return v.assigned || v.seenResult() }",
 		},
 		{
 			Name: "goose/fields-of-an-addressed-struct-are-constant", Kind: Unsound, In: "internal/goose", Packages: goose,
@@ -120,6 +120,30 @@ func gooseMutants() []Mutant {
 			Breaks: "In a parallel assignment a value is read after the first store.",
 			Old:    "			if i >= first || !steady(ops[i].x) {",
 			New:    "			if i < first && !steady(ops[i].x) {",
+		},
+		{
+			Name: "goose/returns-forget-the-results", Kind: WrongAnswer, In: "internal/goose", Packages: semantics, Run: "TestSemanticsCorpus",
+			Breaks: "A return with values leaves the named results as they were, which a function literal or a pointer sees.",
+			Old:    "	if f.resultsAreSeen() {",
+			New:    "	if f.resultsAreSeen() && len(ops) == 0 {",
+		},
+		{
+			Name: "goose/ranges-lose-calls", Kind: WrongAnswer, In: "internal/goose", Packages: goose, Run: "TestRefusals",
+			Breaks: "A range over the indices of an array leaves out the calls in its operand.",
+			Old:    "!f.inPlace(s.X) || f.calls(s.X) {",
+			New:    "!f.inPlace(s.X) {",
+		},
+		{
+			Name: "goose/threads-take-any-error", Kind: Unsound, In: "internal/goose", Packages: goose, Run: "TestRefusals",
+			Breaks: "A nil pointer is passed to a thread's function literal as an error that is nil.",
+			Old:    "	f.wantParams(call)\n	ops := f.exprs(call.Args...)",
+			New:    "	ops := f.exprs(call.Args...)",
+		},
+		{
+			Name: "goose/any-error-is-a-key", Kind: Unsound, In: "internal/goose", Packages: goose, Run: "TestRefusals",
+			Breaks: "A nil pointer as the key of a map of errors is the key nil.",
+			Old:    "		f.want(key, t.Key())",
+			New:    "		_ = key",
 		},
 		{
 			Name: "goose/locks-are-copied", Kind: Unguarded, In: "internal/goose", Packages: goose,

@@ -15,7 +15,8 @@ import (
 )
 
 // TestProductPackages: packages that ship are accepted, with what they import,
-// and Coq takes what they become.
+// and what they become type-checks in Coq. That it means what the Go means, this
+// test does not show.
 func TestProductPackages(t *testing.T) {
 	t.Parallel()
 	patterns := []string{"./worm/wor", "./internal/worm/paxos", "./internal/worm/fast", "./internal/worm/chain",

@@ -111,3 +111,36 @@ func loopVariable(fs []func()) []func() {
 	}
 	return fs
 }
+
+type table struct{ a [4]uint64 }
+
+func bump(n *uint64) *table {
+	*n++
+	return &table{}
+}
+
+func one(n *uint64) int {
+	*n++
+	return 1
+}
+
+// Go makes the calls of an operand, though it needs the length only.
+func rangesOverCalls(n *uint64, ts *[3]table) int {
+	sum := 0
+	for i := range bump(n).a { // WANT UnsupportedRange "array that is computed"
+		sum += i
+	}
+	for i := range ts[one(n)].a { // WANT UnsupportedRange "array that is computed"
+		sum += i
+	}
+	for i := range *&bump(n).a { // WANT UnsupportedRange "array that is computed"
+		sum += i
+	}
+	for i := range ts[int(*n)].a {
+		sum += i
+	}
+	for i := range ts[len(ts)-1].a {
+		sum += i
+	}
+	return sum
+}

@@ -66,6 +66,9 @@ Definition log : struct := [("entries", sliceT); ("last", uint64T)].
 (* packages.go:161:6 *)
 Definition pairOfSort : struct := [("key", uint64T); ("value", uint64T)].
 
+(* results.go:29:6 *)
+Definition kept : struct := [("p", ptrT)].
+
 (* structs.go:3:6 *)
 Definition point : struct := [("x", uint64T); ("y", uint64T)].
 
@@ -2367,6 +2370,135 @@ Definition testSearch : val :=
     (((((("i" = #(int 1)) && "found") && ("j" = #(int 2))) && (~ "missing")) && ("k" = #(int 3))) &&
        (~ "last")) &&
       ("n" = #(int 1)).
+
+(** A return with values assigns them to the named results, which function literals
+    and pointers then see. *)
+(* results.go:7:1 *)
+Definition literalSees : val :=
+  λ: <>,
+    let: "get" := ref_zero funcT #() in
+    let: "n" := ref_zero uint64T #() in
+    "get" <-[funcT] (λ: <>, ![uint64T] "n");;
+    let: "tmp" := ![funcT] "get" in
+    "get" <-[funcT] "tmp";;
+    "n" <-[uint64T] #(u64 5);;
+    (![funcT] "get", ![uint64T] "n").
+
+(* results.go:12:1 *)
+Definition pointedResult : val :=
+  λ: <>,
+    let: "p" := ref_zero ptrT #() in
+    let: "n" := ref_zero uint64T #() in
+    "p" <-[ptrT] "n";;
+    "n" <-[uint64T] #(u64 3);;
+    let: "tmp" := ![ptrT] "p" in
+    let: "tmp1" := ![uint64T] "n" + #(u64 4) in
+    "p" <-[ptrT] "tmp";;
+    "n" <-[uint64T] "tmp1";;
+    (![ptrT] "p", ![uint64T] "n").
+
+(* results.go:18:1 *)
+Definition testReturnAssignsCapturedResults : val :=
+  λ: <>,
+    let2: "get" "n" := literalSees #() in
+    ("get" #() = #(u64 5)) && ("n" = #(u64 5)).
+
+(* results.go:23:1 *)
+Definition testReturnAssignsPointedResults : val :=
+  λ: <>,
+    let2: "p" "n" := pointedResult #() in
+    "p" <-[uint64T] ![uint64T] "p" + #(u64 1);;
+    (![uint64T] "p" = #(u64 8)) && ("n" = #(u64 7)).
+
+(* results.go:31:1 *)
+Definition twoNumbers : val :=
+  λ: <>,
+    (#(u64 8), #(u64 9)).
+
+(* results.go:33:1 *)
+Definition keepsFirst : val :=
+  λ: "k",
+    let: "a" := ref_zero uint64T #() in
+    let: "b" := #(u64 0) in
+    "k".[kept, "p"] <-[ptrT] "a";;
+    let2: "tmp" "tmp1" := twoNumbers #() in
+    "a" <-[uint64T] "tmp";;
+    (![uint64T] "a", "tmp1").
+
+(* results.go:38:1 *)
+Definition keepsSecond : val :=
+  λ: "k",
+    let: "b" := ref_zero uint64T #() in
+    "k".[kept, "p"] <-[ptrT] "b";;
+    "b" <-[uint64T] #(u64 9);;
+    (#(u64 8), ![uint64T] "b").
+
+(* results.go:43:1 *)
+Definition swapsResults : val :=
+  λ: "k",
+    let: "a" := ref_zero uint64T #() in
+    let: "b" := ref_zero uint64T #() in
+    "k".[kept, "p"] <-[ptrT] "a";;
+    "a" <-[uint64T] #(u64 1);;
+    "b" <-[uint64T] #(u64 2);;
+    let: "tmp" := ![uint64T] "b" in
+    let: "tmp1" := ![uint64T] "a" in
+    "a" <-[uint64T] "tmp";;
+    "b" <-[uint64T] "tmp1";;
+    (![uint64T] "a", ![uint64T] "b").
+
+(* results.go:49:1 *)
+Definition testReturnOfACallAssignsResults : val :=
+  λ: <>,
+    let: "k" := ref_zero (structT kept) #() in
+    let2: "a" "b" := keepsFirst "k" in
+    let: "first" := ![uint64T] (![ptrT] ("k".[kept, "p"])) in
+    let2: "c" "d" := keepsSecond "k" in
+    ((((("a" = #(u64 8)) && ("b" = #(u64 9))) && ("first" = #(u64 8))) && ("c" = #(u64 8))) &&
+       ("d" = #(u64 9))) &&
+      (![uint64T] (![ptrT] ("k".[kept, "p"])) = #(u64 9)).
+
+(* results.go:57:1 *)
+Definition testReturnSwapsResults : val :=
+  λ: <>,
+    let: "k" := ref_zero (structT kept) #() in
+    let2: "a" "b" := swapsResults "k" in
+    (("a" = #(u64 2)) && ("b" = #(u64 1))) && (![uint64T] (![ptrT] ("k".[kept, "p"])) = #(u64 2)).
+
+(* results.go:63:1 *)
+Definition underLock : val :=
+  λ: "mu" "k",
+    let: "n" := ref_zero uint64T #() in
+    mutex_lock "mu";;
+    "k".[kept, "p"] <-[ptrT] "n";;
+    if: ![uint64T] "n" = #(u64 0) then
+      "n" <-[uint64T] #(u64 6);;
+      mutex_unlock "mu";;
+      ![uint64T] "n"
+    else
+    let: "tmp" := ![uint64T] "n" in
+    "n" <-[uint64T] "tmp";;
+    mutex_unlock "mu";;
+    ![uint64T] "n".
+
+(* results.go:73:1 *)
+Definition testReturnAssignsBeforeUnlock : val :=
+  λ: <>,
+    let: "k" := ref_zero (structT kept) #() in
+    let: "n" := underLock (ref_zero mutexT #()) "k" in
+    ("n" = #(u64 6)) && (![uint64T] (![ptrT] ("k".[kept, "p"])) = #(u64 6)).
+
+(* results.go:79:1 *)
+Definition testReturnOfALiteralAssignsItsResult : val :=
+  λ: <>,
+    let: "k" := ref_zero (structT kept) #() in
+    let: "f" :=
+      (λ: <>,
+         let: "n" := ref_zero uint64T #() in
+         "k".[kept, "p"] <-[ptrT] "n";;
+         "n" <-[uint64T] #(u64 4);;
+         ![uint64T] "n") in
+    ("f" #() = #(u64 4)) && (![uint64T] (![ptrT] ("k".[kept, "p"])) = #(u64 4)).
 
 (* slices.go:3:1 *)
 Definition testMake : val :=
