@@ -234,7 +234,7 @@ func effectful(name string) bool {
 	case "slice_ptr", "slice_len", "slice_cap", "slice_get", "slice_ref", "slice_sub", "slice_take", "slice_drop",
 		"make_slice", "make_slice_cap", "new_map", "map_get1", "map_get2", "map_len", "new_cond",
 		"std.min", "std.max", "std.slice_full", "std.array_ref", "std.array_get", "std.array_slice", "std.compare", "std.or", "std.clip", "std.interface_is_nil",
-		"std.ones_count", "std.bit_len", "std.leading_zeros", "std.trailing_zeros", "std.mul64", "std.string_less", "std.string_compare",
+		"std.ones_count", "std.bit_len", "std.leading_zeros", "std.trailing_zeros", "std.mul64",
 		"string_len", "string_get", "string_sub", "string_to_slice", "string_to_bytes", "slice_to_string":
 		return false
 	}

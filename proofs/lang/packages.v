@@ -106,15 +106,6 @@ Module std.
   Definition bytes_clone : val :=
     λ: "b", if: slice_ptr "b" = #null then slice_nil
             else append_slice byteT (make_slice byteT #(int 0)) "b".
-  Definition string_compare : val :=
-    λ: "a" "b",
-      (rec: "go" "i" :=
-         if: string_len "a" ≤ "i" then if: string_len "b" ≤ "i" then #(int 0) else #(int (-1))
-         else if: string_len "b" ≤ "i" then #(int 1)
-         else let: "x" := string_get "a" "i" in let: "y" := string_get "b" "i" in
-              if: "x" < "y" then #(int (-1)) else if: "y" < "x" then #(int 1) else "go" ("i" + #(int 1)))
-      #(int 0).
-  Definition string_less : val := λ: "a" "b", string_compare "a" "b" < #(int 0).
 
   (** ** encoding/binary
 
