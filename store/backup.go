@@ -143,6 +143,10 @@ func (m *Mark) end(out *stream.Writer, super []byte) error {
 // this store it leaves out what that one has: Restore then needs both. It
 // returns the Mark of this copy. On an error what was written is no copy.
 //
+// Until Copy returns, the store keeps the pages and the indexes of that state: a
+// slow w makes the file and the memory grow while the store is written, and Close
+// waits for w.Write to return.
+//
 // Every block and every large value is checked as it is written: its checksum is
 // compared for the very bytes that go to w. Damage of the store is an ErrCorrupt.
 // The stream has checksums of its own, and Restore refuses it if it is cut or
