@@ -33,6 +33,7 @@ type checkpointer struct {
 	slot  int              // of the newest superblock
 	// unnamed reports that no superblock has the name of the merger yet.
 	unnamed bool
+	spare   []byte // for the buffers of a checkpoint, between reserve and release
 }
 
 func (c *checkpointer) init(db *DB) {
@@ -143,6 +144,43 @@ func (c *checkpointer) write(clean bool) error {
 	return nil
 }
 
+// reserve takes memory, so that the next checkpoint does not fail for want of it: for
+// the table with so many bytes of objects more. Merges since the last checkpoint may
+// have made the table longer; it may double. The caller holds c.mu until release.
+func (c *checkpointer) reserve(more int) error {
+	n := 2*c.table.Size() + int(pagesOf(int64(more)))*extent.PageSize + table.SuperSize
+	spare, ok := c.db.pool.Alloc(n)
+	if !ok {
+		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, n)
+	}
+	c.spare = spare
+	return nil
+}
+
+func (c *checkpointer) release() {
+	c.db.pool.Free(c.spare)
+	c.spare = nil
+}
+
+// buffer returns n zeroed bytes until free; one buffer is used at a time.
+func (c *checkpointer) buffer(n int) ([]byte, error) {
+	if n <= len(c.spare) {
+		clear(c.spare[:n])
+		return c.spare[:n:n], nil
+	}
+	buf, ok := c.db.pool.Alloc(n)
+	if !ok {
+		return nil, fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, n)
+	}
+	return buf, nil
+}
+
+func (c *checkpointer) free(buf []byte) {
+	if len(c.spare) == 0 || &buf[0] != &c.spare[0] {
+		c.db.pool.Free(buf)
+	}
+}
+
 // writeChunk writes the changes of the table, or all of it, and lists the chunk
 // in the superblock. It returns the runs of chunks that are no longer listed.
 func (c *checkpointer) writeChunk(super *table.Superblock) (old []extent.Run, err error) {
@@ -175,12 +213,12 @@ func (c *checkpointer) writeChunk(super *table.Superblock) (old []extent.Run, er
 		db.space.Free(run)
 		return nil, err
 	}
-	buf, ok := db.pool.Alloc(size)
-	if !ok {
+	buf, err := c.buffer(size)
+	if err != nil {
 		db.space.Free(run)
-		return nil, fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, size)
+		return nil, err
 	}
-	defer db.pool.Free(buf)
+	defer c.free(buf)
 	var chunk []byte
 	if full {
 		chunk = c.table.Full(buf[:0], super.Seq)
@@ -207,11 +245,11 @@ func (c *checkpointer) writeChunk(super *table.Superblock) (old []extent.Run, er
 // writeSuper writes the superblock, while the journal stands.
 func (c *checkpointer) writeSuper(super *table.Superblock, f frozen) error {
 	db := c.db
-	buf, ok := db.pool.Alloc(table.SuperSize)
-	if !ok {
-		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, table.SuperSize)
+	buf, err := c.buffer(table.SuperSize)
+	if err != nil {
+		return err
 	}
-	defer db.pool.Free(buf)
+	defer c.free(buf)
 	return db.journal.stand(f.oldest, f.cut, func(chain table.Chain) error {
 		super.Chain, super.Life = chain, db.life.number()
 		table.EncodeSuper(buf, *super)

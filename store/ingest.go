@@ -27,9 +27,10 @@ import (
 // number. If power fails before that superblock is durable, nothing on the disk
 // has the number but pages that are free.
 
-// ingestLead is how many changes may be made while an ingest is open. There are
-// 2^56 numbers, enough for 16 million ingests.
-const ingestLead = 1 << 32
+// ingestLead is how many changes may be made while an ingest is open: one in 2^24 of
+// the numbers that are left, of 2^56. So no number of ingests uses them up: a hundred
+// million leave room for ten million changes during the next.
+func ingestLead(last message.Seq) message.Seq { return (message.MaxSeq - last) >> 24 }
 
 // Ingest makes branches of records that come in the order of their keys, without
 // journal and memtables: it writes each record once. Nothing of it is visible, or
@@ -40,11 +41,16 @@ const ingestLead = 1 << 32
 // It holds one buffer of memory, and the fences of its records, which
 // are about 1/200 of them (Options.Memory). The pages of an ingest that is not
 // committed are free in the next life.
+//
+// While it is open, others may make 2^32 changes, or Commit returns ErrTooLarge. That
+// becomes less with the numbers of changes that are left, which each ingest lessens by
+// one part in 2^24: half as many after 12 million ingests.
 type Ingest struct {
 	db *DB
 	// mu is taken before all other locks of the store.
 	mu    invariant.Mutex
-	space *Keyspace // nil: the default one
+	space *Keyspace   // nil: the default one
+	lead  message.Seq // of seq, from what was the last number when it began
 	seq   message.Seq
 	ended error // nil: it takes records
 	out   []*trunk.Branch
@@ -73,8 +79,9 @@ func (db *DB) newIngest(k *Keyspace) (*Ingest, error) {
 	if db.ingest != nil {
 		return nil, ErrIngest
 	}
-	i := &Ingest{db: db, space: k, seq: db.writer.last() + ingestLead, guess: 1024}
-	if i.seq >= message.MaxSeq {
+	lead := ingestLead(db.writer.last())
+	i := &Ingest{db: db, space: k, lead: lead, seq: db.writer.last() + lead, guess: 1024}
+	if lead == 0 {
 		return nil, fmt.Errorf("%w: the numbers of changes are used up", ErrTooLarge)
 	}
 	i.mu.SetRank(rankIngest, "ingest")
@@ -209,6 +216,10 @@ func (i *Ingest) commit() error {
 	}
 	db.checkpoints.lock()
 	defer db.checkpoints.unlock()
+	if err := db.checkpoints.reserve(i.tableBytes()); err != nil { // behind attach it would stop the store
+		return err
+	}
+	defer db.checkpoints.release()
 	// Readers neither use nor fill the record cache, from before it is cleared until
 	// they see the new tree; what they began to put into it before and after is refused.
 	db.uncached.Store(true)
@@ -229,6 +240,15 @@ func (i *Ingest) commit() error {
 	return nil
 }
 
+// tableBytes is what the table grows by: for each branch its object, and a node's
+// reference.
+func (i *Ingest) tableBytes() (n int) {
+	for _, b := range i.out {
+		n += 2 * len(b.Meta.Append(nil))
+	}
+	return n
+}
+
 // attach is the moment of an ingest. All memtables are empty.
 func (i *Ingest) attach() error {
 	db := i.db
@@ -244,20 +264,18 @@ func (i *Ingest) attach() error {
 	empty := s.mems[0]
 	invariant.Check(len(s.mems) == 1 && empty.table.Len() == 0, "an ingest ends beside changes of memtables")
 	if db.writer.last() >= i.seq {
-		return fmt.Errorf("%w: more than %d changes while an ingest was open", ErrTooLarge, int64(ingestLead))
+		return fmt.Errorf("%w: more than %d changes while an ingest was open", ErrTooLarge, i.lead)
 	}
 	last := i.space == nil && isReserved(message.Put, i.last, nil) // the greatest of all
 	if err := db.spaces.mayChange(i.space, last); err != nil {
 		return err
 	}
 	var bytes int64
-	var table int
 	for _, b := range i.out {
 		bytes += int64(b.Meta.Bytes)
-		table += 2 * len(b.Meta.Append(nil)) // its object, and a node's reference
 	}
 	// What merging them takes, and the checkpoint, must have room.
-	need := db.keepWith(nil, mergedPages(bytes, len(i.out))+2*pagesOf(int64(table))+8)
+	need := db.keepWith(nil, mergedPages(bytes, len(i.out))+2*pagesOf(int64(i.tableBytes()))+8)
 	if err := db.space.admit(need, forPuts, true); err != nil {
 		return db.noRoom(err)
 	}

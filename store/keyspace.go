@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -70,6 +71,8 @@ type keyspaces struct {
 	known  map[string]*Keyspace
 	last   uint32
 	looked bool
+
+	names sync.Map // of known ones by number, for errors
 }
 
 func (s *keyspaces) init(db *DB) {
@@ -162,6 +165,19 @@ func newKeyspace(db *DB, name string, number uint32) *Keyspace {
 	return k
 }
 
+// shown is a stored key as errors print it: with the name of its keyspace, or the number
+// where nobody has opened it.
+func (s *keyspaces) shown(key []byte) string {
+	if len(key) < spaceStart || !s.hides(key) {
+		return fmt.Sprintf("%.64q", key)
+	}
+	number := binary.BigEndian.Uint32(key[len(message.Reserved):])
+	if name, ok := s.names.Load(number); ok {
+		return fmt.Sprintf("%.64q of keyspace %q", key[spaceStart:], name)
+	}
+	return fmt.Sprintf("%.64q of keyspace %d", key[spaceStart:], number)
+}
+
 // start is what begins the keys of the keyspace as they are stored.
 func (k *Keyspace) start() []byte {
 	if k == nil {
@@ -228,6 +244,7 @@ func (db *DB) Keyspace(name string) (*Keyspace, error) {
 	}
 	k := newKeyspace(db, name, number)
 	s.known[name] = k
+	s.names.Store(number, name)
 	return k, nil
 }
 
@@ -402,6 +419,7 @@ func (k *Keyspace) Drop() error {
 	err := db.Commit(b, NoSync)
 	if s := &db.spaces; k.dropped.Load() && s.known[k.name] == k {
 		delete(s.known, k.name)
+		s.names.Delete(k.number)
 	}
 	if err != nil {
 		return err
@@ -472,13 +490,18 @@ func (k *Keyspace) Ingest() (*Ingest, error) {
 	return k.db.newIngest(k)
 }
 
-// Messages is DB.Messages in the keyspace, with the keys of the keyspace.
+// Messages is DB.Messages in the keyspace, with the keys of the keyspace. A range
+// delete up to its end has a nil Value.
 func (k *Keyspace) Messages(lo, hi []byte, visit func(where string, m message.Message) (more bool)) error {
 	lo, hi = k.db.spaces.bounds(k, lo, hi)
 	return k.db.Messages(lo, hi, func(where string, m message.Message) bool {
 		m.Key = bytes.TrimPrefix(m.Key, k.lo)
 		if m.Kind == message.RangeDelete {
-			m.Value = bytes.TrimPrefix(m.Value, k.lo)
+			if bytes.Equal(m.Value, k.hi) {
+				m.Value = nil
+			} else {
+				m.Value = bytes.TrimPrefix(m.Value, k.lo)
+			}
 		}
 		return visit(where, m)
 	})

@@ -138,7 +138,7 @@ func (tx *Tx) touchedBy(tails []memtable.Tail) error {
 	for i := range tails {
 		for m, ok := tails[i].Next(); ok; m, ok = tails[i].Next() {
 			if tx.reads.TouchedBy(m) {
-				return fmt.Errorf("%w: a %s of key %.64q", ErrConflict, m.Kind, m.Key)
+				return fmt.Errorf("%w: a %s of key %s", ErrConflict, m.Kind, tx.db.spaces.shown(m.Key))
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func (tx *Tx) compare(later *Snapshot) error {
 		if key, is, err := differ(later, span); err != nil {
 			return err
 		} else if is {
-			return fmt.Errorf("%w: key %.64q is not as it was read", ErrConflict, key)
+			return fmt.Errorf("%w: key %s is not as it was read", ErrConflict, tx.db.spaces.shown(key))
 		}
 	}
 	return nil
