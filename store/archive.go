@@ -36,6 +36,8 @@ const archiveBytes = 64 << 20
 // change between two calls: beyond that the error is an ErrTooOld, and a new copy
 // and a new archive must be begun. The archive is durable when Archive returns,
 // and after an error or a crash it has some of the new changes, in whole files.
+// While another call adds to the directory, the error is env.ErrLocked; on a disk
+// without locks callers must take turns.
 func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint64) (uint64, error) {
 	fail := func(err error) (uint64, error) {
 		return after, fmt.Errorf("archive to %s: %w", dir, err)
@@ -46,6 +48,11 @@ func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint
 	if err := disk.SyncDir(path.Dir(dir)); err != nil {
 		return fail(err)
 	}
+	unlock, err := lockArchive(disk, dir)
+	if err != nil {
+		return fail(err)
+	}
+	defer unlock()
 	segments, err := archived(disk, dir, db.life.store)
 	if err != nil {
 		return fail(err)
@@ -66,6 +73,21 @@ func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint
 		after = last
 	}
 	return after, feed.Close()
+}
+
+// lockArchive keeps other calls of Archive out of a directory, with env.ErrLocked: all
+// of them write their files under one name at first. On a disk without locks that is
+// left to the caller.
+func lockArchive(disk env.Disk, dir string) (unlock func(), err error) {
+	d, ok := disk.(env.LockDisk)
+	if !ok {
+		return func() {}, nil
+	}
+	lock, err := d.Lock(path.Join(dir, datafile.Lock))
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = lock.Close() }, nil // nothing was written to it
 }
 
 // archived are the files of an archive for a store, by their first numbers.
@@ -265,10 +287,15 @@ func restoreUntil(ctx context.Context, world env.Env, dir string, o RestoreOptio
 		return err
 	}
 	r := replaying{ctx: ctx, db: db, o: o, source: binary.LittleEndian.Uint64(mark.store[:]), batch: db.NewBatch()}
-	if err := r.run(); err != nil {
-		return errors.Join(err, db.Close())
+	if err = r.run(); err == nil {
+		// Close alone may leave changes in the journal, which is not kept.
+		err = db.Flush()
 	}
-	if err := db.Close(); err != nil { // all is in the tree then, and durable
+	last := db.LastChange()
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	if err := treeHas(world.Disk, work, last); err != nil {
 		return err
 	}
 	if err := examineFile(ctx, world, path.Join(work, datafile.Name), Options{Memory: o.Memory, Merger: o.Merger, ReadOnly: true}); err != nil {
@@ -278,6 +305,25 @@ func restoreUntil(ctx context.Context, world env.Env, dir string, o RestoreOptio
 		world.Disk.Rename(path.Join(work, datafile.Name), path.Join(dir, datafile.New)),
 		world.Disk.SyncDir(dir), world.Disk.SyncDir(work),
 		removeWork(world.Disk, dir))
+}
+
+// treeHas returns an error unless the data file of a store, without its journal, has
+// the changes up to last.
+func treeHas(disk env.Disk, dir string, last uint64) error {
+	slots, err := datafile.Slots(disk, dir)
+	if err != nil {
+		return err
+	}
+	var cut uint64
+	for _, s := range slots {
+		if s.Err == nil {
+			cut = max(cut, s.Super.Cut)
+		}
+	}
+	if cut != last {
+		return fmt.Errorf("the data file has the changes up to %d, want %d", cut, last)
+	}
+	return nil
 }
 
 // restoreWork is the directory in which a store is while an archive is applied.

@@ -6,15 +6,18 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math/rand"
+	"path"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
 )
@@ -205,6 +208,7 @@ func TestDamagedArchive(t *testing.T) {
 	whole, archive, _ := smallArchive(t)
 	names, err := archive.List("archive")
 	must(t, err)
+	names = slices.DeleteFunc(names, func(n string) bool { return n == "LOCK" })
 	r := rand.New(rand.NewSource(3))
 	for i, name := range names {
 		f, err := archive.Open("archive/"+name, false)
@@ -331,3 +335,123 @@ var errBroken = errors.New("broken")
 type failingDisk struct{ env.Disk }
 
 func (failingDisk) Rename(_, _ string) error { return errBroken }
+
+// fillDisk is a disk whose data file cannot grow any more once full is set.
+type fillDisk struct {
+	env.Disk
+	full *bool
+}
+
+func (d fillDisk) Open(name string, create bool) (env.File, error) {
+	f, err := d.Disk.Open(name, create)
+	if path.Base(name) != "DATA" {
+		return f, err
+	}
+	return fillFile{f, d.full}, err
+}
+
+type fillFile struct {
+	env.File
+	full *bool
+}
+
+func (f fillFile) WriteAt(b []byte, at int64) (int, error) {
+	if *f.full && at >= 2<<20 {
+		return 0, env.ErrNoSpace
+	}
+	return f.File.WriteAt(b, at)
+}
+
+// closingDisk sets closed when one of its files is closed.
+type closingDisk struct {
+	env.Disk
+	closed *bool
+}
+
+func (d closingDisk) Open(name string, create bool) (env.File, error) {
+	f, err := d.Disk.Open(name, create)
+	return closingFile{f, d.closed}, err
+}
+
+type closingFile struct {
+	env.File
+	closed *bool
+}
+
+func (f closingFile) Close() error {
+	*f.closed = true
+	return f.File.Close()
+}
+
+// A disk that is full when all of an archive was applied is an error of Restore: the
+// journal, which may have room, is no part of the store that it makes.
+func TestRestoreToADiskThatFills(t *testing.T) {
+	db := open(t, sim.NewDisk(), historic(1<<22))
+	must(t, db.Put([]byte("a"), []byte("1")))
+	whole, mark := copyOf(t, db, nil)
+	for i := range 300 {
+		must(t, db.Put(fmt.Appendf(nil, "k%d", i), bytes.Repeat([]byte{'x'}, 300)))
+	}
+	must(t, db.Sync())
+	archive := sim.NewDisk()
+	last, err := db.Archive(t.Context(), archive, "archive", mark.Number())
+	must(t, err)
+	must(t, db.Close())
+
+	full := false
+	to := sim.NewDisk()
+	w := world(fillDisk{to, &full}, 3)
+	err = store.Restore(t.Context(), w, "new", store.RestoreOptions{
+		Memory: store.MemoryMin, Archive: closingDisk{archive, &full}, ArchiveDir: "archive", Until: last, Merger: sum{}}, bytes.NewReader(whole))
+	if !full || !errors.Is(err, env.ErrNoSpace) {
+		t.Fatalf("full %v: %v", full, err)
+	}
+	if names, _ := to.List("new"); len(names) > 0 {
+		t.Errorf("a restore that failed leaves %v", names)
+	}
+}
+
+// While a call of Archive writes to a directory, all others are refused.
+func TestArchivesAtTheSameTime(t *testing.T) {
+	db := open(t, sim.NewDisk(), historic(1<<22))
+	whole, mark := copyOf(t, db, nil)
+	for i := range 1000 {
+		must(t, db.Put(fmt.Appendf(nil, "k%d", i), bytes.Repeat([]byte{'x'}, 300)))
+	}
+	must(t, db.Sync())
+	archive, err := osenv.OpenDisk(t.TempDir())
+	must(t, err)
+	other, err := store.Open(world(sim.NewDisk(), 9), "db", historic(1<<22)) // with an identity of its own
+	must(t, err)
+	must(t, other.Put([]byte("k"), nil))
+	must(t, other.Sync())
+
+	begun := false // the first call is within its file
+	slow := &hookDisk{Disk: archive, after: func(op string) {
+		if op == "open" && !begun {
+			begun = true
+			for of, by := range map[string]*store.DB{"the same store": db, "another one": other} {
+				if _, err := by.Archive(t.Context(), archive, "archive", mark.Number()); !errors.Is(err, env.ErrLocked) {
+					t.Errorf("%s: %v", of, err)
+				}
+			}
+		}
+	}}
+	last, err := db.Archive(t.Context(), lockable{slow, archive}, "archive", mark.Number())
+	must(t, err)
+	if !begun {
+		t.Error("no call was made beside another")
+	}
+	to := sim.NewDisk()
+	must(t, restoreUntil(t, to, archive, last, time.Time{}, whole))
+	must(t, other.Close())
+	must(t, db.Close())
+}
+
+// lockable is a disk with the locks of another one.
+type lockable struct {
+	env.Disk
+	locks env.LockDisk
+}
+
+func (d lockable) Lock(name string) (io.Closer, error) { return d.locks.Lock(name) }

@@ -66,6 +66,12 @@ func archiveMutants() []Mutant {
 			"A file of an archive may be cut by a crash, and the next call goes on behind it.",
 			"\tif err == nil {\n\t\terr = f.Sync()\n\t}\n\tif err = errors.Join(err, f.Close()); err != nil {\n\t\treturn 0, err",
 			"\tif err = errors.Join(err, f.Close()); err != nil {\n\t\treturn 0, err", "TestCrashesOfArchives"),
+		archive("the-journal-has-the-rest", Lost,
+			"A restore to a disk that fills leaves changes in a journal, which it removes.",
+			"\t\terr = db.Flush()\n\t}\n\tlast := ", "\t}\n\tlast := ", "TestRestoreToADiskThatFills"),
+		archive("anyone-may-add", Lost,
+			"Two calls write one file of an archive at the same time.",
+			"d, ok := disk.(env.LockDisk)\n\tif !ok {\n\t\treturn func() {}, nil", "d, ok := disk.(env.LockDisk)\n\tif ok {\n\t\treturn func() {}, nil", "TestArchivesAtTheSameTime"),
 	}
 }
 
