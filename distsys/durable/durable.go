@@ -10,10 +10,10 @@
 // Promised: what Durable has reported comes back in every later life; what comes
 // back of an instance are its variables as some section left them, with all that
 // the sections before it did and nothing of those behind it. One write and one
-// sync of the disk serve all that was appended meanwhile. The journal has not
-// much more than twice the variables' size: when it has grown enough, their
-// values are written anew and what was before is given back. While the disk is
-// full, nothing more becomes durable, and the sections that depend on it wait.
+// sync of the disk serve all that was appended meanwhile. When the journal has
+// grown by 64 MiB, and to twice the size of the variables, their values are
+// written anew and what was before is given back. While the disk is full,
+// nothing more becomes durable, and the sections that depend on it wait.
 //
 // Refused: the journal of another system or node; one that is damaged, or that
 // another process has (wal.ErrCorrupt, wal.ErrLocked); a directory without one
