@@ -213,7 +213,8 @@ func TestRestartCrashes(t *testing.T) {
 			c.boxes = map[string]*queue.Queue{}
 			c.others = []distsys.Process{c.spawn("AClient", "2", nil, map[string]value.Value{"server": tla("1"), "n": value.Int(requests)}, net)}
 			done := func() bool { return c.others[0].Step() == distsys.Finished }
-			if !c.run(20_000, done) {
+			// Many steps: senders that repeat a message hold its reader up.
+			if !c.run(400_000, done) {
 				break // there are no more operations
 			}
 			runs++

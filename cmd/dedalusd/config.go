@@ -90,7 +90,7 @@ func (x *process) where() error {
 		x.http = x.self.Status
 	}
 	if err := x.certificates.Check(); err != nil {
-		return err
+		return usage("%w", err)
 	}
 	if err := secure.Addr(x.listen, x.public || x.certificates.Cert != "", tlsFlags); err != nil {
 		return usage("--listen %q: %w", x.listen, err)

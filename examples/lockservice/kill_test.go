@@ -150,19 +150,32 @@ func TestKilledServerRemembers(t *testing.T) {
 	s.format("server")
 	client := s.start("client", false)
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
-	killed := 0
-	for killed < kills {
-		before := s.sections("*AServer*")
-		// The first life is killed before it can have answered all requests.
-		if !s.killAt(s.start("server", true), before+1+r.IntN(3*requests), "*AServer*", client.ended) {
-			client.ended <- nil
-			break
+	killed, before := 0, 0
+	var server *node
+	for done := false; !done; {
+		before = s.sections("*AServer*")
+		server = s.start("server", true)
+		if done = killed == kills; !done {
+			// The first life is killed before it can have answered all requests.
+			if s.killAt(server, before+1+r.IntN(3*requests), "*AServer*", client.ended) {
+				killed++
+			} else {
+				client.ended <- nil
+				done = true
+			}
 		}
-		killed++
 	}
-	server := s.start("server", true)
 	if err := <-client.ended; err != nil {
 		t.Fatalf("the client: %v\n%s", err, client.stderr.Bytes())
+	}
+	// The client may have all answers before this life has begun, and a process that has
+	// not begun is ended by the signal itself.
+	for s.sections("*AServer*") == before {
+		select {
+		case err := <-server.ended:
+			t.Fatalf("the server ended by itself: %v\n%s", err, server.stderr.Bytes())
+		case <-time.After(time.Millisecond):
+		}
 	}
 	if err := server.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
