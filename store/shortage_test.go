@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -164,9 +165,11 @@ func TestMergesReadWithoutRoom(t *testing.T) {
 }
 
 // fullDisk is a disk on which no file can become longer while it is full, and no
-// file can be read while it is unread.
+// file can be read while it is unread. Its files are safe for concurrent use, which
+// those of a simulated disk are not.
 type fullDisk struct {
 	env.Disk
+	mu           sync.Mutex
 	full, unread bool
 	written      atomic.Int64 // bytes
 }
@@ -185,18 +188,48 @@ type fullFile struct {
 }
 
 func (f fullFile) Allocate(off, n int64) error {
-	if size, err := f.Size(); err != nil || f.disk.full && off+n > size {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if size, err := f.SpaceFile.Size(); err != nil || f.disk.full && off+n > size {
 		return cmp.Or(err, env.ErrNoSpace)
 	}
 	return f.SpaceFile.Allocate(off, n)
 }
 
 func (f fullFile) WriteAt(b []byte, off int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
 	f.disk.written.Add(int64(len(b)))
 	return f.SpaceFile.WriteAt(b, off)
 }
 
+func (f fullFile) Size() (int64, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return f.SpaceFile.Size()
+}
+
+func (f fullFile) Sync() error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return f.SpaceFile.Sync()
+}
+
+func (f fullFile) Truncate(size int64) error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return f.SpaceFile.Truncate(size)
+}
+
+func (f fullFile) Discard(off, n int64) error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return f.SpaceFile.Discard(off, n)
+}
+
 func (f fullFile) ReadAt(b []byte, off int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
 	if f.disk.unread {
 		return 0, env.ErrNoSpace
 	}
