@@ -5,11 +5,11 @@ GO          ?= go
 BUILD       := build
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
-CONCURRENT  := ./link ./internal/check/... ./env/... ./distsys/... ./store ./internal/store/cache ./internal/store/memtable ./internal/store/slab ./internal/store/journal \
+CONCURRENT  := ./link ./internal/check/... ./env/... ./distsys/... ./store ./internal/store/cache ./internal/store/memtable ./internal/store/slab \
                ./goose/primitive ./internal/evidence/crashtest ./mail/... ./cmd/mailboat ./worm ./internal/worm/node ./store/wal ./dedalus/rt/... ./examples/wal ./examples/groupcommit ./examples/asynclog \
                ./internal/evidence/store/serial
 # Long tests of these packages that do one thing at a time, or what shorter ones do too: the race detector only slows them.
-ALONE       := ^(TestRepairOfEachKindOfPage|TestVerifySeesWhatReadsMeet|TestATreeOfSeveralLevels|TestHolesAreMadeAgain|TestTheOlderSuperblock|TestFullFileSystemIsEmptied|TestSchedules|TestPowerIsLost)$$
+ALONE       := ^(TestRepairOfEachKindOfPage|TestVerifySeesWhatReadsMeet|TestATreeOfSeveralLevels|TestHolesAreMadeAgain|TestTheOlderSuperblock|TestFullFileSystemIsEmptied|TestSchedules|TestPowerIsLost|TestKeyspaceCrashes|TestKeyspacesAgainstMaps|TestIngestCrashes|TestIngestAgainstAMap|TestIterOptions|TestCrashesOfHistory|TestChangesAgainstAList|TestCopiesAgainstAMap|TestEveryPointInTime|TestFullDiskRefusesInTurn|TestZipfHits|TestEveryByteOfACheckpoint)$$
 # As internal/tidy/unit.sh runs tests, which says why.
 AS_UNIT     := -vet=off -ldflags=-w -exec 'env -u GOGC -u GOMEMLIMIT'
 # What `make repeat` runs, and how often in each way.
