@@ -52,10 +52,7 @@ func TestRefusedMergesAreNotTriedForEver(t *testing.T) {
 	compactors(db, 2)
 	eventually(t, db, func() bool { return db.work.working == 0 || db.metrics.compactions.Load()-from > 20 })
 	// They stay at rest: a merge that was refused to one is not tried by the other again.
-	for n := 0; n < 50 && db.metrics.compactions.Load()-from <= 20; n++ {
-		time.Sleep(2 * time.Millisecond)
-	}
-	if tried := db.metrics.compactions.Load() - from; tried > 20 {
+	if tried := settled(func() int64 { return int64(db.metrics.compactions.Load() - from) }, 20); tried > 20 {
 		t.Errorf("without room %d merges were tried", tried)
 	}
 	if err := db.Wait(); !errors.Is(err, env.ErrNoSpace) {
@@ -160,6 +157,7 @@ func (l *countedLock) Lock() {
 }
 
 // settled gives what is counted some time to become more than most, and returns it.
+// That nothing happens is no event to wait for.
 func settled(count func() int64, most int64) int64 {
 	for n := 0; n < 50 && count() <= most; n++ {
 		time.Sleep(2 * time.Millisecond)
