@@ -152,9 +152,9 @@ func TestMergesReadWithoutRoom(t *testing.T) {
 		t.Fatal("no merge is due")
 	}
 	j.Bottom = false // else it may use the reserve, and has a second way to fail
-	disk.unread = true
+	disk.unread.Store(true)
 	err := db.run(j)
-	disk.unread = false
+	disk.unread.Store(false)
 	var unreadable readError
 	if !errors.As(err, &unreadable) || !errors.Is(err, env.ErrNoSpace) || !db.tree.isSpoiled(j) || db.err() != nil {
 		t.Errorf("%v, spoiled %v; %v", err, db.tree.isSpoiled(j), db.err())
@@ -170,7 +170,7 @@ func TestMergesReadWithoutRoom(t *testing.T) {
 type fullDisk struct {
 	env.Disk
 	mu           sync.Mutex
-	full, unread bool
+	full, unread atomic.Bool  // tests change them while workers run
 	written      atomic.Int64 // bytes
 }
 
@@ -190,7 +190,7 @@ type fullFile struct {
 func (f fullFile) Allocate(off, n int64) error {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
-	if size, err := f.SpaceFile.Size(); err != nil || f.disk.full && off+n > size {
+	if size, err := f.SpaceFile.Size(); err != nil || f.disk.full.Load() && off+n > size {
 		return cmp.Or(err, env.ErrNoSpace)
 	}
 	return f.SpaceFile.Allocate(off, n)
@@ -230,7 +230,7 @@ func (f fullFile) Discard(off, n int64) error {
 func (f fullFile) ReadAt(b []byte, off int64) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
-	if f.disk.unread {
+	if f.disk.unread.Load() {
 		return 0, env.ErrNoSpace
 	}
 	return f.SpaceFile.ReadAt(b, off)
@@ -276,7 +276,7 @@ func tightStoreWith(t *testing.T, much, short int, fresh bool) *DB {
 	for round := range 7 {
 		put(short, short+2, round, false)
 	}
-	disk.full = true
+	disk.full.Store(true)
 	db.keepNow()
 	for err == nil {
 		_, err = db.space.take(1, forSpeed)
