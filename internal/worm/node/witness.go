@@ -451,6 +451,8 @@ func (w *witness) tellPeers() {
 	}
 	unsure := false
 	now := s.opt.Env.Clock.Now()
+	var last report
+	var payload []byte // last, signed
 	for _, a := range w.asks {
 		unsure = unsure || !a.sure
 		if a.waiting > 0 && (a.sure || now < a.again) || a.sure && a.told == s.commits.durable() {
@@ -459,8 +461,10 @@ func (w *witness) tellPeers() {
 		a.waiting++
 		a.again = now.Add(s.retryMax())
 		r := report{sighting{place{s.generation, s.commits.durable()}, w.life}, a.knows}
-		payload := s.key.sign(reportPurpose, s.opt.Genesis.Cluster, encodeReport(r))
-		sure, patience := a.sure, a.patience
+		if payload == nil || r != last { // most members are told the same
+			last, payload = r, s.key.sign(reportPurpose, s.opt.Genesis.Cluster, encodeReport(r))
+		}
+		sure, patience, payload := a.sure, a.patience, payload
 		s.later = append(s.later, func() {
 			s.serial.Do(func() {
 				if !sure && s.transport.hurry(a.member, patience) {
