@@ -321,7 +321,7 @@ func (e *engine) attempt() Status {
 	if len(e.tx.joined) == 0 {
 		return e.commit()
 	}
-	e.tx.pending = append(e.tx.pending[:0], e.tx.joined...)
+	e.tx.order()
 	e.answered.Take()
 	return e.advanceCommit()
 }

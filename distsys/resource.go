@@ -46,9 +46,9 @@ type Watched interface {
 // Queued is a Resource that at pre-commit gives the section a place in an
 // order, behind undecided sections, and does not keep later sections out. As
 // long as a section takes a place in only one order, that is as good as a lock,
-// because it took all its locks before. With two orders, each of two sections
-// could be first in one. So a section that is not Alone must not be placed
-// behind an undecided one.
+// because it took all its locks before: what takes places pre-commits after all
+// else has. With two orders, each of two sections could be first in one. So a
+// section that is not Alone must not be placed behind an undecided one.
 type Queued interface {
 	Resource
 	// Queues reports whether the section is going to take a place.

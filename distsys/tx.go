@@ -16,7 +16,8 @@ type Tx struct {
 	traced bool // keep elements and clocks
 
 	joined  []Resource // touched in this attempt, in order of first access
-	pending []Resource // of joined, not yet pre-committed
+	pending []Resource // of joined, not yet pre-committed, but for
+	placing []Resource // ... those that take places: they pre-commit last
 	watched []Watched  // watched until the next commit
 
 	arming    bool // watch what is touched
@@ -114,8 +115,12 @@ func (tx *Tx) Traced() bool { return tx.traced }
 
 // Observe records that the section has read data written under clock c.
 func (tx *Tx) Observe(c tracelog.Clock) {
-	if tx.traced && len(c) > 0 {
-		tx.seen = tx.seen.Merge(c)
+	if !tx.traced || len(c) == 0 {
+		return
+	}
+	tx.seen = tx.seen.Merge(c)
+	if tx.stamp != nil { // in PreCommit
+		tx.stamp = tx.stamp.Merge(c)
 	}
 }
 
@@ -204,7 +209,7 @@ func (tx *Tx) commit() {
 func (tx *Tx) forget() {
 	if len(tx.joined) > 0 {
 		tx.joined = clearTail(tx.joined)
-		tx.pending = clearTail(tx.pending)
+		tx.pending, tx.placing = clearTail(tx.pending), clearTail(tx.placing)
 	}
 	if len(tx.printed) > 0 {
 		tx.printed = clearTail(tx.printed)
@@ -220,11 +225,30 @@ func clearTail[T any](s []T) []T {
 	return s[:0]
 }
 
+// order puts what the section has touched into the order of its pre-commit:
+// places come last, when the section has all its locks. See Queued.
+func (tx *Tx) order() {
+	for _, r := range tx.joined {
+		if q, ok := r.(Queued); ok && q.Queues(tx) {
+			tx.placing = append(tx.placing, r)
+		} else {
+			tx.pending = append(tx.pending, r)
+		}
+	}
+}
+
 // preCommit calls PreCommit of the resources that have not pre-committed yet.
 // It returns nil, ErrPending, or the reason why the section cannot commit.
 func (tx *Tx) preCommit() error {
-	rest := tx.pending[:0]
-	for _, r := range tx.pending {
+	if err := tx.ask(&tx.pending); err != nil {
+		return err
+	}
+	return tx.ask(&tx.placing)
+}
+
+func (tx *Tx) ask(pending *[]Resource) error {
+	rest := (*pending)[:0]
+	for _, r := range *pending {
 		switch err := r.PreCommit(tx); err {
 		case nil:
 		case ErrPending:
@@ -233,8 +257,8 @@ func (tx *Tx) preCommit() error {
 			return err
 		}
 	}
-	clear(tx.pending[len(rest):])
-	tx.pending = rest
+	clear((*pending)[len(rest):])
+	*pending = rest
 	if len(rest) > 0 {
 		return ErrPending
 	}

@@ -158,9 +158,11 @@ func TestSenderStartsAnew(t *testing.T) {
 	}
 }
 
-// never is a resource that never finishes its pre-commit.
+// never is a resource that never finishes its pre-commit, like a mailbox that
+// does not answer: the section takes its other places meanwhile.
 type never struct{}
 
+func (*never) Queues(*distsys.Tx) bool                              { return true }
 func (*never) Read(*distsys.Tx, []value.Value) (value.Value, error) { return value.Value{}, nil }
 func (*never) Write(*distsys.Tx, []value.Value, value.Value) error  { return nil }
 func (*never) PreCommit(*distsys.Tx) error                          { return distsys.ErrPending }

@@ -51,19 +51,12 @@ func (r *reading) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 		return value.Value{}, distsys.ErrBlocked
 	}
 	m := q.places[q.taken].msg
-	if q.unread != nil && q.hasTaken(m.key) {
-		// It came after the section had read one like it: in a set there is no
-		// other. When the section has given up, they are one again.
+	if q.casts[m.key] > 0 {
+		// One like it is undecided, whose sender takes places elsewhere, perhaps
+		// later ones: whether it was sent before this section is not known yet.
 		q.wanted = true
 		return value.Value{}, distsys.ErrBlocked
 	}
-	if q.coming[m.key] > 0 {
-		// The sender of one like it goes on before that is readable here. It was
-		// sent while this one was there, so it must be united with this one.
-		q.wanted = true
-		return value.Value{}, distsys.ErrBlocked
-	}
-	delete(q.unread, m.key)
 	q.taken++
 	q.reader = tx
 	tx.Observe(m.Clock)
@@ -72,30 +65,18 @@ func (r *reading) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 
 func (r *reading) Write(*distsys.Tx, []value.Value, value.Value) error { return errReadOnly }
 
-// errAgain has the section tried again.
-var errAgain = fmt.Errorf("%w: a message was sent again while it was read", distsys.ErrAbort)
-
-// PreCommit refuses where a message like one that was read has come, or is
-// coming from another section: that one found the first still there, and perhaps
-// this section has read what it did after. From here to the end of this section
-// no such message is let in.
+// PreCommit lets no message like one that was read in from here to the end of
+// the section. Those that have come since are one with it: their sections were
+// before this one.
 func (r *reading) PreCommit(tx *distsys.Tx) error {
 	q := r.q
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.unread == nil || q.reader != tx || q.held {
+	if q.there == nil || q.reader != tx || q.held {
 		return nil
 	}
-	own := map[string]int{}
-	if w := q.writer(tx, false); w != nil {
-		for _, p := range w.places {
-			own[p.msg.key]++
-		}
-	}
 	for _, p := range q.places[:q.taken] {
-		if q.unread[p.msg.key] != nil || q.coming[p.msg.key] > own[p.msg.key] {
-			return errAgain
-		}
+		tx.Observe(p.msg.Clock)
 	}
 	q.held = true
 	return nil
@@ -113,8 +94,6 @@ func (r *reading) end(tx *distsys.Tx, take bool) {
 	}
 	if take {
 		q.remove(q.taken)
-	} else {
-		q.giveBack(q.places[:q.taken])
 	}
 	if q.putOff {
 		q.writable.wake()
@@ -402,7 +381,7 @@ func (q *Queue) Send(ctx context.Context, v value.Value) error {
 func (q *Queue) Receive(ctx context.Context) (value.Value, error) {
 	var v value.Value
 	err := q.await(ctx, &q.readable, func() bool {
-		if q.reader != nil || q.heldFrom(nil) || len(q.places) == 0 || !q.places[0].ready || q.coming[q.places[0].msg.key] > 0 {
+		if q.reader != nil || q.heldFrom(nil) || len(q.places) == 0 || !q.places[0].ready || q.casts[q.places[0].msg.key] > 0 {
 			return false
 		}
 		v = q.places[0].msg.Value

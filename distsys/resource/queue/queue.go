@@ -39,9 +39,9 @@ const BytesDefault = 64 << 20
 type Limits struct {
 	Messages int
 	Bytes    int // of messages that came with a size; others count nothing
-	// Distinct makes the queue a set: a message that is in it, unread, is not
-	// put into it again. Nobody reads it while another like it is undecided, and
-	// a section that has read it does not commit when another like it has come.
+	// Distinct makes the queue a set: a message that is in it is not put into it
+	// again. It is in it until the section that reads it has committed, so a
+	// message like it that comes meanwhile is one with it.
 	Distinct bool
 }
 
@@ -55,8 +55,8 @@ type Queue struct {
 	reader  *distsys.Tx
 	writers []writer // what sections have written and not yet pre-committed
 	bytes   int
-	unread  map[string]*Place // by key, what a section may still read, where messages are distinct
-	coming  map[string]int    // by key, how many are undecided, likewise
+	there   map[string]*Place // by key, what is readable or being read, where messages are distinct
+	casts   map[string]int    // by key, how many undecided ones are not alone, likewise
 	held    bool              // the reader of distinct messages has pre-committed
 	putOff  bool              // a Stage was refused for that reason
 	changes uint64            // grows with every change that Length can see
@@ -93,6 +93,9 @@ type Message struct {
 type Place struct {
 	msg   Message
 	ready bool
+	cast  bool // its section takes places in other queues too
+	own   bool // its section has read one like it here, and this one comes after
+	past  bool // one like it was there until after this one was placed: it is nothing
 }
 
 type writer struct {
@@ -131,7 +134,7 @@ func New(l Limits) *Queue {
 	}
 	q := &Queue{limits: l}
 	if l.Distinct {
-		q.unread, q.coming = map[string]*Place{}, map[string]int{}
+		q.there, q.casts = map[string]*Place{}, map[string]int{}
 	}
 	q.in.q, q.out.q, q.both.q, q.length.q = q, q, q, q
 	return q
@@ -153,8 +156,8 @@ const (
 	// to commit. WatchRoom tells when it is worth trying again.
 	Full
 	// Busy: there are undecided messages, and the section takes places in
-	// other queues too; or a section that has read a message like one of these
-	// is about to commit.
+	// other queues too; or a section has read a message like one of these, and it
+	// is about to commit, or the section takes places in other queues too.
 	Busy
 )
 
@@ -202,11 +205,18 @@ func (q *Queue) stage(tx *distsys.Tx, alone bool, msgs []Message) ([]*Place, Out
 		q.wanted = true
 		return nil, Busy
 	}
-	if q.held && q.reader != tx && slices.ContainsFunc(msgs, func(m Message) bool { return q.hasTaken(m.key) }) {
+	own := tx != nil && q.reader == tx
+	if (q.held || q.casts != nil && !alone) && !own && slices.ContainsFunc(msgs, func(m Message) bool { return q.hasTaken(m.key) }) {
 		q.wanted, q.putOff = true, true
 		return nil, Busy
 	}
-	return q.place(msgs, bytes), Staged
+	places := q.place(msgs, bytes)
+	for _, p := range places {
+		if p.cast, p.own = !alone, own && q.hasTaken(p.msg.key); p.cast && q.casts != nil {
+			q.casts[p.msg.key]++
+		}
+	}
+	return places, Staged
 }
 
 // heldFrom reports whether a section other than tx has read the length and is
@@ -248,9 +258,6 @@ func (q *Queue) place(msgs []Message, bytes int) []*Place {
 	places := make([]*Place, len(msgs))
 	for i, m := range msgs {
 		places[i] = &Place{msg: m}
-		if q.coming != nil {
-			q.coming[m.key]++
-		}
 	}
 	q.places = append(q.places, places...)
 	q.bytes += bytes
@@ -269,7 +276,7 @@ func (q *Queue) makeReady(places []*Place) {
 	for _, p := range places {
 		q.decide(p)
 		p.ready = true
-		if q.unread != nil {
+		if q.there != nil {
 			q.unite(p)
 		}
 	}
@@ -279,23 +286,26 @@ func (q *Queue) makeReady(places []*Place) {
 
 // decide takes an undecided place off the count.
 func (q *Queue) decide(p *Place) {
-	if q.coming == nil || p.ready {
+	if q.casts == nil || p.ready || !p.cast {
 		return
 	}
-	if q.coming[p.msg.key]--; q.coming[p.msg.key] == 0 {
-		delete(q.coming, p.msg.key)
+	if q.casts[p.msg.key]--; q.casts[p.msg.key] == 0 {
+		delete(q.casts, p.msg.key)
 	}
 }
 
-// unite drops a message of which there is another like it, unread. Whoever reads
-// the other one has then heard of the sender of this one, too.
+// unite drops a message like one that is there. Whoever reads that one has then
+// heard of the sender of this one, too, also a section that is reading it.
 func (q *Queue) unite(p *Place) {
-	first := q.unread[p.msg.key]
-	if first == nil {
-		q.unread[p.msg.key] = p
+	first := q.there[p.msg.key]
+	switch {
+	case p.past:
+	case first == nil:
+		q.there[p.msg.key] = p
 		return
+	default:
+		first.msg.Clock = first.msg.Clock.Merge(p.msg.Clock)
 	}
-	first.msg.Clock = first.msg.Clock.Merge(p.msg.Clock)
 	q.drop([]*Place{p})
 }
 
@@ -304,16 +314,14 @@ func (q *Queue) hasTaken(key string) bool {
 	return slices.ContainsFunc(q.places[:q.taken], func(p *Place) bool { return p.msg.key == key })
 }
 
-// giveBack makes messages readable again that a section has read and not kept.
-func (q *Queue) giveBack(read []*Place) {
-	if q.unread == nil {
-		return
-	}
-	for _, p := range slices.Backward(slices.Clone(read)) {
-		later := q.unread[p.msg.key]
-		q.unread[p.msg.key] = p
-		if later != nil {
-			q.unite(later)
+// pass makes nothing of the undecided messages like one that is being taken out.
+// They were placed while it was there, so their sections can have been before this
+// one, and perhaps this one has read what they did after. Nothing can have been
+// between: they had all their locks when they were placed, and hold them.
+func (q *Queue) pass(taken *Place) {
+	for _, p := range q.places {
+		if !p.ready && !p.own && p.msg.key == taken.msg.key {
+			p.past = true
 		}
 	}
 }
@@ -386,8 +394,12 @@ func (q *Queue) Bytes() int {
 func (q *Queue) remove(n int) {
 	for _, p := range q.places[:n] {
 		q.bytes -= p.msg.Size
-		if q.unread[p.msg.key] == p {
-			delete(q.unread, p.msg.key)
+		if q.there == nil {
+			continue
+		}
+		q.pass(p)
+		if q.there[p.msg.key] == p {
+			delete(q.there, p.msg.key)
 		}
 	}
 	// The slice moves along its array; append makes a new one now and then.

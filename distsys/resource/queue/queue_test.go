@@ -4,6 +4,7 @@ package queue_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
+	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -404,47 +406,126 @@ func TestDistinct(t *testing.T) {
 
 // TestDistinctBehindAnUndecidedOne reads a message of which another sender has a
 // place for one like it: that sender goes on, and its message must not be there
-// when the first has been read.
+// when the first has been read. A sender that takes places elsewhere, too, has to
+// be waited for.
 func TestDistinctBehindAnUndecidedOne(t *testing.T) {
-	for _, decision := range []string{"ready", "drop"} {
-		t.Run(decision, func(t *testing.T) {
-			q := queue.New(queue.Limits{Distinct: true})
-			q.Force(queue.Message{Value: value.Int(1)})
-			second, _ := q.Stage(true, queue.Message{Value: value.Int(1)})
-			reader := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
-				_, err := tx.Read(distsys.NewRef("in", q.In()))
-				return distsys.Done, err
+	for _, alone := range []bool{true, false} {
+		for _, decision := range []string{"ready", "drop"} {
+			t.Run(fmt.Sprintf("%v, %s", alone, decision), func(t *testing.T) {
+				q := queue.New(queue.Limits{Distinct: true})
+				q.Force(queue.Message{Value: value.Int(1)})
+				second, _ := q.Stage(alone, queue.Message{Value: value.Int(1)})
+				reader := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+					_, err := tx.Read(distsys.NewRef("in", q.In()))
+					return distsys.Done, err
+				})
+				for reader.Step() == distsys.Running {
+				}
+				if (q.Len() == 1) != alone {
+					t.Fatalf("%d messages while the second is undecided", q.Len())
+				}
+				if decision == "ready" {
+					q.Ready(second)
+				} else {
+					q.Drop(second)
+				}
+				if err := reader.Run(within(t)); err != nil {
+					t.Fatal(err)
+				}
+				if q.Len() != 0 {
+					t.Errorf("%d messages left", q.Len())
+				}
 			})
-			for reader.Step() == distsys.Running {
-			}
-			if q.Len() != 2 {
-				t.Fatal("it was read")
-			}
-			if decision == "ready" {
-				q.Ready(second)
-			} else {
-				q.Drop(second)
-			}
-			if err := reader.Run(within(t)); err != nil {
-				t.Fatal(err)
-			}
-			if q.Len() != 0 {
-				t.Errorf("%d messages left", q.Len())
-			}
-		})
+		}
 	}
 }
 
-// last is a resource that does something when the section pre-commits.
-type last struct {
+// TestRepeatedMessagesHoldUpNobody has messages sent again and again while a
+// section reads them: it commits at its first attempt, and has heard of all who
+// were there before it.
+func TestRepeatedMessagesHoldUpNobody(t *testing.T) {
+	q := queue.New(queue.Limits{Distinct: true})
+	message := func(n uint64) queue.Message {
+		return queue.Message{Value: value.Int(1), Clock: tracelog.Clock{}.With("sender", n)}
+	}
+	q.Force(message(1))
+	var offered []*queue.Place
+	var events recorder
+	reader, err := distsys.New(&distsys.Archetype[int]{Name: "A", Sections: []distsys.Section[int]{{Name: "l", Run: func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		_, err := tx.Read(distsys.NewRef("in", q.In()))
+		q.Force(message(2))
+		if _, outcome := q.Stage(false, message(4)); outcome != queue.Busy {
+			t.Errorf("one whose section takes places elsewhere, too: %v, want Busy", outcome)
+		}
+		places, _ := q.Stage(true, message(3))
+		offered = append(offered, places...)
+		return distsys.Done, err
+	}}}}, value.Int(1), 0, distsys.Options{Env: osenv.New(), Recorder: &events})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		reader.Step()
+	}
+	if m := reader.Metrics(); m.Commits != 2 || m.Blocked+m.Aborts != 0 {
+		t.Fatalf("%+v, want a start, a section, and no other attempt", m)
+	}
+	if n := events.last.Clock.Of("sender"); n != 2 {
+		t.Errorf("the section has seen %d sections of the sender", n)
+	}
+	q.Ready(offered)
+	if q.Len() != 0 {
+		t.Errorf("%d messages left", q.Len())
+	}
+}
+
+// TestPlacesAreTakenLast writes to a queue and then touches something else: that
+// pre-commits first, because a section with a place must have all its locks.
+func TestPlacesAreTakenLast(t *testing.T) {
+	q := queue.New(queue.Limits{})
+	lock := distsys.NewRef("lock", early{local.NewVariable(value.Int(0)), func() {
+		if q.Len() > 0 {
+			t.Error("the section took its place before it pre-committed elsewhere")
+		}
+	}})
+	if err := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+		if err := tx.Write(distsys.NewRef("q", q.Both()), value.Int(1)); err != nil {
+			return 0, err
+		}
+		_, err := tx.Read(lock)
+		return distsys.Done, err
+	}).Run(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if q.Len() != 1 {
+		t.Errorf("%d messages", q.Len())
+	}
+}
+
+// recorder keeps the last event.
+type recorder struct{ last tracelog.Event }
+
+func (r *recorder) Record(e *tracelog.Event) error {
+	r.last = *e
+	return nil
+}
+
+// early is a resource that does something when the section pre-commits.
+type early struct {
 	distsys.Resource
 	do func()
 }
 
-func (l last) PreCommit(tx *distsys.Tx) error {
-	l.do()
-	return l.Resource.PreCommit(tx)
+func (e early) PreCommit(tx *distsys.Tx) error {
+	e.do()
+	return e.Resource.PreCommit(tx)
 }
+
+// last does so after the queue.
+type last struct{ early }
+
+// Queues implements distsys.Queued.
+func (last) Queues(*distsys.Tx) bool { return true }
 
 // TestDistinctIsHeld offers messages to a section that has read one like them and
 // is about to commit: they wait for it, and then they are new.
@@ -452,13 +533,13 @@ func TestDistinctIsHeld(t *testing.T) {
 	q := queue.New(queue.Limits{Distinct: true})
 	q.Force(queue.Message{Value: value.Int(1)})
 	var outcomes []queue.Outcome
-	ends := distsys.NewRef("last", last{local.NewVariable(value.Int(0)), func() {
+	ends := distsys.NewRef("last", last{early{local.NewVariable(value.Int(0)), func() {
 		for i := range int32(2) {
 			places, outcome := q.Stage(true, queue.Message{Value: value.Int(1 + i)})
 			outcomes = append(outcomes, outcome)
 			q.Drop(places)
 		}
-	}})
+	}}})
 	reader := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
 		if _, err := tx.Read(distsys.NewRef("q", q.Both())); err != nil {
 			return 0, err
