@@ -119,7 +119,21 @@ func (c *checkpointer) write(clean bool) error {
 	if err := db.err(); err != nil {
 		return err
 	}
-	start := db.clock.Now()
+	start, number, before := db.clock.Now(), c.super.Seq+1, db.metrics.tableBytes.Load()
+	err := c.writeNow(clean)
+	took := db.clock.Now().Sub(start)
+	if err == nil {
+		db.metrics.checkpoints.Add(1)
+		db.metrics.checkpointTime.Add(int64(took))
+		db.timed(&db.operations.checkpoint, start, int(db.metrics.tableBytes.Load()-before))
+	}
+	db.notices.add(CheckpointEnded{number, took, err})
+	return err
+}
+
+// writeNow is write without the measuring.
+func (c *checkpointer) writeNow(clean bool) error {
+	db := c.db
 	f := c.freeze()
 	c.record(&f)
 	super := c.super
@@ -139,8 +153,6 @@ func (c *checkpointer) write(clean bool) error {
 	}
 	c.settle(super, f, old)
 	db.space.setFloor(c.table.Size())
-	db.metrics.checkpoints.Add(1)
-	db.metrics.checkpointTime.Add(int64(db.clock.Now().Sub(start)))
 	return nil
 }
 

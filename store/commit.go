@@ -59,6 +59,19 @@ func (db *DB) Merge(key, operand []byte) error { return db.change(nil, message.M
 // change is a batch of one, of a key as it is stored, in a keyspace or in the default
 // one, nil.
 func (db *DB) change(k *Keyspace, kind message.Kind, key, value []byte) error {
+	if !sampled(db.writer.visible.Load()) {
+		return db.changeOne(k, kind, key, value)
+	}
+	start := db.clock.Now()
+	err := db.changeOne(k, kind, key, value)
+	if err == nil {
+		db.timed(&db.operations.change, start, len(key)+len(value))
+	}
+	return err
+}
+
+// changeOne is change without the measuring.
+func (db *DB) changeOne(k *Keyspace, kind message.Kind, key, value []byte) error {
 	if err := checkSize(kind, key, value); err != nil {
 		return err
 	}
@@ -105,6 +118,19 @@ func (db *DB) Commit(b *Batch, w Write) error {
 // commit is Commit in the memtable that admit returns, with db.mu locked. Without an
 // error of admit the changes are numbered.
 func (db *DB) commit(b *Batch, w Write, admit func(*Batch) (*mem, error)) error {
+	if b.count == 0 || !sampled(db.writer.visible.Load()) {
+		return db.commitBatch(b, w, admit)
+	}
+	start, size := db.clock.Now(), len(b.ops)-b.count*opHeader
+	err := db.commitBatch(b, w, admit)
+	if err == nil {
+		db.timed(&db.operations.change, start, size)
+	}
+	return err
+}
+
+// commitBatch is commit without the measuring.
+func (db *DB) commitBatch(b *Batch, w Write, admit func(*Batch) (*mem, error)) error {
 	if b.err != nil {
 		return b.err
 	}
@@ -298,6 +324,9 @@ func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
 	defer db.work.leave()
 	for again := true; ; {
 		ref, run, err := db.putBlob(value, forPuts)
+		if err == nil {
+			db.hasRoom()
+		}
 		if refused := (pagesRefused{}); !errors.Is(err, env.ErrNoSpace) || errors.As(err, &refused) {
 			return ref, run, err
 		}

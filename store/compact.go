@@ -55,6 +55,9 @@ var errAborted = errors.New("compaction given up")
 
 // run merges the inputs of a job, and puts the result in their place.
 func (db *DB) run(j *trunk.Job) error {
+	start := db.clock.Now()
+	event := CompactionEnded{CompactionBegan: CompactionBegan{Level: j.Level, Bottom: j.Bottom, Branches: len(j.Inputs), Bytes: j.Bytes()}}
+	db.notices.add(event.CompactionBegan)
 	outputs, err := db.mergeWithin(j)
 	if err == nil {
 		db.mu.Lock()
@@ -71,6 +74,7 @@ func (db *DB) run(j *trunk.Job) error {
 		}
 		err = db.mergeError(j, err)
 	}
+	db.merged(event, outputs, start, err)
 	for _, r := range j.Inputs {
 		db.unrefBranch(r.Branch)
 	}
@@ -311,6 +315,7 @@ func (db *DB) givenUp() bool { return db.closing.Load() }
 // there search one branch, and deleted data free their space. Where some of that has
 // no room it merges the rest before it returns the error.
 func (db *DB) Compact(lo, hi []byte) error {
+	defer db.notices.inline()
 	if err := db.Flush(); err != nil {
 		return err
 	}

@@ -24,18 +24,19 @@ import (
 // DB is an open store. Its parts have locks of their own or are guarded by mu,
 // and are used by their methods only; ranks.go has the order of the locks.
 type DB struct {
-	opt     Options
-	files   files
-	life    life
-	clock   env.Clock
-	tracer  env.Tracer
-	traced  bool // there is a tracer
-	log     *slog.Logger
-	pool    *slab.Pool
-	coder   *block.Coder
-	crc     *crc32.Table // of large values
-	cache   *cache.Cache
-	metrics counters
+	opt        Options
+	files      files
+	life       life
+	clock      env.Clock
+	tracer     env.Tracer
+	traced     bool // there is a tracer
+	log        *slog.Logger
+	pool       *slab.Pool
+	coder      *block.Coder
+	crc        *crc32.Table // of large values
+	cache      *cache.Cache
+	metrics    counters
+	operations operations
 
 	// current is what readers see.
 	current    atomic.Pointer[state]
@@ -61,7 +62,9 @@ type DB struct {
 	history     history
 	space       *space
 	room        room
+	full        atomic.Bool // the last put that asked for room was refused
 	pacing      pacing
+	notices     notices
 	txs         transactions
 	copies      atomic.Uint64 // made by Checkpoint
 
@@ -124,6 +127,7 @@ func (db *DB) stop(cause error) error {
 	if db.stopped.CompareAndSwap(nil, &err) {
 		db.log.Error("the store takes no more changes", "error", cause)
 		db.tracer.Trace(env.Mark("store.stopped"))
+		db.notices.add(Stopped{err})
 		if !db.opt.Tuning.Inline {
 			// Waiting callers hold no lock, but the caller of stop may.
 			go func() {
@@ -232,7 +236,9 @@ func (db *DB) Close() error {
 		err = db.err()
 	}
 	db.journal.testify()
-	return db.shut(err)
+	err = db.shut(err)
+	db.notices.close()
+	return err
 }
 
 // enter prevents the shutdown of the store until db.work.leave is called: it is

@@ -27,12 +27,13 @@ func (db *DB) flushOldest() error {
 		return db.catchUp()
 	}
 	m := mems[len(mems)-1]
+	start := db.clock.Now()
 	// What follows the last message, the syncs of a checkpoint, counts as some
 	// messages more.
 	db.pacing.begin(m.table.Len() + m.table.Len()/16 + 1)
 	defer db.pacing.end()
 	if err := db.history.save(m); err != nil {
-		return db.backgroundError("write a memtable", err)
+		return db.flushed(m, nil, start, db.backgroundError("write a memtable", err))
 	}
 	var out []*trunk.Branch
 	if m.table.Len() > 0 {
@@ -42,7 +43,7 @@ func (db *DB) flushOldest() error {
 			out, err = db.branchOf(m)
 		}
 		if err != nil {
-			return db.backgroundError("write a memtable", err)
+			return db.flushed(m, nil, start, db.backgroundError("write a memtable", err))
 		}
 	}
 	// Readers that see the memtable neither fill the record cache with its keys
@@ -59,6 +60,7 @@ func (db *DB) flushOldest() error {
 	db.work.wake()
 	db.work.jobDone()
 	db.mu.Unlock()
+	_ = db.flushed(m, out, start, nil)
 	err := db.checkpoints.write(false)
 	// Callers that wait for the flusher must be woken: it may find nothing left
 	// to do.
@@ -144,7 +146,10 @@ func (db *DB) uncache(m *mem) {
 
 // Flush writes the contents of the memtables as a branch and makes a
 // checkpoint: all earlier changes are then durable without the journal.
-func (db *DB) Flush() error { return db.flushAll(false) }
+func (db *DB) Flush() error {
+	defer db.notices.inline()
+	return db.flushAll(false)
+}
 
 func (db *DB) flushAll(clean bool) error {
 	if err := db.flushMems(clean); err != nil || clean {

@@ -114,7 +114,17 @@ func (db *DB) get(s *state, key []byte, at message.Seq, dst []byte, latest bool,
 	if err := db.open(); err != nil {
 		return dst, err
 	}
-	db.metrics.gets.Add(1)
+	if !sampled(uint64(db.metrics.gets.Add(1))) {
+		return db.search(s, key, at, dst, latest, version)
+	}
+	start, before := db.clock.Now(), len(dst)
+	dst, err := db.search(s, key, at, dst, latest, version)
+	db.timed(&db.operations.get, start, len(dst)-before)
+	return dst, err
+}
+
+// search is get without the measuring.
+func (db *DB) search(s *state, key []byte, at message.Seq, dst []byte, latest bool, version uint64) ([]byte, error) {
 	r := db.readers.take()
 	defer db.readers.give(r)
 	r.fold.Reset(key, dst, db.opt.Merger)

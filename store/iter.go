@@ -95,6 +95,7 @@ type Iterator struct {
 	mems    []*memtable.View
 	visible merge.Visible
 	place   position
+	keys    int64 // at which it was
 
 	key, value []byte // the position; the value is a copy
 	ref        message.BlobRef
@@ -224,13 +225,13 @@ func (it *Iterator) Last() bool { return it.toEnd(!it.reverse) }
 // SeekGE moves to the least key at or above key, also with IterOptions.Reverse.
 func (it *Iterator) SeekGE(key []byte) bool {
 	key = it.space.stored(key)
-	return it.move(func(v *merge.Visible) bool { return v.SeekGE(key) }, afterLast)
+	return it.seek(func(v *merge.Visible) bool { return v.SeekGE(key) }, afterLast)
 }
 
 // SeekLT moves to the greatest key below key, also with IterOptions.Reverse.
 func (it *Iterator) SeekLT(key []byte) bool {
 	key = it.space.stored(key)
-	return it.move(func(v *merge.Visible) bool { return v.SeekLT(key) }, beforeFirst)
+	return it.seek(func(v *merge.Visible) bool { return v.SeekLT(key) }, beforeFirst)
 }
 
 // Next moves to the next key: a larger one, or with IterOptions.Reverse a smaller
@@ -243,9 +244,21 @@ func (it *Iterator) Prev() bool { return it.step(!it.reverse) }
 // toEnd moves to the least key, or to the greatest.
 func (it *Iterator) toEnd(greatest bool) bool {
 	if greatest {
-		return it.move((*merge.Visible).Last, beforeFirst)
+		return it.seek((*merge.Visible).Last, beforeFirst)
 	}
-	return it.move((*merge.Visible).First, afterLast)
+	return it.seek((*merge.Visible).First, afterLast)
+}
+
+// seek is move, which it measures now and then.
+func (it *Iterator) seek(how func(*merge.Visible) bool, end position) bool {
+	db := it.db
+	if !sampled(uint64(db.metrics.seeks.Add(1))) {
+		return it.move(how, end)
+	}
+	start := db.clock.Now()
+	ok := it.move(how, end)
+	db.operations.seek.latency.Add(int64(db.clock.Now().Sub(start)))
+	return ok
 }
 
 // step moves to the next larger key, or to the next smaller one.
@@ -296,6 +309,7 @@ func (it *Iterator) move(how func(*merge.Visible) bool, end position) bool {
 		return false
 	}
 	it.place, it.key = standing, it.visible.Key()
+	it.keys++
 	if it.keysOnly {
 		return true
 	}
@@ -357,6 +371,7 @@ func (it *Iterator) Close() error {
 	}
 	err := it.failure()
 	it.closed = true
+	it.db.operations.seek.size.Add(it.keys)
 	it.park()
 	it.db.views.removeIterator(it)
 	return err

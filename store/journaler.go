@@ -84,9 +84,11 @@ func (j *journaler) drain() error {
 func (j *journaler) sync(upTo message.Seq) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	before := j.db.metrics.journalBytes.Load() // which this lock guards
 	if err := j.writeFrames(); err != nil {
 		return err
 	}
+	j.db.operations.sync.size.Add(j.db.metrics.journalBytes.Load() - before)
 	if j.synced < upTo {
 		// What recovery has read is not durable by that: the life that wrote it
 		// may have ended without the machine.

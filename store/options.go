@@ -83,6 +83,16 @@ type Options struct {
 	ReadOnly bool
 	// History keeps changes for DB.Changes.
 	History History
+	// Notify receives the events of the store's operation: FlushEnded,
+	// CompactionBegan, CompactionEnded, CheckpointEnded, WritesStalled, WritesPaced,
+	// DiskFull, DiskHasRoom, Stopped, ScrubEnded and EventsLost; a later version may
+	// have others. The store holds no lock while Notify runs and never waits for it,
+	// so that Notify may call the DB, and may block: one goroutine calls it with one
+	// event after the other, NotifyQueueMax events wait, more are counted and
+	// dropped (EventsLost). If Notify panics, that is logged. Close passes on what
+	// waits, and returns after half a second if Notify has not returned by then. With
+	// Tuning.Inline, Flush, Compact, Sync, Wait, Scrub and Close call Notify before they return.
+	Notify func(env.Event)
 	// Log receives what an operator should know. Default: no log.
 	Log *slog.Logger
 	// Tuning is for tests and experiments; the zero Tuning follows from Memory.

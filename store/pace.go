@@ -71,7 +71,13 @@ func (p *pacing) pace(n int) {
 		return
 	}
 	p.written.Store(0)
-	for waited := time.Duration(0); waited < paceMax; {
+	waited := time.Duration(0)
+	defer func() {
+		if waited > 0 {
+			db.notices.add(WritesPaced{1, waited})
+		}
+	}()
+	for waited < paceMax {
 		d := min(p.ahead(), paceMax-waited)
 		if d <= 0 {
 			return

@@ -17,5 +17,5 @@ const (
 	rankIterator                              // Iterator.mu
 	rankDB                                    // DB.mu
 	rankViews                                 // views.mu
-	rankLeaf                                  // durability.mu, space.mu, readers.mu, alarm.mu: one of them at a time
+	rankLeaf                                  // durability.mu, space.mu, readers.mu, alarm.mu, notices.mu: one of them at a time
 )

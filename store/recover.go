@@ -56,6 +56,7 @@ func Open(world env.Env, dir string, o Options) (*DB, error) {
 		_ = db.shut(nil)
 		return nil, err
 	}
+	db.notices.start()
 	db.work.start()
 	return db, nil
 }
@@ -85,6 +86,7 @@ func newDB(world env.Env, dir string, o Options) *DB {
 	db.journal.init(db)
 	db.history.init(db)
 	db.pacing.init(db)
+	db.notices.init(db)
 	db.room.init()
 	db.readers.init()
 	db.views.init()

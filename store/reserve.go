@@ -224,6 +224,9 @@ func (db *DB) grant(m *mem, messages, n int, p purpose) error {
 	step := max(n, min(max(pos/4, 64<<10), len(m.arena)/16))
 	keep := db.memKeep(pos+step, have+messages+step/recordMin)
 	err := db.space.admit(db.keepWith(m, keep), forPuts, false)
+	if err == nil && p == forPuts {
+		db.hasRoom()
+	}
 	if errors.Is(err, env.ErrNoSpace) {
 		// What is granted to a delete, a put may use: no byte more, then.
 		step, keep = n, db.memKeep(pos+n, have+messages)
@@ -371,5 +374,16 @@ func (db *DB) freeRetiredLocked() (freed bool) {
 
 // noRoom is the error of a change for which there is no room.
 func (db *DB) noRoom(err error) error {
-	return fmt.Errorf("the disk has no room beside the %d bytes that deletes and merges need: %w", db.space.reserved(), err)
+	err = fmt.Errorf("the disk has no room beside the %d bytes that deletes and merges need: %w", db.space.reserved(), err)
+	if !db.full.Swap(true) {
+		db.notices.add(DiskFull{err})
+	}
+	return err
+}
+
+// hasRoom is called when a put has found room.
+func (db *DB) hasRoom() {
+	if db.full.Load() && db.full.Swap(false) {
+		db.notices.add(DiskHasRoom{})
+	}
 }

@@ -237,8 +237,10 @@ func (s *schedule) awaitFlush() error {
 	s.flushErr = nil
 	s.wake()
 	s.flushed.Wait()
+	took := db.clock.Now().Sub(start)
 	db.metrics.stalls.Add(1)
-	db.metrics.stalled.Add(int64(db.clock.Now().Sub(start)))
+	db.metrics.stalled.Add(int64(took))
+	db.notices.add(WritesStalled{1, took})
 	if db.closing.Load() {
 		return ErrClosed
 	}
@@ -451,6 +453,7 @@ func (db *DB) Wait() error {
 	if db.opt.ReadOnly {
 		return nil
 	}
+	defer db.notices.inline()
 	if db.opt.Tuning.Inline {
 		for r := (refusals{}); ; {
 			did, err := db.step(alphaIdle, &r)

@@ -22,6 +22,14 @@ import (
 // meanwhile; the Report then has what was found so far. Damage is in the
 // Report.
 func (db *DB) Scrub(ctx context.Context, bytesPerSecond int64) (Report, error) {
+	start := db.clock.Now()
+	report, err := db.scrub(ctx, bytesPerSecond)
+	db.notices.add(ScrubEnded{report, db.clock.Now().Sub(start), err})
+	db.notices.inline()
+	return report, err
+}
+
+func (db *DB) scrub(ctx context.Context, bytesPerSecond int64) (Report, error) {
 	var report Report
 	if bytesPerSecond <= 0 {
 		return report, fmt.Errorf("scrub store %s: %d bytes per second, want a positive number", db.files.dir, bytesPerSecond)

@@ -14,6 +14,7 @@ func (db *DB) Sync() error {
 	if db.opt.ReadOnly {
 		return ErrReadOnly
 	}
+	defer db.notices.inline()
 	if err := db.err(); err != nil {
 		return err
 	}
@@ -39,6 +40,12 @@ func (db *DB) askSync() message.Seq {
 // syncTo makes the changes up to seq durable. Of the calls that wait for that,
 // one does the work for all.
 func (db *DB) syncTo(seq message.Seq) (err error) {
+	start := db.clock.Now()
+	defer func() {
+		if err == nil {
+			db.operations.sync.latency.Add(int64(db.clock.Now().Sub(start)))
+		}
+	}()
 	if db.traced {
 		defer func() {
 			if err == nil {
