@@ -59,7 +59,7 @@ func (db *DB) Merge(key, operand []byte) error { return db.change(nil, message.M
 // change is a batch of one, of a key as it is stored, in a keyspace or in the default
 // one, nil.
 func (db *DB) change(k *Keyspace, kind message.Kind, key, value []byte) error {
-	if !sampled(db.writer.visible.Load()) {
+	if !sampled(uint64(db.writer.seen())) {
 		return db.changeOne(k, kind, key, value)
 	}
 	start := db.clock.Now()
@@ -118,7 +118,7 @@ func (db *DB) Commit(b *Batch, w Write) error {
 // commit is Commit in the memtable that admit returns, with db.mu locked. Without an
 // error of admit the changes are numbered.
 func (db *DB) commit(b *Batch, w Write, admit func(*Batch) (*mem, error)) error {
-	if b.count == 0 || !sampled(db.writer.visible.Load()) {
+	if b.count == 0 || !sampled(uint64(db.writer.seen())) {
 		return db.commitBatch(b, w, admit)
 	}
 	start, size := db.clock.Now(), len(b.ops)-b.count*opHeader

@@ -31,7 +31,7 @@ type CacheMetrics = cache.Metrics
 // fields are in bytes.
 type Metrics struct {
 	Puts, Deletes, Merges, RangeDeletes int64
-	Gets, Iterators, Seeks              int64
+	Gets, Iterators                     int64
 	// Transactions were begun, of which Conflicts ended with an ErrConflict.
 	Transactions, Conflicts int64
 	// UserBytes are the bytes of written keys and values.
@@ -65,13 +65,11 @@ type Metrics struct {
 	// Debt is how many bytes compactions must read until all partitions are
 	// within their limits; Runs is the number of branches that a read may have
 	// to search.
-	Debt int64
-	// EventsLost were dropped, since Options.Notify was too slow.
-	EventsLost int64
-	Runs       int
-	Branches   int
-	Height     int
-	Cache      CacheMetrics
+	Debt     int64
+	Runs     int
+	Branches int
+	Height   int
+	Cache    CacheMetrics
 }
 
 // WriteAmplification is the number of bytes written to the disk per byte that a
@@ -87,7 +85,7 @@ func (m *Metrics) WriteAmplification() float64 {
 func (db *DB) Metrics() Metrics {
 	c := &db.metrics
 	m := Metrics{
-		Gets: c.gets.Load(), Iterators: c.iterators.Load(), Seeks: c.seeks.Load(),
+		Gets: c.gets.Load(), Iterators: c.iterators.Load(),
 		Transactions: db.txs.begun.Load(), Conflicts: db.txs.conflicts.Load(),
 		JournalBytes: c.journalBytes.Load(), BranchBytes: c.branchBytes.Load(), TableBytes: c.tableBytes.Load(), BlobBytes: c.blobBytes.Load(),
 		CompactionBytes: c.compactRead.Load(), RecordHits: c.recordHits.Load(), Probes: c.probes.Load(), Misled: c.misled.Load(),
@@ -98,7 +96,7 @@ func (db *DB) Metrics() Metrics {
 	}
 	end, free, retired := db.space.pages()
 	m.FileBytes, m.FreeBytes, m.RetiredBytes = int64(end)*4096, int64(free)*4096, int64(retired)*4096
-	m.ReserveBytes, m.EventsLost = db.space.reserved(), db.notices.lostEvents()
+	m.ReserveBytes = db.space.reserved()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	m.Puts = c.changes[message.Put] + c.changes[message.Blob]

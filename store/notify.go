@@ -257,7 +257,10 @@ func (n *notices) call(e env.Event) {
 	n.notify(e)
 }
 
-// lostEvents is how many events were dropped.
+// EventsLost is how many events were dropped since the store was opened, since
+// Options.Notify was too slow.
+func (db *DB) EventsLost() int64 { return db.notices.lostEvents() }
+
 func (n *notices) lostEvents() int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -119,8 +119,8 @@ func TestNotify(t *testing.T) {
 			must(t, db.Close())
 			m, n := db.Metrics(), h.count()
 			// The counters count an empty memtable and a merge that was given up otherwise.
-			if m.EventsLost != 0 || n["EventsLost"] != 0 {
-				t.Fatalf("%d events lost", m.EventsLost)
+			if db.EventsLost() != 0 || n["EventsLost"] != 0 {
+				t.Fatalf("%d events lost", db.EventsLost())
 			}
 			if n["CompactionEnded"] != m.Compactions || n["CompactionBegan"] != m.Compactions || m.Compactions == 0 {
 				t.Errorf("%d compactions began, %d ended, want %d", n["CompactionBegan"], n["CompactionEnded"], m.Compactions)
@@ -176,14 +176,14 @@ func TestNotifyThatBlocks(t *testing.T) {
 	}
 	db, err := store.Open(world(disk, 1), "db", o)
 	must(t, err)
-	for i := 0; db.Metrics().EventsLost == 0; i++ {
+	for i := 0; db.EventsLost() == 0; i++ {
 		must(t, db.Put(fmt.Appendf(nil, "key%d", i), make([]byte, 500)))
 		if i%20 == 0 {
 			must(t, db.Flush())
 		}
 	}
 	must(t, db.Close())
-	lost := db.Metrics().EventsLost
+	lost := db.EventsLost()
 	close(release)
 	<-last
 	if n := len(h.events); n != 1+store.NotifyQueueMax+1 {
@@ -252,7 +252,7 @@ func TestNotifyOfTrouble(t *testing.T) {
 		must(t, db.Wait())
 	}
 	must(t, db.Close())
-	if n := db.Metrics().EventsLost; n > 0 {
+	if n := db.EventsLost(); n > 0 {
 		t.Fatalf("%d events lost", n)
 	}
 	var order []string
