@@ -84,7 +84,7 @@ func TestEstimateSize(t *testing.T) {
 	for i := range n {
 		must(t, db.Put(fmt.Appendf(nil, "key%05d", i), make([]byte, size)))
 		if i%100 == 0 {
-			must(t, db.Put(fmt.Appendf(nil, "key%05dlarge", i), make([]byte, 8192)))
+			must(t, db.Put(fmt.Appendf(nil, "key%05dlarge", i), make([]byte, 32768)))
 		}
 	}
 	k, err := db.Keyspace("other")
@@ -102,7 +102,7 @@ func TestEstimateSize(t *testing.T) {
 			t.Errorf("[%s, %s) has about %d bytes, by the estimate %d", lo, hi, want, got)
 		}
 	}
-	const each = size + 8 + 82 // a hundredth of a large value
+	const each = size + 8 + 328 // a hundredth of a large value
 	estimate(db.EstimateSize, nil, nil, n*each)
 	estimate(db.EstimateSize, []byte("key02000"), []byte("key04000"), 2000*each)
 	estimate(db.EstimateSize, []byte("key06000"), nil, 2000*each)

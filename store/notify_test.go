@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -177,6 +178,10 @@ func TestNotifyThatBlocks(t *testing.T) {
 	db, err := store.Open(world(disk, 1), "db", o)
 	must(t, err)
 	for i := 0; db.EventsLost() == 0; i++ {
+		if i > 20_000 {
+			close(release)
+			t.Fatalf("no event lost after %d changes", i)
+		}
 		must(t, db.Put(fmt.Appendf(nil, "key%d", i), make([]byte, 500)))
 		if i%20 == 0 {
 			must(t, db.Flush())
@@ -185,7 +190,11 @@ func TestNotifyThatBlocks(t *testing.T) {
 	must(t, db.Close())
 	lost := db.EventsLost()
 	close(release)
-	<-last
+	select {
+	case <-last:
+	case <-time.After(20 * time.Second):
+		t.Fatal("no event says that events were lost")
+	}
 	if n := len(h.events); n != 1+store.NotifyQueueMax+1 {
 		t.Errorf("%d events, want the one that blocked, %d and the one of what was lost", n, store.NotifyQueueMax)
 	}

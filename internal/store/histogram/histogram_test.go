@@ -48,6 +48,15 @@ func TestQuantiles(t *testing.T) {
 	if all.Count() != int64(len(values)) || all.Sum() != sum {
 		t.Errorf("%d values with sum %d, want %d with %d", all.Count(), all.Sum(), len(values), sum)
 	}
+	var few Histogram
+	for v := range int64(4) {
+		few.Add(v)
+	}
+	for q, want := range map[float64]int64{0: 0, 0.25: 0, 0.26: 1, 0.5: 1, 0.51: 2, 0.75: 2, 0.76: 3, 1: 3} {
+		if got := few.Snapshot().Quantile(q); got != want {
+			t.Errorf("quantile %v of 0, 1, 2 and 3 is %d, want %d", q, got, want)
+		}
+	}
 	for _, q := range []float64{0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.9999, 1} {
 		want := values[max(int(math.Ceil(q*float64(len(values))))-1, 0)]
 		if got := all.Quantile(q); got < want || got > want+want/8 {
