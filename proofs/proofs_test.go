@@ -166,9 +166,8 @@ func TestTrusted(t *testing.T) {
 	golden(t, "trusted/trusted.ref", b.String())
 }
 
-// TestTheorems lets Coq check each headline theorem once more and compares what
-// it prints of the assumptions with the golden text, which is the only accepted
-// one. Each theorem has its English sentence before it, and there is nothing but
+// TestTheorems compares what Coq has printed of the assumptions of each headline theorem, when
+// the proofs were built, with the golden text, which is the only accepted one. Each theorem has its English sentence before it, and there is nothing but
 // theorems and corollaries, so that Coq prints the assumptions of everything. An
 // axiom of a library is found by that, where a theorem uses it, and not otherwise.
 func TestTheorems(t *testing.T) {
@@ -214,10 +213,12 @@ func TestTheorems(t *testing.T) {
 			if out, err := exec.CommandContext(ctx, "make", "-q", top+"o").CombinedOutput(); err != nil {
 				t.Skipf("not checked by Coq: the proofs are not built, or not since they changed; make proofs builds them (%v) %s", err, out)
 			}
-			out := filepath.Join(t.TempDir(), filepath.Base(top)+"o")
-			got, err := exec.CommandContext(ctx, coqc, "-q", "-w", "none", "-Q", ".", "ashlar", "-o", out, top).CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, got)
+			got, err := os.ReadFile(filepath.Join(".printed", strings.ReplaceAll(top, "/", "-")))
+			if err != nil { // it was built by hand
+				out := filepath.Join(t.TempDir(), filepath.Base(top)+"o")
+				if got, err = exec.CommandContext(ctx, coqc, "-q", "-w", "none", "-Q", ".", "ashlar", "-o", out, top).CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, got)
+				}
 			}
 			if string(got) != string(ref) {
 				t.Errorf("Coq says %q, want %q", got, ref)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/evidence/dedalus/mutants"
 )
 
-// certifier builds the checker that is extracted from Coq. It skips the test where the tools are
+// certifier returns the checker that is extracted from Coq. It skips the test where the tools are
 // missing.
 func certifier(t *testing.T) string {
 	t.Helper()
@@ -33,13 +34,36 @@ func certifier(t *testing.T) string {
 			t.Skipf("did not run: there is no %s (the packages %s have it, see .ci/deps)", tool, pkg)
 		}
 	}
-	dir := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	if out, err := exec.CommandContext(ctx, "make", "-C", "../../../../proofs", "certifier", "CERTIFIER="+dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := buildCertifier(); err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Join(dir, "dedalus-certifier")
+	return filepath.Join(certifierDir, "dedalus-certifier")
+}
+
+// certifierDir is made and removed by TestMain.
+var certifierDir string
+
+// buildCertifier builds the checker, once for all tests.
+var buildCertifier = sync.OnceValue(func() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "make", "-C", "../../../../proofs", "certifier", "CERTIFIER="+certifierDir).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+})
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "certifier")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	certifierDir = dir
+	return m.Run()
 }
 
 // answers asks the extracted checker all questions.
