@@ -4,7 +4,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -114,7 +116,21 @@ func (s *survivor) check(constants string) {
 func (s *survivor) format(name string) {
 	s.t.Helper()
 	args := []string{"-config", "sys.json", "-node", name, "-data", name + ".data"}
-	if out := run(s.t, s.dir, 1, s.program, args...); !strings.Contains(out, "no log") {
+	dir := filepath.Join(s.dir, name+".data")
+	if out := run(s.t, s.dir, 1, s.program, args...); !strings.Contains(out, "-data") || !strings.Contains(out, "-format") {
+		s.t.Fatalf("a directory that is not there was taken, or the message does not help: %s", out)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		s.t.Fatalf("a node that was not asked to make its directory has made it: %v", err)
+	}
+	if out := run(s.t, s.dir, 1, s.program, "-config", "sys.json", "-node", name, "-data", "a/b", "-format"); !strings.Contains(out, "-data") {
+		s.t.Fatalf("a directory was made in one that is not there: %s", out)
+	}
+	// An empty directory behind a link, made by the operator, is as good.
+	if err := errors.Join(os.Mkdir(dir+".real", 0o755), os.Symlink(dir+".real", dir)); err != nil {
+		s.t.Fatal(err)
+	}
+	if out := run(s.t, s.dir, 1, s.program, args...); !strings.Contains(out, "no log") || !strings.Contains(out, "-format") {
 		s.t.Fatalf("a directory without a journal was taken for one: %s", out)
 	}
 	args = append(args, "-format")

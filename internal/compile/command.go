@@ -49,21 +49,46 @@ var crashText = map[string]string{
 	"CRASHARGS":   ", *data, *format",
 	"CRASHPARAMS": ", data string, format bool",
 	"CRASHRUN": `	if data != "" {
-		if err := os.MkdirAll(data, 0o777); err != nil {
-			return err
-		}
-		disk, err := osenv.OpenDisk(data)
+		disk, dir, err := openData(data, format)
 		if err != nil {
-			return err
+			return fmt.Errorf("-data: %w", err)
 		}
 		defer disk.Close()
 		tasks := osenv.NewTasks()
 		defer tasks.Close()
-		options.Env.Disk, options.Data, options.Tasks = disk, "journal", tasks
+		options.Env.Disk, options.Data, options.Tasks = disk, dir, tasks
 	}
 	if format {
 		return resource.Format(System(constants), conf, nodeName, options)
 	}
+`,
+	"CRASHOPENED": `	if errors.Is(err, wal.ErrNone) {
+		return fmt.Errorf("-data: %w; -format makes it, once, before the node runs first", err)
+	}
+`,
+	"CRASHDATA": `// openData opens the disk on which the directory for the journal is. It begins at
+// the parent, so that the directory's own name becomes durable with what is in it.
+// Only -format makes the directory: to a wrong name no journal belongs.
+func openData(dir string, format bool) (*osenv.Disk, string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	switch there, err := filepath.EvalSymlinks(dir); {
+	case err == nil:
+		dir = there
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, "", err
+	case !format:
+		return nil, "", fmt.Errorf("%w; -format makes it, once, before the node runs first", err)
+	}
+	if _, err := os.Stat(filepath.Dir(dir)); err != nil {
+		return nil, "", err
+	}
+	disk, err := osenv.OpenDisk(filepath.Dir(dir))
+	return disk, filepath.Base(dir) + "/journal", err
+}
+
 `,
 }
 
@@ -122,7 +147,7 @@ func run(config, nodeName, archetype, self string, limit time.DurationCRASHPARAM
 		options.Trace = disk
 	}
 CRASHRUN	n, err := resource.Open(System(constants), conf, nodeName, options)
-	if err != nil {
+CRASHOPENED	if err != nil {
 		return fmt.Errorf("%s: %w", config, err)
 	}
 	defer func() { err = errors.Join(err, n.Close()) }()
@@ -133,7 +158,7 @@ CRASHRUN	n, err := resource.Open(System(constants), conf, nodeName, options)
 	return err
 }
 
-// nodeOf finds the node that runs a process.
+CRASHDATA// nodeOf finds the node that runs a process.
 func nodeOf(conf *distsys.Config, archetype, self string) (string, error) {
 	if archetype == "" || self == "" {
 		return "", fmt.Errorf("give -node, or -archetype and -self; the nodes are %s", strings.Join(conf.NodeNames(), ", "))

@@ -88,6 +88,9 @@ func (g *generator) checkCrashes() {
 				case channel && l == keeps && Reads(a, p):
 					refuse(arg.Mapping.Span, "give it  crash { $variable[self] := {}; }",
 						"%s crashes, and in the specification the mail that it has not read in %s survives; a mailbox of the running system forgets it", a.Name, p.Var.Name)
+				case l == clears && (readsInInit(a, p) || readsAnother(a.Blocks, p.Var, a.Self, map[*pcal.Procedure]bool{})):
+					refuse(arg.Mapping.Span, "read "+p.Var.Name+"[self] only",
+						"the crash part of %s clears what is at self, and %s reads %s at another index, whose mail survives in the specification; a mailbox of the running system forgets it", arg.Mapping.Name, a.Name, p.Var.Name)
 				case channel && Assigns(a, p) && yields(arg.Mapping.Write, appends):
 					refuse(arg.Mapping.Span, "use a mapping macro with a set:  write { yield $variable \\cup {$value}; }",
 						"%s crashes and sends through %s, which keeps the order of messages: of what it has sent just before a crash the running system may lose some, which is as if they were late", a.Name, arg.Mapping.Name)
@@ -101,6 +104,40 @@ func (g *generator) checkCrashes() {
 			}
 		}
 	}
+}
+
+// readsAnother reports whether steps of a process may read a ref parameter at
+// another index than the process itself.
+func readsAnother(blocks []*pcal.Block, v *core.Variable, self *core.Local, seen map[*pcal.Procedure]bool) bool {
+	isSelf := func(e core.Expr) bool {
+		l, ok := e.(*core.LocalRef)
+		return ok && l.Local == self
+	}
+	found, own := false, map[core.Expr]bool{}
+	for _, b := range blocks {
+		pcal.InspectStmts(b.Body, func(st pcal.Stmt) {
+			switch st := st.(type) {
+			case *pcal.Call:
+				for i, arg := range st.Args {
+					if arg.Ref == v && !seen[st.Proc] {
+						seen[st.Proc] = true
+						found = found || readsAnother(st.Proc.Blocks, st.Proc.Params[i].Var, st.Proc.Self, seen)
+					}
+				}
+			case *pcal.Assign:
+				for _, p := range st.Pairs {
+					found = found || p.Target == v && p.At != nil && !(len(p.Path) > 0 && isSelf(p.Path[0].X))
+				}
+			}
+		}, func(e core.Expr) bool {
+			if x, ok := e.(*core.Apply); ok && isVariable(x.Fn, v) && isSelf(x.Arg) {
+				own[x.Fn] = true
+			}
+			found = found || isVariable(e, v) && !own[e]
+			return true
+		})
+	}
+	return found
 }
 
 // crashOf is what the description of a ref parameter says of crashes.

@@ -86,6 +86,12 @@ func Reads(a *pcal.Archetype, p *pcal.Param) bool {
 		found = found || isVariable(e, p.Var)
 		return true
 	})
+	return found || readsInInit(a, p)
+}
+
+// readsInInit reports whether an initial value reads a ref parameter.
+func readsInInit(a *pcal.Archetype, p *pcal.Param) bool {
+	found := false
 	for _, l := range a.Locals {
 		if l.Init == nil {
 			continue

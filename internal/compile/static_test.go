@@ -59,6 +59,8 @@ func TestDiagnostics(t *testing.T) {
 		{"assume", "ASSUME \\A x : x = x", "archetype A() variables x = 0; { l: x := 1; }" + inst, "", compile.Options{}, `warning: this assumption is not checked.*CompileAssumeNotCompiled`},
 		{"crash part", "", mail("{} \\cup {1}", "$variable \\cup {$value}"), "", compile.Options{}, `m.tla:5:15: error: the crash part of M, for parameter net of A, cannot be compiled.*CompileCrash`},
 		{"another's mail is lost", "", strings.Replace(mail("{}", "$variable \\cup {$value}"), "[self] := {}", "[1] := {}", 1), "", compile.Options{}, `the crash part of M.*CompileCrash`},
+		{"another's mail is read", "", strings.Replace(mail("{}", "$variable \\cup {$value}"), "net[self];", "net[self + 1];", 1), "", compile.Options{}, `A reads net at another index.*CompileCrash`},
+		{"own mail is read", "", mail("{}", "$variable \\cup {$value}"), "", compile.Options{}, `^$`},
 		{"unread mail survives", "", mail("", "$variable \\cup {$value}"), "", compile.Options{}, `the mail that it has not read in net survives.*CompileCrash`},
 		{"mail in order", "", mail("<<>>", "Append($variable, $value)"), "", compile.Options{}, `A crashes and sends through M, which keeps the order.*CompileCrash`},
 		{"two losses", "", mail("{}", "$variable \\cup {$value}") + "\nprocess (Q = 2) == instance A(ref other[_]);", "", compile.Options{}, `a crash of A does something else to net here.*CompileCrash`},

@@ -99,7 +99,7 @@ func (l *Log) undo(next *Log) error {
 		return l.cut(0)
 	case k.Life == l.life:
 		if k.N > uint64(len(l.Events)) {
-			return fmt.Errorf("%s: begins with what section %d of %s left, and %s ends with section %d", next.Name, k.N, l.Actor, l.Name, len(l.Events))
+			return fmt.Errorf("%s: begins with what section %d of %s left, and %s ends with section %d, or the machine lost the end of the trace", next.Name, k.N, l.Actor, l.Name, len(l.Events))
 		}
 		from = int(k.N)
 	case l.kept != nil && *k == *l.kept:

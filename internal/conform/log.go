@@ -133,7 +133,7 @@ func link(processes []process) (trimmed int, err error) {
 					continue
 				}
 				if l.ended && t.N > uint64(l.events) {
-					return 0, fmt.Errorf("%s:%d: has seen section %d of %s, which a crash has undone", e.File, e.Line, t.N, t.Actor)
+					return 0, fmt.Errorf("%s:%d: has seen section %d of %s, which a crash has undone, or the machine lost the end of its trace", e.File, e.Line, t.N, t.Actor)
 				}
 				e.needs[l.log] = max(e.needs[l.log], l.before+int(min(t.N, 1<<30)))
 			}

@@ -173,6 +173,9 @@ func (r *algorithmIndex) bodies() {
 		scope := r.self()
 		r.variables(scope, p.Durable, "durable variable of the archetype "+p.Name.Text, false)
 		r.parameterized(scope, p.Params, p.Variables, p.Body, "the archetype "+p.Name.Text)
+		for _, e := range r.labels {
+			e.restarts = true
+		}
 		r.initial(scope, p.Durable)
 	}
 	for _, p := range r.a.Instances {

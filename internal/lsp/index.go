@@ -27,6 +27,9 @@ type entity struct {
 	global, algorithmic bool
 	// label reports that its name is a string at run time.
 	label bool
+	// restarts reports that it is a label of an archetype, one name of which says
+	// where the archetype starts again after a crash.
+	restarts bool
 }
 
 // occurrence is a place at which a name occurs.

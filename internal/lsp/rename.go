@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/internal/source"
+	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
@@ -120,6 +121,9 @@ func (s *server) rename(d *document, offset int, name string) (any, *failure) {
 	}
 	if !plainName(name) {
 		return nil, fail(codeRequestFailed, "%q is no name", name)
+	}
+	if o.of.restarts && (name == pcal.LabelRecover) != (o.of.name == pcal.LabelRecover) {
+		return nil, fail(codeRequestFailed, "%s is where an archetype starts again after a crash: it cannot be renamed, nor another label to it, without changing what crashes do", pcal.LabelRecover)
 	}
 	if name == o.of.name {
 		return workspaceEdit{map[string][]textEdit{}}, nil

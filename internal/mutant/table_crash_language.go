@@ -142,6 +142,24 @@ func crashLanguageMutants() []Mutant {
 			New:    "case channel && l == keeps && !Reads(a, p):",
 		},
 		{
+			Name: "compile/crash/mail-at-another-index-is-forgotten", Kind: Lost, In: "internal/compile", Packages: []string{"internal/compile"}, Run: "TestDiagnostics",
+			Breaks: "A process that reads another's mail, which survives in the specification, is compiled to one that forgets it.",
+			Old:    "isVariable(x.Fn, v) && isSelf(x.Arg) {",
+			New:    "isVariable(x.Fn, v) {",
+		},
+		{
+			Name: "lower/crash/parts-that-never-happen-pass", Kind: WrongAnswer, In: "internal/tla/lower", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/crash",
+			Breaks: "Nobody is warned of a crash part that no process that crashes has.",
+			Old:    "in.Archetype.Restart != \"\" && arg.Mapping != nil",
+			New:    "arg.Mapping != nil",
+		},
+		{
+			Name: "lsp/recover-is-renamed", Kind: WrongAnswer, In: "internal/lsp", Packages: []string{"internal/lsp"}, Run: "TestSessions",
+			Breaks: "An editor renames the label recover, and the archetype starts elsewhere after a crash, or crashes no more.",
+			Old:    "	if o.of.restarts && (",
+			New:    "	if !o.of.restarts && (",
+		},
+		{
 			Name: "replay/crash/traces-of-one-life", Kind: WrongAnswer, In: ".", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives$",
 			Breaks: "A trace that only a crash explains is rejected, where the configuration allows none.",
 			Old:    "if s.Loaded.Plain.Crashes != nil {",

@@ -97,7 +97,7 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 	p := newPlaces(spec.Loaded)
 	return &subject{model: model, tla: model, reduction: model.Reduction, profile: model.Profile,
 		after: model.Postcondition, asked: asked, files: moduleFiles(spec.Loaded), identity: identityOf(spec.Loaded, spec.ConfigText, o),
-		span: spansOf(spec.Loaded), Source: report.Source{Spec: spec.Path, Config: spec.ConfigFile, Diags: *spec.Diagnostics, Line: p.line,
+		span: spansOf(spec.Loaded), Source: report.Source{Spec: spec.Path, Config: spec.ConfigFile, Crashes: o.crashes.most, Diags: *spec.Diagnostics, Line: p.line,
 			Define: func(name string) (string, string) { return definition(spec.Loaded.Spec, name) }}}, nil
 }
 

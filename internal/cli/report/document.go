@@ -34,6 +34,7 @@ type Document struct {
 	Spec     string `json:"spec"`
 	Config   string `json:"config,omitempty"`
 	Module   string `json:"module,omitempty"`
+	Crashes  *int32 `json:"crashes,omitempty"` // as --crashes has it
 	Verdict  string `json:"verdict"`
 	Headline string `json:"headline"`
 	ExitCode int    `json:"exitCode"`
@@ -194,6 +195,8 @@ func Verdict(v check.Verdict) (name string, code int) {
 type Source struct {
 	// Spec and Config are the files; Config is empty where there is none.
 	Spec, Config string
+	// Crashes is what --crashes says, nil where the configuration decides.
+	Crashes *int32
 	// Define gives the text and the place of a definition, or nothing.
 	Define func(name string) (text, place string)
 	// Line is the line of text at a place; nil where no text is known.
@@ -234,6 +237,7 @@ func (d *Document) Concluded(s *Source, name string, err error) {
 // Describe makes the document of a finished search.
 func Describe(s *Source, r *check.Result, o Run) *Document {
 	d := newDocument(s.Spec, s.Config)
+	d.Crashes = s.Crashes
 	d.Module = r.Info.Name
 	d.Verdict, d.ExitCode = Verdict(r.Verdict)
 	d.Complete, d.Reason = r.Complete, r.Reason

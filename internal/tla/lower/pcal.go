@@ -397,6 +397,7 @@ func (r *algorithm) bodies() {
 	r.templates()
 	r.instances()
 	r.crashes()
+	r.warnCrashes()
 	if r.a.Body != nil {
 		p := &pcal.Process{Name: r.a.Name.Text, Span: r.a.Body.Span()}
 		if r.fairness != pcal.Unfair {

@@ -85,6 +85,11 @@ const (
 	MPCalCrashArgument source.Code = "MPCalCrashArgument"
 	// MPCalCrashBound: CRASHES(n) == n, beside an archetype that crashes
 	MPCalCrashBound source.Code = "MPCalCrashBound"
+	// CrashPartUnused (a warning): a mapping macro with a crash part, and no
+	// archetype that crashes is given a variable through it
+	CrashPartUnused source.Code = "CrashPartUnused"
+	// RecoverIsPlain (a warning): process (P = 1) { recover: skip; }
+	RecoverIsPlain source.Code = "RecoverIsPlain"
 	// MPCalCrashFairness: PlusCal options (wfNext), beside an archetype that crashes
 	MPCalCrashFairness source.Code = "MPCalCrashFairness"
 )

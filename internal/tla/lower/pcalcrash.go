@@ -3,6 +3,8 @@
 package lower
 
 import (
+	"fmt"
+
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
@@ -154,6 +156,43 @@ func (r *algorithm) crashes() {
 		r.boundIsFree()
 	}
 	r.out.Crashes = c
+}
+
+// warnCrashes warns of what looks as if it said something of crashes, and does not.
+func (r *algorithm) warnCrashes() {
+	if r.p.diags.HasErrors() {
+		return
+	}
+	warn := func(at source.Span, code source.Code, repair, format string, args ...any) {
+		r.p.diags.Add(source.Diagnostic{Severity: source.Warning, Code: code, Span: at, Message: fmt.Sprintf(format, args...), Repair: repair})
+	}
+	used := map[*pcal.Mapping]bool{}
+	for _, in := range r.out.Instances {
+		for _, arg := range in.Args {
+			if in.Archetype.Restart != "" && arg.Mapping != nil {
+				used[arg.Mapping] = true
+			}
+		}
+	}
+	for _, m := range r.out.Mappings {
+		if m.Crash != nil && !used[m] {
+			warn(m.Span, CrashPartUnused, "map a variable through it for an archetype with durable variables or a label recover",
+				"no process that crashes has a variable mapped through %s: its crash part never happens", m.Name)
+		}
+	}
+	plain := func(what string, blocks []*pcal.Block) {
+		for _, b := range blocks {
+			if b.Label == pcal.LabelRecover && r.a.Modular {
+				warn(b.Span, RecoverIsPlain, "only archetypes crash; otherwise rename the label", "the label recover in %s is like any other: nothing starts there after a crash", what)
+			}
+		}
+	}
+	for _, p := range r.out.Procedures {
+		plain("procedure "+p.Name, p.Blocks)
+	}
+	for _, p := range r.out.Processes {
+		plain("process "+p.Name, p.Blocks)
+	}
 }
 
 // boundIsFree reports what has the name of the definition that the translation adds.
