@@ -19,6 +19,7 @@ import (
 type holeDisk struct {
 	*sim.Disk
 	full  bool
+	grows bool           // there is room behind the end all the same
 	holes map[int64]bool // pages
 }
 
@@ -49,7 +50,7 @@ func (f *holeFile) room(off, n int64) error {
 	if err != nil {
 		return err
 	}
-	if f.disk.full && (missing || off+n > size) {
+	if f.disk.full && (missing || off+n > size && !f.disk.grows) {
 		return env.ErrNoSpace
 	}
 	f.each(off, n, func(p int64) { delete(f.disk.holes, p) })

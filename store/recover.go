@@ -180,6 +180,7 @@ func (r *recovery) lockShared() error {
 // the data file, its name, and that of the directory.
 func (r *recovery) syncFound() error {
 	db := r.db
+	db.journal.placeWitness()
 	if err := db.files.data.Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", datafile.Name, err)
 	}

@@ -4,6 +4,7 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/store/datafile"
@@ -19,9 +20,18 @@ import (
 //
 // The background writes it when its timer ends and there is something new to say,
 // so at most four times a second; Wait and Close write it, too.
+//
+// The page has room on the disk before it is written: a write into a hole might be
+// refused, or, worse, be taken and fail with the next sync, which stops the store. A
+// new file has it; a file from before there were witnesses gets it when it is opened.
+// A life in which the disk has no room for it writes no witness.
 
 // witness is what the page says, or what could not be written.
-type witness struct{ durable atomic.Uint64 }
+type witness struct {
+	durable atomic.Uint64
+	off     bool // the page has no room on the disk
+	failed  bool // to be written, at least once
+}
 
 // says reports whether the witness says that the changes up to seq are durable.
 func (w *witness) says(seq message.Seq) bool { return w.durable.Load() >= uint64(seq) }
@@ -31,7 +41,20 @@ func (w *witness) says(seq message.Seq) bool { return w.durable.Load() >= uint64
 func (j *journaler) hasNews(seq message.Seq) bool { return !j.witness.says(seq) }
 
 // resumeWitness is called by recovery with what the witness says.
-func (j *journaler) resumeWitness(w journal.Testimony) { j.witness.durable.Store(uint64(w.Durable)) }
+func (j *journaler) resumeWitness(w journal.Testimony) {
+	if !j.witness.off {
+		j.witness.durable.Store(uint64(w.Durable))
+	}
+}
+
+// placeWitness makes sure that the page of the witness has room on the disk.
+func (j *journaler) placeWitness() {
+	if err := datafile.AllocateHead(j.db.files.data); err != nil {
+		j.witness.off = true
+		j.witness.durable.Store(math.MaxUint64) // there is never anything to say
+		j.db.log.Warn("no room for the witness: damage to what is synced last may go unnoticed", "error", err)
+	}
+}
 
 // testify writes the witness, if there is something new to say. Nothing relies on it,
 // so an error is only logged.
@@ -51,7 +74,8 @@ func (j *journaler) testify() {
 	}
 	defer db.pool.Free(buf)
 	datafile.EncodeWitness(buf, db.life.uuid, uint64(j.synced))
-	if _, err := db.files.data.WriteAt(buf, datafile.WitnessAddr); err != nil {
+	if _, err := db.files.data.WriteAt(buf, datafile.WitnessAddr); err != nil && !j.witness.failed {
+		j.witness.failed = true // the next one may fail as well, four times a second
 		db.log.Warn("write the witness", "error", err)
 	}
 	j.witness.durable.Store(uint64(j.synced))
