@@ -206,7 +206,7 @@ func (db *DB) mayWriteBatch(b *Batch) error {
 
 // active returns the active memtable with room for that many messages of n bytes
 // in all, after a rotation if necessary. The caller holds db.mu, which active
-// releases while there are too many memtables, or no room on the disk.
+// releases while there are too many memtables, and while it asks the disk for room.
 func (db *DB) active(messages, n int, p purpose) (*mem, error) {
 	for again := true; ; {
 		if err := db.work.awaitIngest(); err != nil {
@@ -218,17 +218,23 @@ func (db *DB) active(messages, n int, p purpose) (*mem, error) {
 		m := db.current.Load().mems[0]
 		if !m.full && m.table.Pos()+n <= len(m.arena) && m.table.RangeDeletes() < db.rangeDeletesMax() {
 			if m.table.Pos()+n > m.granted {
-				if err := db.grant(m, messages, n, p); errors.Is(err, env.ErrNoSpace) {
+				short, ok := db.grant(m, messages, n, p)
+				if !ok {
 					db.mu.Unlock()
-					did, failed := db.makeRoom(p)
-					db.mu.Lock()
-					if failed == nil && (did || again) {
-						again = did // once more where others may have made room meanwhile
-						continue
+					err := db.space.cover(short)
+					did, failed := true, error(nil)
+					if errors.Is(err, env.ErrNoSpace) && short.least {
+						did, failed = db.makeRoom(p)
 					}
-					return nil, cmp.Or(failed, db.noRoom(err))
-				} else if err != nil {
-					return nil, db.stop(err)
+					db.mu.Lock()
+					switch {
+					case err != nil && !errors.Is(err, env.ErrNoSpace):
+						return nil, db.stop(err)
+					case failed != nil || !did && !again:
+						return nil, cmp.Or(failed, db.noRoom(err))
+					}
+					again = did // once more where others may have made room meanwhile
+					continue
 				}
 			}
 			if m.table.Reserve(messages, n) {

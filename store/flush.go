@@ -23,10 +23,41 @@ func (db *DB) flushOldest() error {
 	}
 	// Only the holder of db.checkpoints removes memtables, so this one stays.
 	mems := db.current.Load().mems
-	if len(mems) == 1 {
-		return db.catchUp()
-	}
 	m := mems[len(mems)-1]
+	var err error
+	if len(mems) == 1 {
+		err = db.catchUp()
+	} else {
+		err = db.flushMem(m)
+	}
+	db.mu.Lock()
+	db.tree.flushEnded(m, err)
+	db.mu.Unlock()
+	return err
+}
+
+// tryFlush is flushOldest for the background, which leaves out what was refused as
+// long as there is no more room for it.
+func (db *DB) tryFlush() error {
+	db.mu.Lock()
+	refused, missing := db.tree.flushRefused(), db.tree.flushMissing()
+	db.mu.Unlock()
+	if refused == nil {
+		return db.flushOldest()
+	}
+	db.space.ask(missing)
+	db.mu.Lock()
+	refused = db.tree.flushRefused()
+	db.mu.Unlock()
+	if refused != nil {
+		return refused
+	}
+	return db.flushOldest()
+}
+
+// flushMem is flushOldest for the oldest memtable, a full one. The caller holds
+// db.checkpoints.
+func (db *DB) flushMem(m *mem) error {
 	start := db.clock.Now()
 	// What follows the last message, the syncs of a checkpoint, counts as some
 	// messages more.
@@ -55,7 +86,7 @@ func (db *DB) flushOldest() error {
 	db.uncache(m)
 	db.mu.Lock()
 	db.tree.attach(out...)
-	mems = db.current.Load().mems
+	mems := db.current.Load().mems
 	db.publish(append([]*mem(nil), mems[:len(mems)-1]...))
 	db.work.wake()
 	db.work.jobDone()
@@ -166,6 +197,7 @@ func (db *DB) flushMems(clean bool) error {
 		return err
 	}
 	db.mu.Lock()
+	db.tree.insistOnFlush()
 	err := db.err() // it may have been closed meanwhile
 	upTo := db.current.Load().mems[0]
 	for err == nil && upTo.table.Len() > 0 && db.current.Load().mems[0] == upTo {

@@ -4,6 +4,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -275,9 +276,21 @@ func (i *Ingest) attach() error {
 		bytes += int64(b.Meta.Bytes)
 	}
 	// What merging them takes, and the checkpoint, must have room.
-	need := db.keepWith(nil, mergedPages(bytes, len(i.out))+2*pagesOf(int64(i.tableBytes()))+8)
-	if err := db.space.admit(need, forPuts, true); err != nil {
-		return db.noRoom(err)
+	need := mergedPages(bytes, len(i.out)) + 2*pagesOf(int64(i.tableBytes())) + 8
+	for {
+		short, ok := db.space.admit(db.keepWith(nil, need), forPuts)
+		if ok {
+			break
+		}
+		db.mu.Unlock() // writers wait all the same
+		err := db.space.cover(short)
+		db.mu.Lock()
+		if err != nil {
+			return db.noRoom(err)
+		}
+		if err := cmp.Or(db.err(), db.open()); err != nil {
+			return err
+		}
 	}
 	fresh := db.newMem(empty.number+1, i.seq+1, db.opt.Tuning.MemtableBytes)
 	if fresh == nil {

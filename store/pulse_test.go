@@ -141,6 +141,9 @@ func due(t *testing.T, db *DB) *trunk.Job {
 	return j
 }
 
+// listed is the one refusal at the pivot of a merge.
+func listed(db *DB, j *trunk.Job) *refusal { return &db.tree.refused[pivot{j.Level, string(j.Lo)}][0] }
+
 // A merge that was refused is another one when its inputs are others.
 func TestOtherInputsAreAnotherMerge(t *testing.T) {
 	db := tightStore(t)
@@ -151,7 +154,7 @@ func TestOtherInputsAreAnotherMerge(t *testing.T) {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.tree.refused[0].room = 1 << 30
+	listed(db, j).room = 1 << 30
 	fewer := *j
 	fewer.Inputs = j.Inputs[1:]
 	if db.tree.refusalOf(j) == nil || db.tree.refusalOf(&fewer) != nil {
@@ -183,7 +186,7 @@ func TestCheckpointsAreNoRoom(t *testing.T) {
 		{room, room, false},
 	} {
 		db.tree.refuse(j, env.ErrNoSpace)
-		db.tree.refused[0].room, db.tree.refused[0].need = c.had, c.need
+		listed(db, j).room, listed(db, j).need = c.had, c.need
 		if again := db.tree.refusalOf(j) == nil; again != c.again {
 			t.Errorf("with %d pages, %d before, %d needed: tried again %v", room, c.had, c.need, again)
 		}

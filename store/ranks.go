@@ -15,6 +15,7 @@ const (
 	rankCheckpoints                           // checkpointer.mu
 	rankJournal                               // journaler.mu
 	rankIterator                              // Iterator.mu
+	rankGrowing                               // space.growing: the file system is asked for room
 	rankDB                                    // DB.mu
 	rankViews                                 // views.mu
 	rankLeaf                                  // durability.mu, space.mu, readers.mu, alarm.mu, notices.mu: one of them at a time

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -32,25 +31,36 @@ type refusals struct {
 	insist bool
 }
 
-// refusal is a merge for which there was no room. Nothing changes that but more room, or
-// other inputs.
-type refusal struct {
-	key    string // of the inputs
-	inputs []uint64
-	need   uint64 // pages that its outputs take at most
+// want is what a merge or a flush did not find.
+type want struct {
+	need   uint64 // pages that it takes at most
 	room   uint64 // pages that there were for it
 	merged int64  // tree.merges then
 	err    error
 }
 
-// inputsOf identifies a merge: the branches and the range.
-func inputsOf(j *trunk.Job) (key string, ids []uint64) {
-	b := fmt.Appendf(nil, "%d %v %q %q", j.Level, j.Bottom, j.Lo, j.Hi)
-	for _, r := range j.Inputs {
-		b = fmt.Appendf(b, " %d", r.Branch.Meta.ID)
-		ids = append(ids, r.Branch.Meta.ID)
-	}
-	return string(b), ids
+// missing is how many pages more it takes at most, at least one.
+func (w *want) missing() uint64 { return max(w.need, w.room+1) - w.room }
+
+// refusal is a merge for which there was no room. Nothing changes that but more room, or
+// other inputs.
+type refusal struct {
+	bottom bool
+	hi     []byte
+	inputs []uint64 // branches
+	want
+}
+
+// pivot is the place of a merge.
+type pivot struct {
+	level int
+	lo    string
+}
+
+// is reports whether a merge at the pivot is the one that was refused.
+func (r *refusal) is(j *trunk.Job) bool {
+	return r.bottom == j.Bottom && bytes.Equal(r.hi, j.Hi) &&
+		slices.EqualFunc(r.inputs, j.Inputs, func(id uint64, in trunk.Ref) bool { return id == in.Branch.Meta.ID })
 }
 
 // purposeOfMerge says what a merge must leave: one at the bottom may use the reserve.
@@ -63,38 +73,83 @@ func purposeOfMerge(j *trunk.Job) purpose {
 
 // refuse lists a merge as refused, and forgets those whose inputs are gone.
 func (t *tree) refuse(j *trunk.Job, err error) {
-	key, ids := inputsOf(j)
-	t.refused = slices.DeleteFunc(t.refused, func(r refusal) bool {
-		return r.key == key || slices.ContainsFunc(r.inputs, func(id uint64) bool { return t.branches[id] == nil })
-	})
-	t.refused = append(t.refused, refusal{
-		key: key, inputs: ids, need: outputPages(j), room: t.db.space.room(purposeOfMerge(j)), merged: t.merged, err: err,
-	})
+	for at, list := range t.refused {
+		t.refused[at] = slices.DeleteFunc(list, func(r refusal) bool {
+			return slices.ContainsFunc(r.inputs, func(id uint64) bool { return t.branches[id] == nil })
+		})
+		if len(t.refused[at]) == 0 {
+			delete(t.refused, at)
+		}
+	}
+	r := refusal{
+		bottom: j.Bottom, hi: j.Hi, want: want{need: outputPages(j), room: t.db.space.room(purposeOfMerge(j)), merged: t.merged, err: err},
+	}
+	for _, in := range j.Inputs {
+		r.inputs = append(r.inputs, in.Branch.Meta.ID)
+	}
+	at := pivot{j.Level, string(j.Lo)}
+	list := slices.DeleteFunc(t.refused[at], func(r refusal) bool { return r.is(j) })
+	t.refused[at] = append(list, r)
 }
 
 // hasRefused reports whether some merge is listed as refused.
 func (t *tree) hasRefused() bool { return len(t.refused) > 0 }
 
 // refusalOf returns the error of a merge for which there was no room, and for which
-// there is no more now; nil: it may be tried. Checkpoints themselves take and
-// give back some pages, up to the floor: that is not more room, unless it suffices.
+// there is no more now; nil: it may be tried. It is called for each pivot whenever
+// somebody looks for work.
 func (t *tree) refusalOf(j *trunk.Job) error {
-	if len(t.refused) == 0 {
-		return nil
-	}
-	key, _ := inputsOf(j)
-	for _, r := range t.refused {
-		if r.key != key {
-			continue
+	for _, r := range t.refused[pivot{j.Level, string(j.Lo)}] {
+		if r.is(j) && !t.hasMoreRoom(&r.want, purposeOfMerge(j)) {
+			return r.err
 		}
-		room, floor := t.db.space.room(purposeOfMerge(j)), t.db.space.checkpoints()
-		if room >= max(r.room+1, min(r.need, r.room+floor)) || r.room >= r.need && r.merged != t.merged {
-			return nil // or there was enough, in pieces that were too short
-		}
-		return r.err
 	}
 	return nil
 }
+
+// hasMoreRoom reports whether something that found no room may be tried again.
+// Checkpoints themselves take and give back some pages, up to the floor: that is not
+// more room, unless it suffices.
+func (t *tree) hasMoreRoom(w *want, p purpose) bool {
+	room, floor := t.db.space.room(p), t.db.space.checkpoints()
+	return room >= max(w.room+1, min(w.need, w.room+floor)) ||
+		w.room >= w.need && w.merged != t.merged // there was enough, in pieces that were too short
+}
+
+// unflushed is the memtable for whose flush, or for the checkpoint behind it, there was
+// no room.
+type unflushed struct {
+	memtable uint64
+	want
+}
+
+// flushEnded records how the flush of a memtable ended, or a checkpoint for which it
+// was the oldest. The caller holds DB.mu.
+func (t *tree) flushEnded(m *mem, err error) {
+	t.unflushed = unflushed{}
+	if lacksRoom(err) {
+		floor := t.db.space.checkpoints()
+		t.unflushed = unflushed{m.number, want{
+			need: branchPages(m.table.Pos()) + floor, room: t.db.space.room(forTable), merged: t.merged, err: err,
+		}}
+	}
+}
+
+// flushRefused returns the error of the flush that is due, if there was no room for it
+// and there is no more now. The caller holds DB.mu.
+func (t *tree) flushRefused() error {
+	mems := t.db.current.Load().mems
+	if u := &t.unflushed; u.err != nil && u.memtable == mems[len(mems)-1].number && !t.hasMoreRoom(&u.want, forTable) {
+		return u.err
+	}
+	return nil
+}
+
+// flushMissing is how many pages more the flush takes that was refused, at most.
+func (t *tree) flushMissing() uint64 { return t.unflushed.missing() }
+
+// insistOnFlush is for a caller that wants to know whether there is room now.
+func (t *tree) insistOnFlush() { t.unflushed = unflushed{} }
 
 // renew forgets the refusals when a merge has succeeded. The caller holds DB.mu.
 func (r *refusals) renew(db *DB) {
@@ -103,13 +158,24 @@ func (r *refusals) renew(db *DB) {
 	}
 }
 
+// ask asks the disk once for room for what the tree lists. The caller does not hold
+// DB.mu: the disk may take its time.
+func (r *refusals) ask(db *DB) {
+	if r.insist || r.asked {
+		return
+	}
+	db.mu.Lock()
+	refused := db.tree.hasRefused()
+	db.mu.Unlock()
+	if refused {
+		r.asked = true
+		db.space.ask(growMin)
+	}
+}
+
 // policy is DB.policy without what was refused. The caller holds DB.mu.
 func (r *refusals) policy(db *DB, alpha float64) trunk.Policy {
 	r.renew(db)
-	if !r.insist && !r.asked && db.tree.hasRefused() {
-		r.asked = true
-		db.space.ask()
-	}
 	p := db.policy(alpha)
 	p.Tight = r.err != nil
 	p.Skip = func(j *trunk.Job) bool { return db.tree.isSpoiled(j) || r.skips(db, j) }

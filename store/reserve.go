@@ -22,6 +22,10 @@ import (
 //	             and for merging the whole tree, one partition after the other
 //	for deletes  for memtables of deletes beyond those
 //
+// A part of them lies in long runs: an index of a branch and a chunk of the table need
+// their pages in a row. The blocks of a branch do with fragments, which are taken first,
+// since each piece comes from the smallest run that has room for it.
+//
 // A change is taken when, with it, the keep is still there. A flush turns a
 // part of the keep into a branch, and into what merging that branch takes. The
 // merge of a partition at the bottom writes at most what it reads, frees its
@@ -68,13 +72,50 @@ func (s *space) setDeletes(memtable, partitions int) {
 func (s *space) kept(p purpose) uint64 {
 	switch p {
 	case forPuts:
-		return s.floor + s.keep + deletesMin + min(s.deletes, uint64(s.alloc.End())/16)
+		return s.floor + s.keep + s.deletesShare()
 	case forDeletes, forSpeed:
 		return s.floor + s.keep
 	case forWork:
 		return s.floor
 	default:
 		return 0
+	}
+}
+
+// deletesShare is what is kept for deletes alone. The caller holds s.mu.
+func (s *space) deletesShare() uint64 { return deletesMin + min(s.deletes, uint64(s.alloc.End())/16) }
+
+// keptLong is how many of them must be in long runs: what is for deletes and for
+// checkpoints, room for two indexes, and, since an index is about a 25th of its branch, an
+// eighth of the keep. The caller holds s.mu.
+func (s *space) keptLong(p purpose) uint64 {
+	switch p {
+	case forPuts:
+		return s.floor + 2*uint64(s.unit) + s.keep/8 + s.deletesShare()
+	case forDeletes, forSpeed:
+		return s.floor + 2*uint64(s.unit) + s.keep/8
+	case forWork:
+		return s.floor
+	default:
+		return 0
+	}
+}
+
+// unitMin is the least that counts as a long run, in pages.
+const unitMin = 4
+
+// setUnit sees to it that a long run has room for an index of so many bytes, and for the
+// changes of the table.
+func (s *space) setUnit(index int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	need, unit := max(pagesOf(index), s.floor/8), uint32(unitMin)
+	for uint64(unit) < need && unit < 1<<30 {
+		unit *= 2
+	}
+	if unit != s.unit {
+		s.unit = unit
+		s.alloc.SetUnit(unit)
 	}
 }
 
@@ -85,28 +126,38 @@ func (s *space) setFloor(table int) {
 	s.mu.Unlock()
 }
 
+// shortfall says that there are too few pages.
+type shortfall struct {
+	pages uint64 // how many more there must be
+	seen  uint64 // how often the file had grown
+	least bool   // nothing less will do
+}
+
 // admit keeps so many pages from now on, if there are as many beside those that
-// the purpose leaves. Pages that wait for checkpoints count: the floor is for
-// these. What is not needed is not asked for on a full disk.
-func (s *space) admit(keep uint64, p purpose, needed bool) error {
+// the purpose leaves; false: there are too few. Pages that wait for checkpoints
+// count: the floor is for these.
+func (s *space) admit(keep uint64, p purpose) (shortfall, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.keep
 	s.keep = keep
-	for {
-		have, want := s.alloc.FreePages()+s.alloc.RetiredPages(), s.kept(p)
-		if have >= want {
-			return nil
-		}
-		if !needed && s.full {
-			s.keep = before
-			return env.ErrNoSpace
-		}
-		if err := s.grow(1, uint32(min(want-have, growMax))); err != nil {
-			s.keep = before
-			return err
-		}
+	have, want := s.alloc.FreePages()+s.alloc.RetiredPages(), s.kept(p)
+	long, wantLong := s.alloc.LongPages()+s.alloc.RetiredLongPages(), s.keptLong(p)
+	if have < want || long < wantLong {
+		s.keep = before
+		return shortfall{pages: max(want-min(have, want), wantLong-min(long, wantLong)), seen: s.grown}, false
 	}
+	return shortfall{}, true
+}
+
+// cover makes the file longer by what is missing, or by a part of it.
+func (s *space) cover(f shortfall) error { return s.grow(f.seen, 1, uint32(min(f.pages, growMax))) }
+
+// isFull reports that the file could not be made longer when that was last tried.
+func (s *space) isFull() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.full
 }
 
 // keepOnly keeps so many pages from now on, and returns whether that is less
@@ -122,17 +173,23 @@ func (s *space) keepOnly(keep uint64) (less bool) {
 // spare reports whether there are so many pages beside all that is kept, or makes
 // the file longer for them.
 func (s *space) spare(pages uint64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for {
-		have, want := s.alloc.FreePages(), s.kept(forSpeed)+pages
-		if have >= want {
+		f, ok := s.beside(pages)
+		if ok {
 			return true
 		}
-		if s.grow(1, uint32(min(want-have, growMax))) != nil {
+		if s.cover(f) != nil {
 			return false
 		}
 	}
+}
+
+// beside is spare without asking the disk.
+func (s *space) beside(pages uint64) (shortfall, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have, want := s.alloc.FreePages(), s.kept(forSpeed)+pages
+	return shortfall{pages: want - min(have, want), seen: s.grown}, have >= want
 }
 
 // room is the number of pages beside those that the purpose leaves, when checkpoints
@@ -144,11 +201,20 @@ func (s *space) room(p purpose) uint64 {
 	return have - min(have, kept)
 }
 
-// ask makes the file longer if the disk has room again.
-func (s *space) ask() {
+// ask makes the file longer by so many pages, or by as many as the disk has room for
+// again.
+func (s *space) ask(pages uint64) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	_ = s.grow(1, growMin) // it may have none
+	from, seen := s.alloc.FreePages(), s.grown
+	s.mu.Unlock()
+	for now := from; now < from+pages; {
+		if s.cover(shortfall{pages: from + pages - now, seen: seen}) != nil {
+			return // it has none
+		}
+		s.mu.Lock()
+		now, seen = s.alloc.FreePages(), s.grown
+		s.mu.Unlock()
+	}
 }
 
 // checkpoints is the number of pages that checkpoints take and give back.
@@ -206,8 +272,11 @@ func (db *DB) keepWith(m *mem, keep uint64) uint64 {
 // branch with its index, and once as what merges make of it.
 func (db *DB) memKeep(bytes, records int) uint64 {
 	n := int64(bytes)
-	return pagesOf(n+n/2) + 8 + mergedPages(n, min(db.tree.upkeep().weight.Partitions, records))
+	return branchPages(bytes) + mergedPages(n, min(db.tree.upkeep().weight.Partitions, records))
 }
+
+// branchPages is what a memtable with so many bytes takes as a branch with its index.
+func branchPages(bytes int) uint64 { return pagesOf(int64(bytes)+int64(bytes)/2) + 8 }
 
 // keepNow brings up to date what is kept, and returns whether that is less than it was.
 func (db *DB) keepNow() (less bool) {
@@ -217,25 +286,27 @@ func (db *DB) keepNow() (less bool) {
 }
 
 // grant lets a memtable take so many messages of n bytes, if the store could
-// still be merged then. The caller holds db.mu.
-func (db *DB) grant(m *mem, messages, n int, p purpose) error {
+// still be merged then; false: there are too few pages for it. The caller holds db.mu.
+func (db *DB) grant(m *mem, messages, n int, p purpose) (shortfall, bool) {
 	pos, have := m.table.Pos(), m.table.Len()
 	// Some more than is asked for, so that it is not asked for each message.
 	step := max(n, min(max(pos/4, 64<<10), len(m.arena)/16))
 	keep := db.memKeep(pos+step, have+messages+step/recordMin)
-	err := db.space.admit(db.keepWith(m, keep), forPuts, false)
-	if err == nil && p == forPuts {
+	short, ok := db.space.admit(db.keepWith(m, keep), forPuts)
+	if ok && p == forPuts {
 		db.hasRoom()
 	}
-	if errors.Is(err, env.ErrNoSpace) {
-		// What is granted to a delete, a put may use: no byte more, then.
+	if !ok && db.space.isFull() {
+		// What is granted to a delete, a put may use: no byte more, then. And what is
+		// not needed is not asked for.
 		step, keep = n, db.memKeep(pos+n, have+messages)
-		err = db.space.admit(db.keepWith(m, keep), p, true)
+		short, ok = db.space.admit(db.keepWith(m, keep), p)
+		short.least = true
 	}
-	if err == nil {
+	if ok {
 		m.granted, m.keep = pos+step, keep
 	}
-	return err
+	return short, ok
 }
 
 // recordMin is the least that a message takes of a memtable, in bytes.
@@ -287,9 +358,9 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 		return true, nil
 	}
 	db.mu.Lock()
-	waiting := len(db.current.Load().mems) > 1
+	waiting, refused := len(db.current.Load().mems) > 1, db.tree.flushRefused()
 	db.mu.Unlock()
-	if waiting { // a full memtable waits; as a branch it takes fewer pages
+	if waiting && refused == nil { // a full memtable waits; as a branch it takes fewer pages
 		if err := db.flushOldest(); !errors.Is(err, env.ErrNoSpace) {
 			return true, err
 		}
@@ -304,12 +375,13 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 	}
 	w := db.tree.upkeep().weight
 	db.mu.Unlock()
-	if ranges > 0 || worth.Merge(float64(newer), float64(deletes), w.Records, w.Newer+w.Base) {
+	if refused == nil && (ranges > 0 || worth.Merge(float64(newer), float64(deletes), w.Records, w.Newer+w.Base)) {
 		if err := db.flushAll(false); !errors.Is(err, env.ErrNoSpace) { // else merges come first
 			return true, err
 		}
 	}
 	for r := (refusals{}); ; {
+		r.ask(db)
 		db.mu.Lock()
 		if db.tree.merges() != from { // a worker's may have given back space
 			db.mu.Unlock()

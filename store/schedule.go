@@ -180,11 +180,12 @@ func (db *DB) step(alpha float64, r *refusals) (did bool, err error) {
 	full := !r.flush && db.flushDue()
 	db.mu.Unlock()
 	if full {
-		if err = db.flushOldest(); errors.Is(err, env.ErrNoSpace) {
+		if err = db.tryFlush(); errors.Is(err, env.ErrNoSpace) {
 			r.flush, r.err, err = true, cmp.Or(r.err, err), nil
 		}
 		return true, err
 	}
+	r.ask(db)
 	j := db.nextJob(alpha, r)
 	if j == nil {
 		return false, nil
@@ -207,7 +208,7 @@ func (s *schedule) flusher() {
 		if db.closing.Load() {
 			return
 		}
-		err := db.flushOldest()
+		err := db.tryFlush()
 		db.mu.Lock()
 		s.flushErr = err
 		s.flushed.Broadcast()
@@ -226,7 +227,7 @@ func (s *schedule) awaitFlush() error {
 	db := s.db
 	if db.opt.Tuning.Inline {
 		db.mu.Unlock()
-		err := db.flushOldest()
+		err := db.tryFlush()
 		db.mu.Lock()
 		return err
 	}
@@ -301,10 +302,16 @@ func (s *schedule) journaler() {
 // the tree if the disk has no room for another segment.
 func (db *DB) handOver() error {
 	err := db.journal.drain()
-	if errors.Is(err, env.ErrNoSpace) {
-		err = db.flushMems(false)
+	if !errors.Is(err, env.ErrNoSpace) {
+		return err
 	}
-	return err
+	db.mu.Lock()
+	refused := db.tree.flushRefused()
+	db.mu.Unlock()
+	if refused != nil {
+		return refused
+	}
+	return db.flushMems(false)
 }
 
 func (s *schedule) compactor() {
@@ -343,6 +350,11 @@ func (s *schedule) awaitMerge(r *refusals) *trunk.Job {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	for !db.closing.Load() {
+		if !r.asked && db.tree.hasRefused() {
+			db.mu.Unlock()
+			r.ask(db)
+			db.mu.Lock()
+		}
 		if j := db.nextJobLocked(s.alpha(), r); j != nil {
 			s.trimmed = false
 			return j

@@ -410,7 +410,7 @@ func TestRefusalsHideNoOtherMerge(t *testing.T) {
 		_, err = db.space.take(1, forTable)
 	}
 	db.tree.merged++
-	db.tree.refused = nil
+	clear(db.tree.refused)
 	few := refuseAll()
 	for i, j := range few {
 		if j.Bottom && i != len(few)-1 {
@@ -503,7 +503,7 @@ func TestAWorkersMergeIsRoom(t *testing.T) {
 		t.Fatalf("without a page there is room: %v, %v", did, err)
 	}
 	db.room.tight.Lock()
-	db.tree.refused = nil
+	clear(db.tree.refused)
 	var did bool
 	done := make(chan error, 1)
 	go func() {

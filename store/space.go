@@ -24,7 +24,15 @@ import (
 // none, because they were given back to the file system or because recovery has
 // found them and cannot know, are holes: in use as far as the allocator knows,
 // and asked for before the file is made longer.
+//
+// To ask the file system for room, or to give some back, may take long. Whoever does
+// it holds growing, and neither mu nor, as its rank says, DB.mu.
 type space struct {
+	// growing guards, together with mu, the end of the file, holes, dry and full: who
+	// changes these holds both.
+	growing invariant.Mutex
+	grown   uint64 // how often the file got room, or holes were made
+
 	mu    invariant.Mutex // a leaf
 	file  env.File
 	alloc *extent.Allocator
@@ -38,14 +46,18 @@ type space struct {
 	dry uint32
 	// full reports that the file could not be made longer when that was last tried.
 	full bool
-	// The reserve, in pages (reserve.go).
+	// The reserve, in pages (reserve.go), and how many a long run has at least.
 	floor, keep, deletes uint64
+	unit                 uint32
 }
 
 // newSpace is the space of a file of end pages, whose newest superblock has that
 // number. All pages but those of superblocks are free.
 func newSpace(file env.File, end uint32, super uint64) *space {
 	s := &space{file: file, alloc: extent.New(table.FirstPage, end), frozen: super}
+	s.alloc.SetUnit(unitMin)
+	s.unit = unitMin
+	s.growing.SetRank(rankGrowing, "growing")
 	s.mu.SetRank(rankLeaf, "space")
 	return s
 }
@@ -71,23 +83,41 @@ func (p pagesFor) Alloc(pages uint32) (extent.Run, error) { return p.take(pages,
 
 // take is Alloc for a purpose: what is kept from that stays free.
 func (s *space) take(pages uint32, p purpose) (extent.Run, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for {
-		if s.alloc.FreePages() >= uint64(pages)+s.kept(p) {
-			if r, ok := s.alloc.Alloc(pages); ok {
-				return r, nil
-			}
+		r, seen, ok := s.tryTake(pages, p)
+		if ok {
+			return r, nil
 		}
-		if err := s.grow(pages, 0); err != nil {
+		if err := s.grow(seen, pages, 0); err != nil {
 			return extent.Run{}, err
 		}
 	}
 }
 
+// tryTake is take without asking the disk. It returns what grow wants to know.
+func (s *space) tryTake(pages uint32, p purpose) (r extent.Run, seen uint64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.alloc.LongPages()
+	if s.alloc.FreePages() >= uint64(pages)+s.kept(p) {
+		r, ok = s.alloc.Alloc(pages)
+	}
+	if long := s.alloc.LongPages(); ok && long < before && long < s.keptLong(p) {
+		s.alloc.Free(r)
+		return extent.Run{}, s.grown, false
+	}
+	return r, s.grown, ok
+}
+
 // grow makes at least so many pages free in one piece, and about as many as
-// more says.
-func (s *space) grow(pages, more uint32) error {
+// more says. The caller has seen that there are too few when the file had grown so
+// often: if it has grown since, that may do.
+func (s *space) grow(seen uint64, pages, more uint32) error {
+	s.growing.Lock()
+	defer s.growing.Unlock()
+	if s.grown != seen {
+		return nil
+	}
 	end := s.alloc.End()
 	more = max(pages, more, min(max(end/16, growMin), growMax))
 	if s.full {
@@ -106,11 +136,12 @@ func (s *space) grow(pages, more uint32) error {
 			err = s.lengthen(end + more)
 		}
 		if err == nil {
-			s.dry, s.full = 0, false
 			return nil
 		}
 		if more == pages || !errors.Is(err, env.ErrNoSpace) {
+			s.mu.Lock()
 			s.full = errors.Is(err, env.ErrNoSpace)
+			s.mu.Unlock()
 			return fmt.Errorf("make %s longer: %w", datafile.Name, err)
 		}
 	}
@@ -131,7 +162,8 @@ func within(r extent.Run) extent.Run {
 	return extent.Run{Page: from, Pages: to - from}
 }
 
-// fillHole makes granules of a hole free, for which the disk has room.
+// fillHole makes granules of a hole free, for which the disk has room. On a full disk
+// it asks for each granule of each hole. The caller holds s.growing.
 func (s *space) fillHole(pages, more uint32) (filled bool, err error) {
 	least := (pages + granule - 1) / granule * granule
 	for i, hole := range s.holes {
@@ -147,18 +179,24 @@ func (s *space) fillHole(pages, more uint32) (filled bool, err error) {
 			if !errors.Is(err, env.ErrNoSpace) {
 				return false, fmt.Errorf("fill a hole of %s: %w", datafile.Name, err)
 			}
-			if s.dry = pages; n > least {
+			if n > least {
 				n = n / 2 / granule * granule
 			} else {
 				at += granule // what lies behind may have room
 			}
 		}
 	}
+	s.mu.Lock()
+	s.dry = pages
+	s.mu.Unlock()
 	return false, nil
 }
 
-// fill makes a part of a hole free pages, which have room on the disk now.
+// fill makes a part of a hole free pages, which have room on the disk now. The caller
+// holds s.growing.
 func (s *space) fill(i int, r extent.Run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	hole := s.holes[i]
 	var rest []extent.Run
 	for _, part := range []extent.Run{{Page: hole.Page, Pages: r.Page - hole.Page}, {Page: uint32(r.End()), Pages: uint32(hole.End() - r.End())}} {
@@ -168,6 +206,13 @@ func (s *space) fill(i int, r extent.Run) {
 	}
 	s.holes = slices.Replace(s.holes, i, i+1, rest...)
 	s.alloc.Free(r)
+	s.hasGrown()
+}
+
+// hasGrown records that there is more to take, or to fill. The caller holds s.growing
+// and s.mu.
+func (s *space) hasGrown() {
+	s.grown++
 	s.dry, s.full = 0, false
 }
 
@@ -179,17 +224,20 @@ func (s *space) unknown() {
 	}
 	for _, span := range s.alloc.All() {
 		if r := within(span.Run); !span.Retired && r.Pages > 0 {
-			s.dig(r)
+			dug := s.dig(r)
+			invariant.Check(dug, "a hole is made of pages that are not free: %v", r)
 		}
 	}
 }
 
-// dig makes a hole of free pages.
-func (s *space) dig(r extent.Run) {
-	err := s.alloc.Reserve(r)
-	invariant.Check(err == nil, "a hole is made of pages that are not free: %v", err)
+// dig makes a hole of free pages; false: some of them are in use.
+func (s *space) dig(r extent.Run) bool {
+	if s.alloc.Reserve(r) != nil {
+		return false
+	}
 	i, _ := slices.BinarySearchFunc(s.holes, r, func(a, b extent.Run) int { return cmp.Compare(a.Page, b.Page) })
 	s.holes = slices.Insert(s.holes, i, r)
+	return true
 }
 
 // back sees to it that a write to r finds room on the disk, although it may be
@@ -201,6 +249,7 @@ func (s *space) back(r extent.Run) error {
 	return nil
 }
 
+// lengthen makes the file longer. The caller holds s.growing.
 func (s *space) lengthen(end uint32) error {
 	size := int64(end) * extent.PageSize
 	if f, ok := s.file.(env.SpaceFile); ok {
@@ -211,7 +260,10 @@ func (s *space) lengthen(end uint32) error {
 	} else if err := s.file.Truncate(size); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.alloc.Grow(end)
+	s.hasGrown()
 	return nil
 }
 
@@ -323,28 +375,41 @@ func (s *space) trim() (bytes int64, err error) {
 	if !ok {
 		return 0, nil
 	}
+	s.growing.Lock()
+	defer s.growing.Unlock()
+	s.mu.Lock()
+	spans := s.alloc.All()
+	s.mu.Unlock()
+	for _, span := range slices.Backward(spans) {
+		if r := s.digIn(span); r.Pages > 0 {
+			if err := f.Discard(r.Addr(), r.Bytes()); err != nil {
+				return bytes, fmt.Errorf("give back %v of %s: %w", r, datafile.Name, err)
+			}
+			bytes += r.Bytes()
+		}
+	}
+	s.mu.Lock()
+	s.hasGrown()
+	s.mu.Unlock()
+	return bytes, nil
+}
+
+// digIn makes a hole of what is free in a span, as far as the reserve allows. It
+// returns no pages if somebody has taken some of them meanwhile.
+func (s *space) digIn(span extent.Span) extent.Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kept := s.kept(forPuts)
-	for _, span := range slices.Backward(s.alloc.All()) {
-		free := s.alloc.FreePages()
-		if span.Retired || free <= kept {
-			continue
-		}
-		r := within(span.Run)
-		if over := uint64(r.Pages) + kept; over > free {
-			cut := min(uint32(over-free+granule-1)/granule*granule, r.Pages)
-			r = extent.Run{Page: r.Page + cut, Pages: r.Pages - cut}
-		}
-		if r.Pages == 0 {
-			continue
-		}
-		if err := f.Discard(r.Addr(), r.Bytes()); err != nil {
-			return bytes, fmt.Errorf("give back %v of %s: %w", r, datafile.Name, err)
-		}
-		bytes += r.Bytes()
-		s.dig(r)
+	kept, free := s.kept(forPuts), s.alloc.FreePages()
+	if span.Retired || free <= kept {
+		return extent.Run{}
 	}
-	s.dry, s.full = 0, false
-	return bytes, nil
+	r := within(span.Run)
+	if over := uint64(r.Pages) + kept; over > free {
+		cut := min(uint32(over-free+granule-1)/granule*granule, r.Pages)
+		r = extent.Run{Page: r.Page + cut, Pages: r.Pages - cut}
+	}
+	if r.Pages == 0 || !s.dig(r) {
+		return extent.Run{}
+	}
+	return r
 }

@@ -20,12 +20,15 @@ type tree struct {
 	nextID     uint64
 	kept       upkeep
 	jobs       []*trunk.Job
-	merged     int64        // jobs that were committed and have ended
-	spoiled    []*trunk.Job // merges that could not read an input
-	refused    []refusal    // merges that found no room
+	merged     int64               // jobs that were committed and have ended
+	spoiled    []*trunk.Job        // merges that could not read an input
+	refused    map[pivot][]refusal // merges that found no room
+	unflushed  unflushed
 }
 
-func (t *tree) init(db *DB) { t.db, t.branches = db, map[uint64]*trunk.Branch{} }
+func (t *tree) init(db *DB) {
+	t.db, t.branches, t.refused = db, map[uint64]*trunk.Branch{}, map[pivot][]refusal{}
+}
 
 // load makes the tree of a root, which is nil in an empty store. Recovery calls
 // it when it has added the branches.
@@ -219,6 +222,11 @@ func (t *tree) upkeep() *upkeep {
 		if w.Largest > 0 {
 			t.kept.pages += mergedPages(w.Largest, 8)
 		}
+		var index int64
+		for _, b := range t.branches {
+			index = max(index, int64(b.Meta.Index.Len))
+		}
+		t.db.space.setUnit(index)
 		t.db.space.setDeletes(t.db.opt.Tuning.MemtableBytes, w.Partitions)
 	}
 	return &t.kept

@@ -103,7 +103,7 @@ func TestWaitDuringTheMergeOfACaller(t *testing.T) {
 	compactors(db, 1)
 	eventually(t, db, func() bool { return db.work.working == 0 })
 	db.mu.Lock()
-	db.tree.refused = nil
+	clear(db.tree.refused)
 	db.mu.Unlock()
 	from := db.metrics.compactions.Load()
 	tried := func() int64 { return db.metrics.compactions.Load() - from }

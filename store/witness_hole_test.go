@@ -113,4 +113,3 @@ func (f *lazyFile) Sync() error {
 	}
 	return f.SpaceFile.Sync()
 }
-

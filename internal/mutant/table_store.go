@@ -463,8 +463,8 @@ func treeMutants() []Mutant {
 		{
 			Name: "store/tree/flush-is-two-moments", Kind: NotAtomic, In: "store", Packages: []string{"store"}, Run: "TestMergesBesideAFlush",
 			Breaks: "Readers meet a memtable both in memory and in the tree, and count its operands twice.",
-			Old:    "\tdb.cache.Advance()\n\tdb.uncache(m)\n\tdb.mu.Lock()\n\tdb.tree.attach(out...)\n\tmems =",
-			New:    "\tdb.mu.Lock()\n\tdb.tree.attach(out...)\n\tdb.publish(db.current.Load().mems)\n\tdb.cache.Advance()\n\tdb.mu.Unlock()\n\tdb.uncache(m)\n\tdb.mu.Lock()\n\tmems =",
+			Old:    "\tdb.cache.Advance()\n\tdb.uncache(m)\n\tdb.mu.Lock()\n\tdb.tree.attach(out...)\n\tmems :=",
+			New:    "\tdb.mu.Lock()\n\tdb.tree.attach(out...)\n\tdb.publish(db.current.Load().mems)\n\tdb.cache.Advance()\n\tdb.mu.Unlock()\n\tdb.uncache(m)\n\tdb.mu.Lock()\n\tmems :=",
 		},
 		{
 			Name: "store/tree/operands-on-a-record-of-a-newer-tree", Kind: NotAtomic, In: "store", Packages: []string{"store"}, Run: "TestATreeThat",

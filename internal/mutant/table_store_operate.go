@@ -29,7 +29,7 @@ func operateMutants() []Mutant {
 			"if !db.full.Swap(true) {", "if db.full.Store(true); true {"),
 		op("room-for-deletes-is-room", WrongAnswer, "store", "TestNotifyOfTrouble$",
 			"A delete that succeeds on a full disk says that there is room again.",
-			"\tif err == nil {\n\t\tm.granted, m.keep", "\tif db.hasRoom(); err == nil {\n\t\tm.granted, m.keep"),
+			"\tif ok {\n\t\tm.granted, m.keep", "\tif db.hasRoom(); ok {\n\t\tm.granted, m.keep"),
 		op("the-event-of-a-flush-has-no-bytes", WrongAnswer, "store", "TestNotify$",
 			"The event of a flush does not say what was written.",
 			"_ = db.flushed(m, out, start, nil)", "_ = db.flushed(m, nil, start, nil)"),

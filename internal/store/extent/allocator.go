@@ -20,6 +20,7 @@ type Allocator struct {
 	// calls.
 	retired      []retired
 	retiredPages uint64
+	retiredLong  uint64 // in long runs
 }
 
 type retired struct {
@@ -75,6 +76,7 @@ func (a *Allocator) Retire(r Run, generation uint64) {
 	}
 	a.retired = slices.Insert(a.retired, at, retired{r, generation})
 	a.retiredPages += uint64(r.Pages)
+	a.retiredLong += a.free.longIn(r)
 }
 
 // Release makes free what was retired at the generation or before, and returns
@@ -91,6 +93,7 @@ func (a *Allocator) Release(generation uint64) []Run {
 	for i, old := range a.retired[:n] {
 		runs[i] = old.run
 		a.retiredPages -= uint64(old.run.Pages)
+		a.retiredLong -= a.free.longIn(old.run)
 		a.put(old.run)
 	}
 	a.retired = slices.Delete(a.retired, 0, n)
@@ -148,6 +151,26 @@ func (a *Allocator) FreePages() uint64 { return a.freePages }
 
 // RetiredPages is the number of pages that wait for Release.
 func (a *Allocator) RetiredPages() uint64 { return a.retiredPages }
+
+// SetUnit sets how many pages a long run has at least: a new Allocator takes every run
+// for long. It costs as much as All.
+func (a *Allocator) SetUnit(pages uint32) {
+	a.free.unit, a.free.long, a.retiredLong = pages, 0, 0
+	for _, s := range a.All() {
+		if s.Retired {
+			a.retiredLong += a.free.longIn(s.Run)
+		} else {
+			a.free.long += a.free.longIn(s.Run)
+		}
+	}
+}
+
+// LongPages is the number of free pages in long runs: Alloc has at least so many for
+// pieces that are much shorter than these.
+func (a *Allocator) LongPages() uint64 { return a.free.long }
+
+// RetiredLongPages is the number of pages in long runs that wait for Release.
+func (a *Allocator) RetiredLongPages() uint64 { return a.retiredLong }
 
 // End is the page after the file's last one.
 func (a *Allocator) End() uint32 { return a.end }

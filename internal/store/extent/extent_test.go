@@ -72,6 +72,7 @@ func (m *model) count(letter byte) (n uint64) {
 type machine struct {
 	alloc *Allocator
 	model model
+	unit  uint32
 }
 
 // part draws a run of pages that all have the letter.
@@ -128,6 +129,11 @@ func (m *machine) Release(t *rapid.T) {
 	}
 }
 
+func (m *machine) SetUnit(t *rapid.T) {
+	m.unit = rapid.Uint32Range(0, 40).Draw(t, "pages")
+	m.alloc.SetUnit(m.unit)
+}
+
 func (m *machine) Reserve(t *rapid.T) {
 	r := Run{rapid.Uint32Range(0, uint32(len(m.model.pages))+3).Draw(t, "page"), rapid.Uint32Range(0, 20).Draw(t, "pages")}
 	want := r.Pages > 0 && r.End() <= uint64(len(m.model.pages)) && m.model.is(r, '.')
@@ -165,6 +171,7 @@ func (m *machine) Check(t *rapid.T) {
 		t.Fatalf("End() = %d, want %d", got, want)
 	}
 	var free []Run
+	var long, retiredLong uint64
 	seen := model{pages: make([]byte, len(m.model.pages))}
 	for _, s := range m.alloc.All() {
 		if s.Retired {
@@ -172,12 +179,23 @@ func (m *machine) Check(t *rapid.T) {
 			if s.Generation != m.model.generations[s.Page] {
 				t.Fatalf("%v are of generation %d, want %d", s.Run, s.Generation, m.model.generations[s.Page])
 			}
+			if s.Pages >= m.unit { // in the pieces in which they were given back
+				retiredLong += uint64(s.Pages)
+			}
 		} else {
 			free = append(free, s.Run)
 		}
 	}
 	if want := m.model.runs('.'); !slices.Equal(free, want) {
 		t.Fatalf("free: %v, want %v", free, want)
+	}
+	for _, r := range m.model.runs('.') {
+		if r.Pages >= m.unit {
+			long += uint64(r.Pages)
+		}
+	}
+	if a, b := m.alloc.LongPages(), m.alloc.RetiredLongPages(); a != long || b != retiredLong {
+		t.Fatalf("%d free and %d retired pages in runs of %d, want %d and %d", a, b, m.unit, long, retiredLong)
 	}
 	if got, want := seen.runs('r'), m.model.runs('r'); !slices.Equal(got, want) {
 		t.Fatalf("retired: %v, want %v", got, want)
@@ -194,7 +212,7 @@ func TestAgainstABitmap(t *testing.T) {
 		m.Check(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"Alloc": m.Alloc, "AllocAgain": m.Alloc, "Free": m.Free, "Retire": m.Retire,
-			"Release": m.Release, "Reserve": m.Reserve, "Grow": m.Grow, "": m.Check,
+			"Release": m.Release, "Reserve": m.Reserve, "Grow": m.Grow, "SetUnit": m.SetUnit, "": m.Check,
 		})
 	})
 }
@@ -314,6 +332,8 @@ func TestValidateBites(t *testing.T) {
 		{"free neighbours pages 22 to 30 and pages 30 to 40 are two runs", func(a *Allocator) { a.put(Run{22, 7}); a.free.nodes[3].run.Pages = 8 }},
 		{"98 free and 1 retired pages are counted as 99 and 1", func(a *Allocator) { a.freePages++ }},
 		{"98 free and 1 retired pages are counted as 98 and 2", func(a *Allocator) { a.retiredPages++ }},
+		{"98 free and 1 retired pages in long runs are counted as 99 and 1", func(a *Allocator) { a.free.long++ }},
+		{"98 free and 1 retired pages in long runs are counted as 98 and 2", func(a *Allocator) { a.retiredLong++ }},
 		{"not in the order of their generations at 1", func(a *Allocator) {
 			a.retired = append(a.retired, retired{Run{12, 1}, 1})
 			a.retiredPages++

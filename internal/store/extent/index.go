@@ -31,6 +31,17 @@ type index struct {
 	roots [2]uint32
 	spare uint32 // list of unused nodes, by left[byPage]
 	count int
+	// long is the number of pages in runs of at least unit pages.
+	unit uint32
+	long uint64
+}
+
+// longIn is how many pages of a run count as long.
+func (x *index) longIn(r Run) uint64 {
+	if r.Pages < x.unit {
+		return 0
+	}
+	return uint64(r.Pages)
 }
 
 func newIndex() index { return index{nodes: make([]node, 1, 16)} }
@@ -64,6 +75,7 @@ func (x *index) insert(r Run) {
 	x.roots[byPage] = x.join(byPage, x.roots[byPage], n)
 	x.roots[bySize] = x.join(bySize, x.roots[bySize], n)
 	x.count++
+	x.long += x.longIn(r)
 }
 
 // remove takes out a run that is in the index.
@@ -74,6 +86,7 @@ func (x *index) remove(r Run) {
 	x.nodes[n] = node{left: [2]uint32{x.spare, 0}}
 	x.spare = n
 	x.count--
+	x.long -= x.longIn(r)
 }
 
 // resize gives a run that is in the index another extent that keeps its place
@@ -84,6 +97,7 @@ func (x *index) resize(old, r Run) {
 	x.nodes[n].left[bySize] = 0
 	x.nodes[n].right[bySize] = 0
 	x.roots[bySize] = x.join(bySize, root, n)
+	x.long += x.longIn(r) - x.longIn(old)
 }
 
 // join puts node n into the tree below root and returns the tree's root.

@@ -11,7 +11,7 @@ func (a *Allocator) Validate() error {
 	if err := a.free.validate(); err != nil {
 		return err
 	}
-	var free, kept uint64
+	var free, kept, long, keptLong uint64
 	var last Span
 	for i, s := range a.All() {
 		switch {
@@ -26,8 +26,10 @@ func (a *Allocator) Validate() error {
 		}
 		if s.Retired {
 			kept += uint64(s.Pages)
+			keptLong += a.free.longIn(s.Run)
 		} else {
 			free += uint64(s.Pages)
+			long += a.free.longIn(s.Run)
 		}
 		last = s
 	}
@@ -38,6 +40,9 @@ func (a *Allocator) Validate() error {
 		if a.retired[i-1].generation > a.retired[i].generation {
 			return fmt.Errorf("extent: retired runs are not in the order of their generations at %d", i)
 		}
+	}
+	if long != a.LongPages() || keptLong != a.RetiredLongPages() {
+		return fmt.Errorf("extent: %d free and %d retired pages in long runs are counted as %d and %d", long, keptLong, a.LongPages(), a.RetiredLongPages())
 	}
 	return nil
 }
