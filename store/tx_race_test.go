@@ -138,13 +138,15 @@ func TestConflictsInSeveralMemtables(t *testing.T) {
 // commits whatever comes between.
 func TestReadersHaveNoConflicts(t *testing.T) {
 	db := open(t, sim.NewDisk(), tiny())
-	reader, writer := db.Begin(), db.Begin()
-	must(t, reading("k")(reader))
-	must(t, writer.Put([]byte("k"), []byte("mine")))
-	must(t, db.Put([]byte("k"), []byte("theirs")))
-	must(t, reader.Commit(store.NoSync))
-	must(t, writer.Commit(store.NoSync))
-	check(t, db, map[string]string{"k": "mine"})
+	for _, w := range []store.Write{store.NoSync, store.Sync} {
+		reader, writer := db.Begin(), db.Begin()
+		must(t, reading("k")(reader))
+		must(t, writer.Put([]byte("k"), []byte("mine")))
+		must(t, db.Put([]byte("k"), []byte("theirs")))
+		must(t, reader.Commit(w))
+		must(t, writer.Commit(w))
+		check(t, db, map[string]string{"k": "mine"})
+	}
 	must(t, db.Close())
 }
 
