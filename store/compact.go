@@ -193,7 +193,7 @@ func (db *DB) mergeJob(j *trunk.Job, p purpose) ([]*trunk.Branch, error) {
 	if len(keep.Tombstones()) > 0 {
 		parts = 1
 	}
-	return db.writeBranches(keep, p, parts, j.Bytes()/int64(parts), records/int64(parts), j.Bottom)
+	return db.writeBranches(db.slowly(keep, p), p, parts, j.Bytes()/int64(parts), records/int64(parts), j.Bottom)
 }
 
 // yieldEvery is the number of messages that a merge writes between two checks

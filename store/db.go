@@ -64,6 +64,7 @@ type DB struct {
 	room        room
 	full        atomic.Bool // the last put that asked for room was refused
 	pacing      pacing
+	rate        rate
 	notices     notices
 	txs         transactions
 	copies      atomic.Uint64 // made by Checkpoint

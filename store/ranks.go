@@ -18,5 +18,5 @@ const (
 	rankGrowing                               // space.growing: the file system is asked for room
 	rankDB                                    // DB.mu
 	rankViews                                 // views.mu
-	rankLeaf                                  // durability.mu, space.mu, readers.mu, alarm.mu, notices.mu: one of them at a time
+	rankLeaf                                  // durability.mu, space.mu, readers.mu, alarm.mu, notices.mu, rate.mu: one of them at a time
 )

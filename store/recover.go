@@ -87,6 +87,7 @@ func newDB(world env.Env, dir string, o Options) *DB {
 	db.history.init(db)
 	db.pacing.init(db)
 	db.notices.init(db)
+	db.rate.init(db.clock)
 	db.room.init()
 	db.readers.init()
 	db.views.init()

@@ -5,6 +5,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -316,7 +317,11 @@ const recordMin = 24
 // Both are taken before all other locks, mu first.
 type room struct {
 	mu, tight invariant.Mutex
+	calls     atomic.Int32 // that make room, or wait to
 }
+
+// wanted reports whether some call makes room.
+func (r *room) wanted() bool { return r.calls.Load() > 0 }
 
 func (r *room) init() {
 	r.mu.SetRank(rankRoom, "room")
@@ -325,6 +330,8 @@ func (r *room) init() {
 
 // alone makes room with f; one call at a time does.
 func (r *room) alone(f func() (bool, error)) (bool, error) {
+	r.calls.Add(1)
+	defer r.calls.Add(-1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return f()

@@ -47,6 +47,8 @@ type schedule struct {
 	witnessWanted bool
 	waiting       int // calls of Wait
 	working       int // compactors that are not idle
+	hired         int // compactors that there are
+	limits        Limits
 	quiet         bool
 	trimmed       bool // since something was last done
 	held          bool // an ingest ends: changes wait
@@ -93,12 +95,13 @@ func (s *schedule) start() {
 	if t.Inline || s.db.opt.ReadOnly {
 		return
 	}
-	s.workers.Add(2 + t.Workers)
+	s.workers.Add(2)
 	go s.flusher()
 	go s.journaler()
-	for range t.Workers {
-		go s.compactor()
-	}
+	s.db.mu.Lock()
+	s.working = 0
+	s.hire(s.mayWork())
+	s.db.mu.Unlock()
 	s.watchIdle()
 }
 
@@ -184,6 +187,9 @@ func (db *DB) step(alpha float64, r *refusals) (did bool, err error) {
 			r.flush, r.err, err = true, cmp.Or(r.err, err), nil
 		}
 		return true, err
+	}
+	if db.work.limitsNow().Paused {
+		return false, nil
 	}
 	r.ask(db)
 	j := db.nextJob(alpha, r)
@@ -314,11 +320,11 @@ func (db *DB) handOver() error {
 	return db.flushMems(false)
 }
 
-func (s *schedule) compactor() {
+func (s *schedule) compactor(worker int) {
 	defer s.workers.Done()
 	db := s.db
 	for r := (refusals{}); ; {
-		j := s.awaitMerge(&r)
+		j := s.awaitMerge(worker, &r)
 		if j == nil {
 			return
 		}
@@ -345,7 +351,7 @@ func (s *schedule) compactor() {
 
 // awaitMerge returns the next compaction that was not refused, or nil when the
 // store is closing. An idle store gives space back meanwhile.
-func (s *schedule) awaitMerge(r *refusals) *trunk.Job {
+func (s *schedule) awaitMerge(worker int, r *refusals) *trunk.Job {
 	db := s.db
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -355,9 +361,11 @@ func (s *schedule) awaitMerge(r *refusals) *trunk.Job {
 			r.ask(db)
 			db.mu.Lock()
 		}
-		if j := db.nextJobLocked(s.alpha(), r); j != nil {
-			s.trimmed = false
-			return j
+		if s.mayMerge(worker) {
+			if j := db.nextJobLocked(s.alpha(), r); j != nil {
+				s.trimmed = false
+				return j
+			}
 		}
 		if s.alpha() == alphaIdle && !s.trimmed && db.err() == nil {
 			s.trimmed = true
@@ -424,10 +432,10 @@ func (s *schedule) await() error {
 	s.failed = nil
 	s.wake()
 	for db.err() == nil && s.failed == nil && !db.closing.Load() &&
-		(s.working > 0 || !s.trimmed || len(db.current.Load().mems) > 1 || db.tree.due(db.policy(alphaIdle))) {
+		(s.working > 0 || !s.trimmed || len(db.current.Load().mems) > 1 || s.mergesDue()) {
 		// Not while only a memtable is being written, or a caller merges: the workers, or
 		// Wait itself, are woken when that ends.
-		if s.working == 0 && (!s.trimmed || !db.tree.merging() && db.tree.due(db.policy(alphaIdle))) {
+		if s.working == 0 && (!s.trimmed || !db.tree.merging() && s.mergesDue()) {
 			s.wake() // a caller's merge was refused, so it is due again
 		}
 		s.idle.Wait()

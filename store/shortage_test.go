@@ -325,7 +325,7 @@ func TestMergesThatGiveBackSpaceGoOn(t *testing.T) {
 	db.work.working = 1
 	db.mu.Unlock()
 	db.work.workers.Add(1)
-	go db.work.compactor()
+	go db.work.compactor(0)
 	db.mu.Lock()
 	for db.work.working > 0 { // it rests when it has nothing more to do
 		db.work.idle.Wait()

@@ -22,7 +22,7 @@ func compactors(db *DB, n int) {
 	db.mu.Unlock()
 	db.work.workers.Add(n)
 	for range n {
-		go db.work.compactor()
+		go db.work.compactor(0)
 	}
 }
 
