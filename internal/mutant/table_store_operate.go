@@ -54,7 +54,7 @@ func operateMutants() []Mutant {
 			"if least := now.Add(-rateCredit); r.paid < least {", "if least := now.Add(-rateCredit); true {"),
 		op("a-new-rate-waits-for-the-old-one", Stuck, "store", "TestMergesKeepToTheirRate$",
 			"A merge that waits does not notice that the limit was lifted.",
-			"for !over() && r.isNow(sets) {", "for !over() {"),
+			"for !over() && r.isNow(sets) {", "for !over() && sets >= 0 {"),
 		op("a-pause-is-not-for-workers", WrongAnswer, "store", "TestPaused$",
 			"Workers merge while they are paused.",
 			"return !s.limits.Paused && worker < s.mayWork()", "return worker < s.mayWork()"),
@@ -69,11 +69,7 @@ func operateMutants() []Mutant {
 			"return !s.limits.Paused && worker < s.mayWork()", "return !s.limits.Paused"),
 		op("workers-are-not-hired", Stuck, "store", "TestWorkers$",
 			"There are never more workers than at the beginning.",
-			"s.hire(s.mayWork())
-	}
-	s.wake()", "s.hire(1)
-	}
-	s.wake()"),
+			"s.hire(s.mayWork())\n\t}\n\ts.wake()", "s.hire(1)\n\t}\n\ts.wake()"),
 		op("quantile-below-the-value", WrongAnswer, "internal/store/histogram", "TestQuantiles$",
 			"A quantile is one rank too low.",
 			"if float64(rank) < q*float64(n) {\n\t\trank++", "if float64(rank) < q*float64(n) {\n\t\trank--"),
