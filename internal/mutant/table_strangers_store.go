@@ -230,7 +230,7 @@ func fullMutants() []Mutant {
 			"s.working == 1 && !db.tree.merging() {", "s.working == 1 {", "TestWaitDuringTheMergeOfACaller"),
 		full("wait-wakes-workers-while-a-caller-merges", "store",
 			"Wait and the workers wake each other for as long as a caller merges, each time for a merge without room.",
-			"|| !db.tree.merging() && db.tree.due", "|| db.tree.due", "TestWaitDuringTheMergeOfACaller"),
+			"|| !db.tree.merging() && s.mergesDue", "|| s.mergesDue", "TestWaitDuringTheMergeOfACaller"),
 		full("refused-merges-hide-the-others", "store",
 			"On a full disk the first merge at the bottom without room is tried for ever, and those behind it are not made.",
 			"k.Bottom == j.Bottom && bytes.Equal(k.Lo, j.Lo) {", "k.Bottom == j.Bottom {", "TestRefusalsHideNoOther"),
