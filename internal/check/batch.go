@@ -28,7 +28,8 @@ type batch struct {
 	// lowest bits say, or 0. They are in the set, or on disk, and were found no
 	// later than by the chunk that meets them again.
 	recent []uint64
-	// constrained reports that InModel has to be asked.
+	// constrained reports that the model has constraints, so that InModel must
+	// be called.
 	constrained bool
 }
 
@@ -46,8 +47,8 @@ type gathered struct {
 	met    bool // the state is one that was met before
 }
 
-// gather is called for every successor where there is a judge. It leaves to
-// candidate what cannot wait, after all that was gathered before.
+// gather collects every successor of a worker that has a judge. A successor
+// that cannot wait goes to candidate, after everything collected before it.
 func (w *worker) gather(action int, state State) error {
 	b, inside, err := &w.batch, true, error(nil)
 	if b.constrained {
@@ -74,10 +75,12 @@ func (w *worker) gather(action int, state State) error {
 	return nil
 }
 
-// batchBytesMax bounds the states of a batch, but for the last.
+// batchBytesMax bounds the bytes of the states in a batch; the last state may
+// exceed it.
 const batchBytesMax = 1 << 20
 
-// examine does with what was gathered what candidate would have done.
+// examine does for the collected successors what candidate would have done for
+// each.
 func (w *worker) examine() error {
 	b := &w.batch
 	if len(b.items) == 0 {
@@ -110,8 +113,9 @@ func (w *worker) examine() error {
 	return err
 }
 
-// touch reads the places where the fingerprints would lie, but for those that
-// were met lately.
+// touch reads the slots of the collected fingerprints, except those that the
+// worker has met recently, so that they are in the cache when they are looked
+// up.
 func (b *batch) touch(set *fpset.Seen) {
 	for i := range b.items {
 		it := &b.items[i]

@@ -94,7 +94,7 @@ const (
 	modelBytesMax    = 1 << 34
 )
 
-// keeper writes checkpoints.
+// keeper writes the checkpoints of a search.
 type keeper struct {
 	st      *store
 	o       Checkpoint
@@ -105,8 +105,8 @@ type keeper struct {
 
 func newKeeper(st *store, o Checkpoint) *keeper { return &keeper{st: st, o: o} }
 
-// poll keeps a checkpoint if it is time for one, or if the search is to be left: it then
-// returns the error that says so.
+// poll writes a checkpoint if one is due. If Leave asks to end the search, poll writes
+// it too and returns the error that ends the search.
 func (k *keeper) poll() error {
 	leave := k.o.Leave != nil && k.st.s.level.waiting() > 0 && k.o.Leave()
 	if !leave && (k.o.Due == nil || !k.o.Due()) {
@@ -127,7 +127,7 @@ const interrupted = "the search was interrupted"
 // holds reports whether the last manifest names a file.
 func (k *keeper) holds(name string) bool { return slices.Contains(k.durable, name) }
 
-// manifest is a checkpoint but for its files.
+// manifest is everything in a checkpoint except the files that it names.
 type manifest struct {
 	Schema   string         `json:"schema"`
 	Identity []IdentityPart `json:"identity"`
@@ -173,15 +173,15 @@ type keptTape struct {
 	Blocks []spill.Block `json:"blocks"`
 }
 
-// taped is a tape of the search, and where the manifest has it: its blocks from the
-// one on that is needed.
+// taped is a tape of the search and its entry in the manifest: the blocks that are
+// still needed, from the first of them on.
 type taped struct {
 	tape **spill.Tape
 	from int
 	kept *keptTape
 }
 
-// foundViolation is a violation that a search went on after.
+// foundViolation is a violation after which the search continued.
 type foundViolation struct {
 	Verdict   Verdict `json:"verdict"`
 	Index     int     `json:"index"`
@@ -191,7 +191,7 @@ type foundViolation struct {
 	Last      []byte  `json:"last"`
 }
 
-// identity is what the search depends on, the checker's part included.
+// identity is what a checkpoint depends on, including the checker's own part.
 func (k *keeper) identity() []IdentityPart {
 	o := k.st.s.o
 	return append(slices.Clone(k.o.Identity),
@@ -246,7 +246,7 @@ func (k *keeper) write() error {
 	return k.commit(&m, append(names, m.Model.Name))
 }
 
-// writeModel writes what the model wants to be kept.
+// writeModel writes the model's part of a checkpoint.
 func (k *keeper) writeModel(m *manifest) error {
 	m.Model = keptFile{Name: fmt.Sprintf("model-%d", k.seq)}
 	var data bytes.Buffer
@@ -259,8 +259,8 @@ func (k *keeper) writeModel(m *manifest) error {
 	return writeFile(k.st.disk, m.Model.Name, data.Bytes())
 }
 
-// commit makes the manifest durable, and then removes the files that only the
-// one before had named.
+// commit makes the manifest durable and then removes the files that only the
+// previous manifest named.
 func (k *keeper) commit(m *manifest, names []string) error {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -275,7 +275,8 @@ func (k *keeper) commit(m *manifest, names []string) error {
 	if err := k.st.disk.SyncDir("."); err != nil {
 		return err
 	}
-	// Until it is known which manifest is there, the files of both are.
+	// If it is unknown which manifest is on the disk, the files of both must
+	// stay.
 	before := k.durable
 	k.durable = append(slices.Clone(before), names...)
 	if err := k.st.disk.Rename(fresh, manifestName); err != nil {
@@ -299,7 +300,8 @@ func crcBytes(b []byte) []byte {
 	return []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}
 }
 
-// writeFile makes a durable file; its name is not durable yet.
+// writeFile writes a file and syncs it. The caller must sync the directory, or
+// the file may lose its name.
 func writeFile(d env.Disk, name string, data []byte) (err error) {
 	f, err := d.Open(name, true)
 	if err != nil {
@@ -317,7 +319,7 @@ func writeFile(d env.Disk, name string, data []byte) (err error) {
 	return f.Sync()
 }
 
-// readFile reads a file of at most so many bytes.
+// readFile reads a file of at most max bytes.
 func readFile(d env.Disk, name string, most int64) (data []byte, err error) {
 	f, err := d.Open(name, false)
 	if err != nil {
@@ -340,7 +342,7 @@ func readFile(d env.Disk, name string, most int64) (data []byte, err error) {
 	return data, nil
 }
 
-// end removes the checkpoint of a search that has come to its end.
+// end removes the checkpoint after the search has finished.
 func (k *keeper) end() error {
 	if len(k.durable) == 0 {
 		return nil
@@ -348,7 +350,8 @@ func (k *keeper) end() error {
 	if err := k.st.disk.Remove(manifestName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// A manifest must not come back when its files are gone.
+	// Remove the manifest durably before its files: a manifest that came back
+	// without them would be corrupt.
 	if err := k.st.disk.SyncDir("."); err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ type deepening struct {
 // deepFrame is the part of pending that holds states of one depth which wait.
 type deepFrame struct{ start, next, end int }
 
-// run makes the rounds.
+// run runs the rounds.
 func (d *deepening) run() error {
 	broken, err := d.ev.Assumptions()
 	if err == nil && len(broken) > 0 {
@@ -188,8 +188,8 @@ func (d *deepening) round() error {
 	return nil
 }
 
-// enter makes the first of the states that wait the one of the path at this
-// depth, and says how many bytes it took there.
+// enter moves the first waiting state of this depth onto the path and returns
+// how many bytes it took while it waited.
 func (d *deepening) enter(depth int, waiting []byte) int {
 	action, w := binary.Uvarint(waiting)
 	state, rest := cut(waiting[w:])
@@ -230,8 +230,8 @@ func (d *deepening) expand(depth int) error {
 	return nil
 }
 
-// candidate is called for every state that the model computes. What must hold of
-// it was evaluated in an earlier round unless it is at the depth of this one.
+// candidate is called for every state that the model computes. A state above the
+// deepest level of this round was checked in an earlier round.
 func (d *deepening) candidate(action int, state State) error {
 	r := &d.out.Result
 	count := &r.Init
@@ -276,8 +276,9 @@ func (d *deepening) candidate(action int, state State) error {
 	return nil
 }
 
-// meet has the state visited, unless it is so at this depth or at a lesser one
-// anyhow, and says whether that is the first time in this round.
+// meet decides whether to visit the state at this depth: not if this round
+// visits it at this depth or a smaller one anyway. It also reports whether this
+// round meets the state for the first time.
 func (d *deepening) meet(action int, state State, depth int, count *Coverage) (bool, error) {
 	id := state
 	if d.can.Key != nil {
@@ -312,7 +313,8 @@ func (d *deepening) meet(action int, state State, depth int, count *Coverage) (b
 	return true, nil
 }
 
-// broken notes a violation by the candidate, or an error in evaluating it.
+// broken records that the candidate violates a property, or that the property
+// could not be evaluated.
 func (d *deepening) broken(action int, state State, verdict Verdict, index int, err error) error {
 	v := &violation{verdict: verdict, asked: verdict, index: index, action: action, last: slices.Clone(state)}
 	if err != nil {
@@ -326,7 +328,7 @@ func (d *deepening) broken(action int, state State, verdict Verdict, index int, 
 	return errFound
 }
 
-// conclude makes the result of how the last round ended.
+// conclude turns the end of the last round into the result.
 func (d *deepening) conclude(err error) error {
 	r, e := &d.out.Result, (*EvalError)(nil)
 	d.o.Monitor.computed.Store(d.out.Computed)
@@ -366,7 +368,7 @@ func (d *deepening) conclude(err error) error {
 	return nil
 }
 
-// unasked lists the properties of behaviours, which a deepening does not check.
+// unasked lists the properties of behaviours, which deepening does not check.
 func (d *deepening) unasked() {
 	asked := d.m.Capabilities().Live
 	if asked == nil {
@@ -379,7 +381,7 @@ func (d *deepening) unasked() {
 	}
 }
 
-// accuse makes the violation of what was found, with the path to it.
+// accuse builds the violation and the path to it.
 func (d *deepening) accuse() {
 	v, r := d.found, &d.out.Result
 	out := Violation{Verdict: v.verdict, Index: v.index, Err: v.err, Property: v.property(d.info)}

@@ -4,18 +4,18 @@ package check
 
 import "math/bits"
 
-// depths is a table of fixed size that remembers, for states by their
-// fingerprints, the least depth at which they were met, and in which round that
-// was last so. A fingerprint has its place among depthsWays neighbours. Where
-// these are all taken, the deepest of them is forgotten, or what is to be
-// remembered if that is deeper: the fewer states lie before a state, the more
-// may follow it.
+// depths is a table of fixed size. For each state, by its fingerprint, it
+// remembers the smallest depth at which the state was met and the last round
+// that met it there. A fingerprint may lie in any of depthsWays neighbouring
+// slots. If all of them are taken, the deepest entry is forgotten, or the new
+// one if it is deeper: a state near the initial states usually has more states
+// behind it.
 type depths struct {
 	slots     []depthSlot
 	forgotten int64
 }
 
-// depthSlot is a state; its depth is 0 where there is none.
+// depthSlot holds one state; depth is 0 in an empty slot.
 type depthSlot struct {
 	fp           uint64
 	depth, round uint32
@@ -26,13 +26,14 @@ const (
 	depthsSlotBytes = 16
 )
 
-// newDepths makes a table for at least so many states.
+// newDepths returns a table for at least n states.
 func newDepths(states int) *depths {
 	return &depths{slots: make([]depthSlot, max(depthsWays, 1<<bits.Len(uint(states-1))))}
 }
 
-// meet remembers a state and says whether it is to be visited at this depth:
-// whether it was not visited so in this round, and was never met at a lesser one.
+// meet remembers a state and reports whether to visit it at this depth: the state
+// was never met at a smaller depth, and this round has not visited it at this
+// one.
 func (t *depths) meet(fp uint64, depth, round int) bool {
 	first := int(fp) & (len(t.slots) - 1) &^ (depthsWays - 1)
 	now := depthSlot{fp, uint32(depth), uint32(round)}

@@ -9,8 +9,8 @@ import "sync/atomic"
 type ending struct {
 	now  atomic.Pointer[stop] // the search ends
 	soon atomic.Pointer[stop] // the search ends with the segment, and is kept
-	// keeps reports that the search can be kept at the end of a segment: there are
-	// segments, and it is wanted.
+	// keeps reports whether the search may end with a checkpoint at the end of a
+	// segment: it has segments, and the caller wants the checkpoint.
 	keeps atomic.Bool
 }
 
@@ -25,8 +25,8 @@ func (e *ending) interrupt(v Verdict, reason string) {
 	e.now.CompareAndSwap(nil, &stop{v, reason})
 }
 
-// finish ends the search where it is to be kept at the end of the segment then, else
-// at once.
+// finish ends the search: at the end of the segment if the search is to be
+// checkpointed there, otherwise at once.
 func (e *ending) finish(v Verdict, reason string) {
 	if e.keepsSegments() {
 		e.soon.CompareAndSwap(nil, &stop{v, reason})
@@ -41,7 +41,7 @@ func (e *ending) stopped() bool { return e.now.Load() != nil }
 func (e *ending) why() *stop    { return e.now.Load() }
 func (e *ending) due() *stop    { return e.soon.Load() }
 
-// keepSegments says that from now on the search ends with whole segments, and
-// keepsSegments whether it does.
+// keepSegments makes the search end only at the end of a segment from now on;
+// keepsSegments reports whether it does.
 func (e *ending) keepSegments()       { e.keeps.Store(true) }
 func (e *ending) keepsSegments() bool { return e.keeps.Load() }

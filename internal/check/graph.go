@@ -45,7 +45,8 @@ type graphBuilder struct {
 	levels   []int // the first state of each level
 	begun    bool  // the initial states are known
 	expanded int   // states of which the steps are known
-	// expandedTo, unless it is nil, is called now and then with that number.
+	// expandedTo, if not nil, is called from time to time with the number of
+	// expanded states.
 	expandedTo func(n int)
 	steps      int64
 	failed     []uint32 // states of which not every successor can be computed
@@ -57,13 +58,13 @@ type graphBuilder struct {
 	// balance is called between two ranges.
 	balance func() error
 
-	// What ends the exploration; 0 is no limit.
+	// The limits that end the exploration; 0 means no limit.
 	statesMax, levelsMax int
 	stepsMax             int64
 }
 
-// graphStep is a step of the state that is being joined. Where the actions of
-// steps are not wanted, all have the same.
+// graphStep is a step of the state being joined. If the caller does not need
+// the actions of steps, all steps have the same one.
 type graphStep struct{ to, action uint32 }
 
 // stepWorker evaluates the successors of a range of states.
@@ -103,8 +104,8 @@ func newGraphBuilder(ctx context.Context, m Model, workers int, states *rows) *g
 	return b
 }
 
-// build explores the model, as far as levelsMax says. Where more is wanted later, it
-// goes on.
+// build explores the model up to levelsMax. A later call with a larger levelsMax
+// continues from there.
 func (b *graphBuilder) build() error {
 	if !b.begun {
 		if err := b.roots(); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/spill"
 )
 
-// level holds the states that wait: those of the level that is being expanded,
-// and those of the next one. It belongs to the goroutine of run. Workers never
-// see it: they read the states of their chunks.
+// level holds the waiting states: those of the level being expanded and those
+// of the next one. Only the goroutine of run uses it: workers read the states
+// of their chunks instead.
 type level struct {
 	current, next *spill.Tape // states behind their lengths
 	at            position    // in current: the first state that is not expanded
@@ -28,14 +28,14 @@ type position struct{ block, offset int }
 // levelName is the name of a tape's file.
 func levelName(level int) string { return fmt.Sprintf("level-%d", level) }
 
-// errNoLength reports that a level is not what was written.
+// errNoLength reports that the bytes of a level are not what the search wrote.
 var errNoLength = errors.New("check: a level of the search is damaged")
 
 func newLevel(disk env.Disk) level {
 	return level{current: spill.NewTape(disk, levelName(0)), next: spill.NewTape(disk, levelName(1))}
 }
 
-// waiting is how many states are not expanded, and inLevel how many of them are
+// waiting is the number of states not yet expanded, inLevel the number of those
 // in the current level.
 func (l *level) waiting() int64 { return l.left + l.ahead }
 func (l *level) inLevel() int64 { return l.left }
@@ -43,7 +43,8 @@ func (l *level) inLevel() int64 { return l.left }
 // expanded is how many states were expanded.
 func (l *level) expanded() int64 { return int64(l.number) }
 
-// depth is how many states the shortest path to those of the current level has.
+// depth is the number of states on a shortest path to a state of the current
+// level.
 func (l *level) depth() int { return l.index }
 
 // opens reports whether the next state to be added is the first of the next level.
@@ -55,7 +56,7 @@ func (l *level) add(n int, states []byte) {
 	l.ahead += int64(n)
 }
 
-// pass moves over n states that were expanded; the last of them ends at to.
+// pass skips n states that were expanded; the last of them ends at to.
 func (l *level) pass(n int, to position) {
 	if n == 0 {
 		return
@@ -111,14 +112,15 @@ func (l *level) cut(g *segment, most, size int) (states int, err error) {
 	return states, nil
 }
 
-// release gives up the blocks of the current level that are behind.
+// release frees the blocks of the current level that lie behind the first
+// waiting state.
 func (l *level) release() { l.current.Release(l.at.block) }
 
-// held is the memory that the states take, and stored their size on disk.
+// held is the memory that the states take, stored their size on disk.
 func (l *level) held() int64   { return l.current.Held() + l.next.Held() }
 func (l *level) stored() int64 { return l.current.Stored() + l.next.Stored() }
 
-// spill moves both levels to disk where they take more than room bytes.
+// spill moves both levels to disk if they take more than room bytes.
 func (l *level) spill(room int64) error {
 	if l.held() <= room {
 		return nil

@@ -13,14 +13,14 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// lineage remembers of every state how it was reached, so that a trace can be
-// shown without computing anything again. A state's record has its parent, its
-// action, and how its bytes differ from its parent's. States are numbered in
-// the order in which one worker would find them, so parents never decrease from
-// one record to the next and are written as the difference, in one number with
-// the action; a record of a small step takes five to ten bytes. Records lie on
-// a tape, which goes to disk where memory is short, and some are indexed: the
-// first of each block at least.
+// lineage remembers how every state was reached, so that a trace can be shown
+// without evaluating the model again. The record of a state has its parent, its
+// action, and the difference between its bytes and its parent's. States are
+// numbered in the order in which one worker would find them, so parents never
+// decrease from one record to the next; a record stores the increase, in one
+// number with the action. The record of a small step takes five to ten bytes.
+// Records lie on a tape, which moves to disk when memory is short. Some records
+// are indexed, at least the first of each block.
 type lineage struct {
 	tape    *spill.Tape
 	codes   uint64 // how many values an action has, the initial one included
@@ -209,7 +209,7 @@ func (l *lineage) path(i uint32) ([]Step, error) {
 func (l *lineage) size() int64   { return l.tape.Held() + int64(cap(l.samples))*16 }
 func (l *lineage) stored() int64 { return l.tape.Stored() }
 
-// spill moves the lineage to disk where it takes more than room bytes.
+// spill moves the lineage to disk if it takes more than room bytes.
 func (l *lineage) spill(room int64) error {
 	if l.size() <= room {
 		return nil

@@ -39,21 +39,21 @@ type liveGraph struct {
 	cache        []cachedAtom
 	remembers    bool // there is memory for known
 
-	// How much may still be computed and asked for, where that is bounded.
+	// What may still be computed and looked up, if that is bounded.
 	bounded                bool
 	evaluations, questions int64
 }
 
-// errSpent is that more is asked of a graph than it was bounded to.
+// errSpent reports that the bound on computations or lookups is reached.
 var errSpent = errors.New("check: a periodic check takes too long")
 
-// bound bounds how many values of atoms are computed from now on, and how often
-// anything is asked for; 0 is no bound.
+// bound limits how many values of atoms are computed from now on, and how many
+// lookups are made; 0 means no limit.
 func (g *liveGraph) bound(evaluations, questions int64) {
 	g.bounded, g.evaluations, g.questions = questions > 0, evaluations, questions
 }
 
-// spend takes what is asked for off the bounds.
+// spend counts a lookup against the bounds.
 func (g *liveGraph) spend(evaluations int64) error {
 	if g.questions--; g.bounded {
 		if g.evaluations -= evaluations; g.questions < 0 || g.evaluations < 0 {
@@ -131,7 +131,7 @@ func (g *liveGraph) build() error {
 	return g.balance()
 }
 
-// keep takes over the steps from the next state.
+// keep stores the steps from the next state.
 func (g *liveGraph) keep(row []graphStep) {
 	g.row = g.row[:0]
 	from := uint32(g.steps.n)
@@ -145,7 +145,7 @@ func (g *liveGraph) keep(row []graphStep) {
 	g.steps.add(g.row)
 }
 
-// balance moves to disk what there is no memory for.
+// balance moves to disk what exceeds the memory bound.
 func (g *liveGraph) balance() error {
 	if g.budget == 0 {
 		return nil
@@ -167,8 +167,8 @@ func (g *liveGraph) balance() error {
 	return nil
 }
 
-// liveTablesMin and liveRoomMin are what a graph and a search in it may always
-// take.
+// liveTablesMin and liveRoomMin are the bytes that a graph, and a search in it,
+// may always use.
 const (
 	liveTablesMin = 1 << 20
 	liveRoomMin   = 1 << 20
@@ -218,8 +218,8 @@ func (g *liveGraph) States() int { return g.number }
 // Initial is how many of them are initial.
 func (g *liveGraph) Initial() int { return g.initial }
 
-// Steps is where the steps from a state lead. One that is not expanded has none but
-// that which is understood.
+// Steps returns where the steps from a state lead. A state that is not expanded has
+// only the implicit step to itself.
 func (g *liveGraph) Steps(s uint32) ([]byte, error) {
 	if err := g.spend(0); err != nil || int(s) >= g.steps.n {
 		return nil, err

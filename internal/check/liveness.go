@@ -115,8 +115,8 @@ func liveness(ctx context.Context, m Model, o Options, g *liveGraph, r *Result) 
 	return nil
 }
 
-// remark warns of what makes properties hold although they say less than was meant.
-// Where that is not known, nothing is said.
+// remark warns of properties that hold for a trivial reason. It says nothing if the
+// reason cannot be determined.
 func (g *liveGraph) remark(ctx context.Context, asked *Live, r *Result) error {
 	if len(r.Violations) > 0 || len(r.Info.Unchecked) > 0 {
 		return nil
@@ -181,10 +181,11 @@ func (g *liveGraph) remarkFairness(ctx context.Context, asked *Live, r *Result) 
 	return nil
 }
 
-// stateTextMax is how long a state may be in a sentence, in bytes.
+// stateTextMax is the largest length of a state shown within a sentence, in
+// bytes.
 const stateTextMax = 300
 
-// brief is a state in a sentence.
+// brief returns a state as text that fits into a sentence.
 func brief(state []Binding) string {
 	var b strings.Builder
 	for i, v := range state {
@@ -200,7 +201,8 @@ func brief(state []Binding) string {
 	return b.String()
 }
 
-// unsure notes that a property cannot be decided, since an atom has no value.
+// unsure records that a property cannot be decided because an atom has no
+// value.
 func (l *Live) unsure(p LiveProperty, failed *AtomError, r *Result) {
 	reason := failed.Error()
 	if l.Assume.Mentions(failed.Atom) {
@@ -220,7 +222,7 @@ func (r *Result) accused(property string) bool {
 	})
 }
 
-// Unasked notes in r that the properties were not to be checked.
+// Unasked records in r that the caller did not want the properties checked.
 func (l *Live) Unasked(r *Result) {
 	for _, p := range l.Properties {
 		unchecked := Unchecked{Property: p.Name, Reason: "only safety was to be checked"}
@@ -231,8 +233,8 @@ func (l *Live) Unasked(r *Result) {
 	Options{SafetyOnly: true}.incomplete(r)
 }
 
-// incomplete makes of r the result of a search that has left properties out, if
-// it has.
+// incomplete makes r the result of a search that has omitted properties, if it
+// has.
 func (o Options) incomplete(r *Result) {
 	if len(r.Info.Unchecked) == 0 {
 		return

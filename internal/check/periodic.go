@@ -104,15 +104,15 @@ func (c *periodic) kept() *keptPeriodic {
 	return &k
 }
 
-// resume goes on after what a checkpoint has, which may be nil.
+// resume continues from the contents of a checkpoint, which may be nil.
 func (c *periodic) resume(k *keptPeriodic) {
 	if c != nil && k != nil && k.Level > c.Level {
 		c.keptPeriodic = *k
 	}
 }
 
-// valid reports whether what a checkpoint has can be: found is how many violations the
-// search has found.
+// valid reports whether the contents of a checkpoint are possible; found is the number
+// of violations that the search has found.
 func (k *keptPeriodic) valid(m Model, info Info, found int) bool {
 	asked := map[string]bool{}
 	for _, p := range m.Capabilities().Live.Properties {
@@ -136,14 +136,14 @@ func (k *keptPeriodic) valid(m Model, info Info, found int) bool {
 	return k.Level > 0 && k.Checks >= 0
 }
 
-// accepts reports whether what a checkpoint has can be what this search has kept, where
-// found is how many violations it has found. What another process has found is judged
-// there.
+// accepts reports whether the contents of a checkpoint can come from this search; found
+// is the number of violations that it has found. If another process makes the checks,
+// that process judges them.
 func (c *periodic) accepts(k *keptPeriodic, info Info, found int) bool {
 	return c == nil || c.ask != nil || k == nil || k.valid(c.m, info, found)
 }
 
-// newPeriodic returns nil where nothing is to be checked during the search.
+// newPeriodic returns nil if nothing is to be checked during the search.
 func newPeriodic(ctx context.Context, m Model, o Options) *periodic {
 	switch {
 	case o.Checker != nil:
@@ -209,7 +209,7 @@ func (c *periodic) decide(q PeriodicQuery) (end bool, err error) {
 	return false, nil
 }
 
-// has reports whether a file may be one of the graph, which another process may have
+// has reports whether a file may belong to the graph, which another process may have
 // made.
 func (c *periodic) has(name string) bool {
 	return c != nil && (c.ask != nil || c.g != nil) && strings.HasPrefix(name, graphName)

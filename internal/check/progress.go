@@ -16,23 +16,23 @@ type progress struct {
 	before   atomic.Int64 // states computed before the search was resumed
 }
 
-// joined says how far the search is, after a segment.
+// joined publishes the progress after a segment.
 func (p *progress) joined(s Stats) {
 	p.distinct.Store(s.Distinct)
 	p.queue.Store(s.Queue)
 	p.depth.Store(int64(s.Depth))
 }
 
-// resumed says how far the search was that is gone on with.
+// resumed publishes the progress that the resumed search had made.
 func (p *progress) resumed(s Stats) {
 	p.before.Store(s.Generated)
 	p.joined(s)
 }
 
-// began says how many distinct initial states there are.
+// began publishes the number of distinct initial states.
 func (p *progress) began(roots int64) { p.roots.Store(roots) }
 
-// onDisk says how many bytes are on disk.
+// onDisk publishes the number of bytes on disk.
 func (p *progress) onDisk(bytes int64) { p.disk.Store(bytes) }
 
 // known is how many distinct states there were after the last segment.

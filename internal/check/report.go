@@ -19,8 +19,8 @@ type report struct {
 	levels   []int64    // distinct states by their distance from the initial ones
 	broken   []string   // assumptions
 	last     *violation // ends the search
-	// Where the search goes on after violations: the first of every property, and
-	// which have one.
+	// If the search continues after violations: the first violation of each
+	// property, and which properties have one.
 	violations []*violation
 	known      []bool
 	err        error
@@ -75,13 +75,13 @@ func (r *report) property(v *violation) int {
 // knows reports whether property n is known to be violated.
 func (r *report) knows(n int) bool { return r.known[n] }
 
-// accuse takes over a violation that ends the search, which may be nil.
+// accuse records a violation that ends the search; v may be nil.
 func (r *report) accuse(v *violation) { r.last = v }
 
-// assume takes over which assumptions are false.
+// assume records which assumptions are false.
 func (r *report) assume(broken []string) { r.broken = broken }
 
-// fail takes over an error of the world or of a worker, and says whether it is the
+// fail records an error of the world or of a worker and reports whether it is the
 // first.
 func (r *report) fail(err error) bool {
 	if err == nil || r.err != nil {
@@ -117,7 +117,8 @@ func (r *report) count(c *chunk, opens bool) {
 	}
 }
 
-// judge takes over what is wrong in a chunk, and says whether it ends the search.
+// judge records what is wrong in a chunk and reports whether that ends the
+// search.
 func (r *report) judge(c *chunk) bool {
 	for _, v := range c.notes {
 		r.note(v)
@@ -223,7 +224,7 @@ func (r *report) result(o Options, why *stop, describe func(*violation) (Violati
 	return out, nil
 }
 
-// nothing warns of a search to the end that has visited no state.
+// nothing warns that a complete search has visited no state.
 func nothing(info Info, s Stats) []string {
 	switch {
 	case len(info.Actions) == 0 || s.Distinct > 0:

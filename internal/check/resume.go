@@ -104,8 +104,8 @@ func parseManifest(data []byte) (*manifest, error) {
 	return &m, nil
 }
 
-// valid says what is wrong with the figures of a manifest that is otherwise
-// whole.
+// valid describes what is wrong with the figures of a manifest that decodes
+// well.
 func (m *manifest) valid(s *search) error {
 	items := func(t keptTape) (n int64) {
 		for _, b := range t.Blocks {
@@ -130,8 +130,8 @@ func (m *manifest) valid(s *search) error {
 	return errors.Join(m.validFiles(), m.validFigures(), m.validSamples(), m.validFound(s))
 }
 
-// validFiles holds names against what they would be: a file that a search goes
-// on with must not get the name of one that it writes.
+// validFiles checks the names of files: a file that the search continues with
+// must not have a name that the search will write.
 func (m *manifest) validFiles() error {
 	bad := func(name string) error {
 		return fmt.Errorf("%q is no file of it: %w", name, spill.ErrCorrupt)
@@ -159,7 +159,7 @@ func (m *manifest) validFiles() error {
 	return nil
 }
 
-// validFigures holds figures against each other.
+// validFigures checks the figures of a manifest against each other.
 func (m *manifest) validFigures() error {
 	var generated, distinct, levels int64
 	sign := int64(0) // negative where a figure is
@@ -182,7 +182,7 @@ func (m *manifest) validFigures() error {
 	return nil
 }
 
-// validSamples holds the samples, the first of each block, against the blocks.
+// validSamples checks the samples, the first of each block, against the blocks.
 func (m *manifest) validSamples() error {
 	if len(m.Samples) != len(m.Lineage.Blocks) {
 		return fmt.Errorf("%d blocks have %d samples: %w", len(m.Lineage.Blocks), len(m.Samples), spill.ErrCorrupt)

@@ -183,9 +183,9 @@ func (s *search) explore() {
 	s.join()
 }
 
-// chunkSize is how many states a chunk of the next segment has: few enough for
-// all workers to have something to do to the end, and for what they find to
-// stay below their shares.
+// chunkSize is the number of states in a chunk of the next segment: small
+// enough that all workers stay busy to the end, and that their finds fit into
+// their shares of the memory.
 func (s *search) chunkSize() int {
 	size := min(int64(chunkStatesMax), s.level.inLevel()/int64(8*len(s.workers)))
 	if generated, expanded := s.report.generated(), s.level.expanded(); generated > 0 && expanded > 0 {
@@ -253,7 +253,8 @@ func (s *search) joinChunk(c *chunk) {
 	s.level.pass(c.expanded, c.end)
 }
 
-// ended ends the search, between two segments, where that was to be awaited.
+// ended ends the search between two segments if it was waiting for the end of
+// the segment.
 func (s *search) ended() {
 	e := s.ending.due()
 	if e == nil || s.over() || s.level.waiting() == 0 {
@@ -263,7 +264,8 @@ func (s *search) ended() {
 	s.ending.interrupt(e.verdict, e.reason)
 }
 
-// late is closed when the end of a segment is not awaited any longer.
+// late is closed when the search must not wait for the end of the segment any
+// longer.
 func (s *search) late() <-chan struct{} {
 	if s.o.Checkpoint == nil {
 		return nil
@@ -296,7 +298,7 @@ func (s *search) tapes(m *manifest) []taped {
 	return append([]taped{s.lineage.taped(m)}, s.level.tapes(m)...)
 }
 
-// drop lets go of what only the search needs.
+// drop frees what only the search needs.
 func (s *search) drop() {
 	s.set, s.lineage, s.level = nil, nil, level{}
 	for _, w := range s.workers {
@@ -304,7 +306,7 @@ func (s *search) drop() {
 	}
 }
 
-// remark takes over what the model has to say of its states.
+// remark records the model's remarks about its states.
 func (s *search) remark(r *Result) {
 	if remarks := s.m.Capabilities().Remarks; remarks != nil && s.report.remarkable() && !s.ending.stopped() {
 		r.Warnings = append(r.Warnings, remarks(s.evaluators())...)

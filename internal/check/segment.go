@@ -40,9 +40,9 @@ type chunk struct {
 	violation *violation
 	notes     []*violation
 
-	// What it still owns in the end: how many states by action and in all, the
-	// first of them in the worker's candidates, the parent of the last, and
-	// their bytes in the worker's records and states.
+	// What the chunk owns in the end: the number of states by action and in
+	// all, the first of them among the worker's candidates, the parent of the
+	// last, and their bytes in the worker's records and states.
 	kept            []int64
 	found, first    int
 	lastParent      uint32
@@ -93,7 +93,7 @@ func (g *segment) begin() {
 	g.full.Store(false)
 }
 
-// explore has every worker do something, and returns when all are done.
+// explore has every worker call f, and returns when all have.
 func (g *segment) explore(workers []*worker, do func(*worker)) {
 	g.open.Store(true)
 	inParallel(workers, do)
@@ -113,7 +113,7 @@ func inParallel(workers []*worker, do func(*worker)) {
 // closed reports whether no worker explores the segment.
 func (g *segment) closed() bool { return !g.open.Load() }
 
-// take gives out the next chunk, as long as one is needed.
+// take hands out the next chunk as long as one is needed.
 func (g *segment) take() (k int64, ok bool) {
 	if g.full.Load() {
 		return 0, false
@@ -125,7 +125,8 @@ func (g *segment) take() (k int64, ok bool) {
 // needs reports whether no chunk before k has ended the search.
 func (g *segment) needs(k int64) bool { return k <= g.last.Load() }
 
-// endWith makes k the last chunk that is needed, unless an earlier one is.
+// endWith makes k the last chunk that is needed, unless an earlier one already
+// is.
 func (g *segment) endWith(k int64) {
 	for {
 		was := g.last.Load()

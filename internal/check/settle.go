@@ -57,11 +57,11 @@ func (m *marks) all() { m.top, m.unsettled = fpset.Old, 0 }
 // settled reports whether that is so already.
 func (m *marks) settled() bool { return m.top == fpset.Old }
 
-// weigh decides whether the marks of a segment in which so many states were found
-// stay in a set of so many slots.
+// weigh decides whether the marks of a segment stay in the set, given the number
+// of states found and the number of slots.
 func (m *marks) weigh(found int, slots int64) { m.kept = m.kept && int64(found)*keepMin > slots }
 
-// used says that the chunks of a segment have had their marks.
+// used records that the chunks of a segment have used their marks.
 func (m *marks) used(chunks int) {
 	if m.kept {
 		m.top += fpset.Mark(chunks)
@@ -83,7 +83,7 @@ func (m *marks) waiting() int64 { return m.unsettled }
 func (m *marks) alone() bool    { return m.direct }
 func (m *marks) recorded() bool { return m.kept }
 
-// mark finds marks for the chunks of the next segment.
+// mark assigns marks to the chunks of the next segment.
 func (s *search) mark(alone bool) {
 	s.quiet()
 	s.marks.begin(alone, s.store.dropped())
@@ -101,9 +101,9 @@ func (s *search) settleAll() {
 	s.marks.all()
 }
 
-// settle makes the workers find out which of the states that they found are
-// theirs. After it every fingerprint of a chunk that was done is settled, or has a
-// mark that is not above the highest one.
+// settle makes the workers determine which of the states that they found they own.
+// Afterwards every fingerprint of a finished chunk is settled, or has a mark not
+// above the highest one.
 func (s *search) settle() {
 	found := 0
 	for _, w := range s.workers {

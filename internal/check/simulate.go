@@ -296,7 +296,7 @@ func (w *walker) walk(n int64) {
 	w.stats.Longest = max(w.stats.Longest, len(w.path))
 }
 
-// stop reports whether a walk ends with what its last step has brought up.
+// stop reports whether a walk ends because of what its last step has shown.
 func (w *walker) stop(n, generated int64, err error) bool {
 	var e *EvalError
 	switch {
@@ -326,7 +326,7 @@ func (w *walker) stop(n, generated int64, err error) bool {
 	}
 }
 
-// finish joins what the walkers know.
+// finish joins the results of the walkers.
 func (s *simulation) finish(r *Simulation, walkers []*walker) error {
 	var best *walkEnd
 	for _, w := range walkers {
@@ -359,7 +359,7 @@ func (s *simulation) finish(r *Simulation, walkers []*walker) error {
 	return nil
 }
 
-// end makes of an error at the start the simulation's result.
+// end turns an error at the start into the result of the simulation.
 func (w *walker) end(r *Simulation, err error) error {
 	var e *EvalError
 	switch {
@@ -399,9 +399,9 @@ func (w *walker) tell(r *Simulation, end *walkEnd) error {
 	return nil
 }
 
-// shorten leaves out what a trace can do without: from each state it goes at
-// once to the latest state of the trace that is a successor. The last fixed
-// steps stay.
+// shorten removes detours from a trace: each state is followed at once by the
+// latest state of the trace that is one of its successors. The last fixed steps
+// stay.
 func (w *walker) shorten(path []Step, fixed int) ([]Step, error) {
 	if len(path) == 0 {
 		return nil, nil

@@ -126,8 +126,9 @@ func (st *store) balance() error {
 	return nil
 }
 
-// poll keeps a checkpoint where it is time for one. What is kept must be whole:
-// all initial states are known, or those whose successors are.
+// poll writes a checkpoint if one is due. The search must be in a consistent
+// state: either all initial states are known, or all successors of the states
+// expanded so far.
 func (st *store) poll() error {
 	if st == nil || st.keeper == nil || st.s.over() {
 		return nil
@@ -136,7 +137,7 @@ func (st *store) poll() error {
 	return st.keeper.poll()
 }
 
-// last keeps a checkpoint at the end of a search that is not at its end.
+// last writes a checkpoint at the end of a search that is not complete.
 func (st *store) last() error {
 	defer func() { st.s.progress.onDisk(st.bytes()) }()
 	return st.keeper.keep()

@@ -21,7 +21,8 @@ type worker struct {
 	// key and atLevel are capabilities of ev, nil where it has none.
 	key     func() (State, error)
 	atLevel func(states int)
-	// all is that of ev, or judge, where the search goes on after violations.
+	// all is ev's or judge's method that names all broken properties, if the
+	// search continues after violations.
 	all   Further
 	visit Visit
 	// judge answers about candidates in batches; nil where they are not gathered.
@@ -55,7 +56,8 @@ type worker struct {
 	found     *violation
 	fatal     error
 
-	// What the search went on after in the current chunk, each property once.
+	// The violations in the current chunk after which the search continued, one
+	// per property.
 	notes []*violation
 	noted []bool
 
@@ -81,7 +83,7 @@ const candidateBytes = 24
 // package.
 var errFound = errors.New("check: violation found")
 
-// start makes the evaluator, in the goroutine that first needs it.
+// start makes the evaluator, in the goroutine that needs it first.
 func (w *worker) start() {
 	if w.ev != nil {
 		return
@@ -159,8 +161,8 @@ func (w *worker) fail(err error) {
 	w.s.ending.interrupt(Interrupted, "a worker failed")
 }
 
-// failed is the violation that an error of the model is; another error ends
-// the run.
+// failed turns an error of the model into a violation; any other error ends the
+// run.
 func (w *worker) failed(err error) *violation {
 	if errors.Is(err, ErrStopped) {
 		return nil
@@ -360,8 +362,8 @@ func (w *worker) candidate(action int, state State) error {
 	return nil
 }
 
-// answer deals with a property that is broken, or has no value: the search ends
-// there, or it notes every property that is broken and goes on.
+// answer handles a property that is broken or has no value: the search ends
+// there, or it records every broken property and continues.
 func (w *worker) answer(action int, state State, verdict Verdict, index int, err error) error {
 	for w.all != nil && err == nil && index >= 0 {
 		w.note(&violation{verdict: verdict, asked: verdict, index: index,
@@ -378,8 +380,8 @@ func (w *worker) answer(action int, state State, verdict Verdict, index int, err
 	return w.broken(action, state, verdict, index, err)
 }
 
-// note keeps a violation that is the first of its property in the chunk, unless
-// an earlier level has one.
+// note records the first violation of each property in the chunk, unless an
+// earlier level has one.
 func (w *worker) note(v *violation) {
 	n := w.s.report.property(v)
 	if w.s.report.knows(n) || w.noted[n] {
@@ -392,8 +394,8 @@ func (w *worker) note(v *violation) {
 	w.notes = append(w.notes, v)
 }
 
-// claim makes the state one that was reached from the current one, unless it
-// was reached before, and says whether it did.
+// claim records that the state was reached from the current one, unless it was
+// reached before, and reports whether it was new.
 func (w *worker) claim(action int, state State) (bool, error) {
 	id := state
 	if w.key != nil {
@@ -407,7 +409,7 @@ func (w *worker) claim(action int, state State) (bool, error) {
 	return w.add(fp, action, state)
 }
 
-// add is claim for a state with the fingerprint.
+// add is claim for a state whose fingerprint is known.
 func (w *worker) add(fp uint64, action int, state State) (bool, error) {
 	switch o, was := w.adder.Add(fp, w.mark); {
 	case o == fpset.Present:

@@ -34,8 +34,8 @@ import (
 const (
 	// keptMax is how many programs are kept; each takes some megabytes.
 	keptMax = 40
-	// buildAge is the age from which on a directory in which a program was
-	// being made is one of a process that was killed.
+	// buildAge is the age after which a build directory is taken for that of a
+	// process that was killed.
 	buildAge = 24 * time.Hour
 	// buildPrefix is what the names of such directories begin with.
 	buildPrefix = "build-"
@@ -73,7 +73,7 @@ func New(source []byte) (*Program, error) {
 // Path is the file of the program, which may not exist yet.
 func (b *Program) Path() string { return filepath.Join(b.dir, b.hash) }
 
-// Cached reports whether the program is there. From now on it is one that was used.
+// Cached reports whether the program exists, and marks it as used now.
 func (b *Program) Cached() bool {
 	if _, err := os.Stat(b.Path()); err != nil {
 		return false
@@ -108,9 +108,9 @@ func (b *Program) Compile(ctx context.Context, processors int) error {
 			return err
 		}
 	}
-	// Without the paths of this directory in it, the engine is compiled once for
-	// all models. What the toolchain writes beside lies here too, and is removed
-	// even where the toolchain is killed.
+	// Leave the paths of this directory out of the output, so that the engine is
+	// compiled once for all models. The toolchain's temporary files lie here too
+	// and are removed even if the toolchain is killed.
 	build := exec.CommandContext(ctx, tool, "build", "-trimpath", "-o", "program", "./cmd/model")
 	build.Dir = work
 	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0", "GOTMPDIR="+work)
@@ -131,8 +131,8 @@ func (b *Program) Compile(ctx context.Context, processors int) error {
 	return nil
 }
 
-// forgetPrograms removes all but the latest used programs, and what processes
-// that were killed left.
+// forgetPrograms removes all programs but the most recently used ones, and what
+// killed processes left behind.
 func forgetPrograms(dir string, most int, now time.Time) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

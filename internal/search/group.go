@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/child"
 )
 
-// apart gives a command a group of processes of its own, which ends as a whole
-// when the command's context does.
+// apart gives a command a process group of its own, all of which ends when the
+// command's context does.
 func apart(cmd *exec.Cmd) {
 	cmd.SysProcAttr = child.Attributes()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -70,8 +70,8 @@ func (a *Adder) Add(fp uint64, m Mark) (o Outcome, was Mark) {
 	return o, was
 }
 
-// change does in a table what Add is to do, unless it wants a slot and there is
-// no room.
+// change does the work of Add in a table. It returns false if it needs a slot
+// and none is granted.
 func change(slots []uint64, key uint64, m Mark, room bool) (o Outcome, was Mark, done bool) {
 	for {
 		i, x := seek(slots, key)
@@ -90,9 +90,8 @@ func change(slots []uint64, key uint64, m Mark, room bool) (o Outcome, was Mark,
 	}
 }
 
-// grant has the adder, which wants to add key and may not, be able to: it gets
-// slots, after the table has grown where none are left. It waits where the table
-// is growing.
+// grant gives the adder slots, so that it can add key. If no slots are left, the
+// table grows first. grant waits while another goroutine grows the table.
 func (a *Adder) grant(n, key uint64) {
 	s, h := a.set, &a.set.shard[n]
 	h.mu.Lock()
@@ -118,8 +117,8 @@ func (a *Adder) grant(n, key uint64) {
 	}
 }
 
-// close takes back what the adders may take of a shard, and returns when none
-// of them changes its table any more, nor will.
+// close revokes the slots granted to the adders of a shard. When it returns, no
+// adder is changing the shard's table or will change it.
 func (s *Seen) close(n uint64) {
 	for _, a := range s.adders {
 		for word := &a.words[n]; ; runtime.Gosched() {

@@ -23,8 +23,9 @@ import (
 // front to end, and a table grows by a quarter only: from 10 to 12.5 bytes a
 // state, whatever their number.
 type Seen struct {
-	// The tables: fp<<8 | mark, 0 is an empty slot. Every lookup reads where
-	// its table is, so that is not beside what adders write.
+	// The tables. A slot holds fp<<8 | mark; 0 is an empty slot. Every lookup
+	// reads the pointer to its table, so the pointers must not share a cache
+	// line with anything that adders write.
 	tables [shards]atomic.Pointer[[]uint64]
 	shard  [shards]seenShard
 	adders []*Adder
@@ -70,7 +71,7 @@ func NewSeen() *Seen {
 	return s
 }
 
-// publish makes slots, of which so many are taken, the table of a shard.
+// publish installs slots as the table of a shard; taken of them are occupied.
 func (s *Seen) publish(n uint64, slots []uint64, taken int) {
 	s.tables[n].Store(&slots)
 	s.shard[n].room = roomOf(slots) - taken

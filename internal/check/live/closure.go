@@ -7,8 +7,8 @@ import (
 	"errors"
 )
 
-// ErrForm is that Stuck does not know: fairness is of another form, or ways to fair
-// behaviours are too entangled.
+// ErrForm reports that Stuck cannot decide: fairness has another form than it
+// knows, or the ways to fair behaviours are too entangled.
 var ErrForm = errors.New("live: whether this fairness is machine closed is not known")
 
 // Stuck looks for a state that can be reached and from which no behaviour that

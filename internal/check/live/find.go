@@ -13,7 +13,7 @@ import (
 // comes its first again. In a Loop of one state nothing happens.
 type Lasso struct{ Path, Loop []uint32 }
 
-// ErrTooLarge is that the product of a graph and an automaton has more nodes
+// ErrTooLarge reports that the product of graph and automaton has more nodes
 // than can be numbered.
 var ErrTooLarge = errors.New("live: the product of the state graph and the formula's automaton is too large")
 
@@ -90,7 +90,7 @@ func times(branches, choices [][]condition) [][]condition {
 	return out
 }
 
-// must adds a condition.
+// must adds a condition that a run has to satisfy.
 func (s *search) must(c condition) {
 	switch {
 	case c.often == nil:
@@ -134,8 +134,8 @@ type search struct {
 	taken int64
 
 	// What a run must satisfy in the limit: from some step on only, infinitely
-	// often each of often, and strong. Those of often that rejected a component
-	// last come first.
+	// often each of often, and strong. The conditions of often that rejected a
+	// component most recently come first.
 	only   []*Formula
 	often  []*Formula
 	strong []condition

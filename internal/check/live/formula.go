@@ -241,7 +241,7 @@ func conditionOf(f *Formula) (condition, bool) {
 		var c condition
 		for _, a := range f.Args {
 			d, ok := conditionOf(a)
-			// Of several <>[]q no single one stands for all.
+			// Several <>[]q cannot be joined into one.
 			if !ok || d.ever != nil && c.ever != nil {
 				return condition{}, false
 			}

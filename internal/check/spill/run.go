@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// ErrCorrupt is what errors satisfy that say that a file is not what was
-// written.
+// ErrCorrupt is wrapped by errors that report a file whose contents are not
+// what the search wrote.
 var ErrCorrupt = errors.New("the file is damaged")
 
 // A run is a file of fingerprints in ascending order, in pages:
@@ -119,7 +119,7 @@ func (w *Writer) Close() (*Run, error) {
 // addPage adds a page to the checksum of the run.
 func (r *Run) addPage(page []byte) { r.sum = crc32.Update(r.sum, castagnoli, page[:4]) }
 
-// Abandon closes the file of a run that is not to be.
+// Abandon closes the file of a run that will not be finished.
 func (w *Writer) Abandon() { w.r.file.Close() }
 
 // OpenRun opens a run that was closed, with so many fingerprints and this
@@ -293,8 +293,8 @@ func (r *Run) Find(fps []uint64, hit func(fp uint64)) error {
 	return nil
 }
 
-// match finds fps in pages from to to and returns how many of them it has
-// dealt with.
+// match finds the fingerprints fps in pages from to to and returns how many of
+// fps it has handled.
 func (r *Run) match(buf []byte, from, to int, fps []uint64, hit func(fp uint64)) int {
 	done := 0
 	for p := from; p < to; p++ {

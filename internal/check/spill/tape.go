@@ -83,7 +83,7 @@ func (t *Tape) buffer(need int) []byte {
 	return b
 }
 
-// sparesMax is how many blocks without use are kept for later.
+// sparesMax is the largest number of unused blocks that are kept for later.
 const sparesMax = 64
 
 // free takes the memory of a block back.

@@ -67,8 +67,8 @@ type Answer struct {
 	Ors, Ands []uint64
 }
 
-// Late is closed when a search that is to be kept at the end of its segment, as ctx has
-// ended, takes longer for that than SegmentWaitMax.
+// Late is closed when a search that should be checkpointed at the end of its segment,
+// because ctx has ended, takes longer than SegmentWaitMax to get there.
 func Late(ctx context.Context) <-chan struct{} {
 	late := make(chan struct{})
 	context.AfterFunc(ctx, func() { time.AfterFunc(SegmentWaitMax, func() { close(late) }) })
@@ -87,8 +87,8 @@ const tellEvery = 250 * time.Millisecond
 // themselves, and where it is not, the machines are KeyMachines.
 type Sizes struct{ Words, Bytes, Key int }
 
-// Main is the program; machine makes a machine. It does not return where
-// something is wrong with the world.
+// Main is the program; machine makes a machine. It does not return after an
+// error of the world.
 func Main(sizes Sizes, machine func() Machine) {
 	// The process that has started this one decides what an interrupt means, and closes
 	// the standard input to end the search.
@@ -175,8 +175,8 @@ func (j *Job) options(ctx context.Context, disk *folder, monitor *check.Monitor)
 	return o
 }
 
-// due says when checkpoints are to be kept, nil for never; clock tells for how
-// long the program has searched.
+// due returns the times at which to write checkpoints, nil for never; clock
+// returns how long the program has searched.
 func (j *Job) due(clock func() time.Duration) func() bool {
 	if j.Every <= 0 && j.First <= 0 {
 		return nil
@@ -192,8 +192,8 @@ func (j *Job) due(clock func() time.Duration) func() bool {
 	}
 }
 
-// tell says now and then how far the search is, until the function that it
-// returns is called, which tells what went wrong with that.
+// tell reports the progress from time to time until the returned function is
+// called, which returns the first error of reporting.
 func tell(to *gob.Encoder, m *check.Monitor) (silence func() error) {
 	stop := make(chan struct{})
 	var told error

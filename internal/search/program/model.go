@@ -19,9 +19,9 @@ type model struct {
 	machine func() Machine
 	workers []check.Worker // those of a search that came to its end
 
-	// What is kept in a checkpoint: what only the one who asked understands, the
-	// antecedents that were true in some state, and the bits that some and all
-	// states had, before the checkpoint.
+	// What a checkpoint holds: the part that only the process that started this
+	// one understands, the antecedents that were true in some state, and the
+	// bits that some and all states had before the checkpoint.
 	values    []byte
 	met       []bool
 	ors, ands []uint64
@@ -38,7 +38,8 @@ func (m *model) Info() check.Info                 { return m.job.Info }
 func (m *model) Show(check.State) []check.Binding { return nil }
 func (m *model) Durable() error                   { return nil }
 
-// Remarks notes the workers; what is to be said is said by the one who asked.
+// Remarks only remembers the workers; the process that started this one makes
+// the remarks.
 func (m *model) Remarks(workers []check.Worker) []string {
 	m.workers = workers
 	return nil
@@ -68,7 +69,7 @@ func (m *model) remarks(workers []check.Worker) (unmet []bool, ors, ands []uint6
 	return unmet, ors, ands
 }
 
-// errKept says that a checkpoint does not hold what a model writes.
+// errKept reports that a checkpoint does not hold what a model writes.
 var errKept = errors.New("program: what the checkpoint keeps of the model is damaged")
 
 // Restore reads what model.Model.Save has written: parts, each with its length before it.

@@ -58,9 +58,8 @@ func (m *model) newWorker() *worker {
 	return w
 }
 
-// apart is how many words lie between what one worker writes for every state and
-// what any other does: those of a cache line, for which processors would take
-// turns.
+// apart is the number of words between what two workers write for every state: a
+// cache line, over which processors would otherwise contend.
 const apart = 8
 
 // worker evaluates for one goroutine.
