@@ -276,9 +276,9 @@ func (d *deepening) candidate(action int, state State) error {
 	return nil
 }
 
-// meet decides whether to visit the state at this depth: not if this round
-// visits it at this depth or a smaller one anyway. It also reports whether this
-// round meets the state for the first time.
+// meet queues the state for a visit at this depth, unless this round visits it
+// at this depth or a smaller one anyway, and reports whether this round meets
+// it for the first time.
 func (d *deepening) meet(action int, state State, depth int, count *Coverage) (bool, error) {
 	id := state
 	if d.can.Key != nil {

@@ -93,7 +93,7 @@ func (g *segment) begin() {
 	g.full.Store(false)
 }
 
-// explore has every worker call f, and returns when all have.
+// explore has every worker call do, and returns when all have.
 func (g *segment) explore(workers []*worker, do func(*worker)) {
 	g.open.Store(true)
 	inParallel(workers, do)
