@@ -5,6 +5,7 @@ package durable_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -42,6 +43,7 @@ type oracle struct {
 	states  []string
 	durable int // states[durable] was reported durable
 	now     map[string]map[string]string
+	logs    map[string][]value.Value // long values, by instance
 }
 
 func (o *oracle) text() string {
@@ -150,7 +152,7 @@ func TestCrashes(t *testing.T) {
 		if err := durable.Format(options(d, seed+1, nil)); err != nil {
 			t.Fatal(err)
 		}
-		o := &oracle{states: []string{""}, now: map[string]map[string]string{}}
+		o := &oracle{states: []string{""}, now: map[string]map[string]string{}, logs: map[string][]value.Value{}}
 		for life := range uint64(3) {
 			h := &hook{Disk: d}
 			checking := false
@@ -203,11 +205,28 @@ func TestCrashes(t *testing.T) {
 				k := distsys.Kept{Life: l.Life(), N: n + 1, Done: env.IntN(r, 30) == 0}
 				for _, name := range []string{"x", "y", "z"} {
 					if env.IntN(r, 2) == 0 {
-						k.Vars = append(k.Vars, distsys.Var{Name: name, Value: value.Tuple(value.Int(int32(n)), value.String(strings.Repeat("v", env.IntN(r, 900))))})
+						k.Vars = append(k.Vars, distsys.Var{Name: name, Value: value.Tuple(value.Int(int32(n)), value.String(strings.Repeat(string(rune('a'+env.IntN(r, 26))), env.IntN(r, 900))))})
 					}
 				}
 				if env.IntN(r, 3) == 0 {
 					k.Shared = []distsys.Var{{Name: "shared", Value: value.Int(int32(n))}}
+				}
+				if env.IntN(r, 2) == 0 { // part of a long value: an append, the front, or an element
+					long := o.logs[instance]
+					switch i := env.IntN(r, len(long)+1); {
+					case env.IntN(r, 3) > 0 || len(long) < 100:
+						long = append(slices.Clone(long), value.Int(int32(n)), value.Int(int32(env.IntN(r, 1<<30))))
+					case i%2 == 0:
+						long = slices.Clone(long[i/2:])
+					default:
+						long = slices.Clone(long)
+						long[i-1] = value.String("changed")
+					}
+					if len(long) < 100 {
+						long = append(long, slices.Repeat([]value.Value{value.Int(7)}, 100)...)
+					}
+					o.logs[instance] = long
+					k.Vars = append(k.Vars, distsys.Var{Name: "log", Value: value.TupleOf(long)})
 				}
 				number, err := l.Append(instance, k)
 				if err != nil {
@@ -280,4 +299,87 @@ func TestRefused(t *testing.T) {
 	if _, err := l.Append("A(1)", distsys.Kept{}); !errors.Is(err, wal.ErrStopped) {
 		t.Errorf("closed: %v", err)
 	}
+}
+
+// TestIncrements counts the bytes that are written for a long sequence that grows,
+// loses its first elements and has others changed.
+func TestIncrements(t *testing.T) {
+	d := sim.NewDisk()
+	if err := durable.Format(options(d, 1, nil)); err != nil {
+		t.Fatal(err)
+	}
+	tasks := &byHand{}
+	o := options(d, 2, tasks)
+	o.CheckpointBytes = 1 << 30
+	written := 0
+	l, err := durable.Open(durable.Options{Env: env.Env{Disk: &counting{d, &written}, Random: o.Env.Random, Clock: o.Env.Clock}, Tasks: tasks,
+		Dir: o.Dir, System: o.System, Node: o.Node, CheckpointBytes: 1 << 30, Segment: 1 << 22})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var long []value.Value
+	for i := range int32(10_000) {
+		long = append(long, value.Int(i))
+	}
+	put := func(n uint64) {
+		if _, err := l.Append("A(1)", distsys.Kept{Life: 1, N: n, Vars: []distsys.Var{{Name: "log", Value: value.TupleOf(slices.Clone(long))}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(1)
+	tasks.run()
+	first := written
+	const more = 300
+	for n := range uint64(more) {
+		long = append(long, value.Int(int32(n)*1000))
+		if n%3 == 1 {
+			long = slices.Clone(long[2:])
+		}
+		if n%3 == 2 {
+			long = slices.Clone(long)
+			long[n*20] = value.String("changed")
+		}
+		put(2 + n)
+	}
+	tasks.run()
+	if first < 20_000 || written-first > more*60+3*4096 {
+		t.Errorf("%d bytes for the sequence, and %d for %d changes to it", first, written-first, more)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l, err = durable.Open(options(d, 3, &byHand{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Recall("A(1)").Vars[0].Value; !value.Equal(got, value.TupleOf(long)) {
+		t.Errorf("it comes back as %s", value.Brief(got))
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counting is a disk that counts the bytes that are written to it.
+type counting struct {
+	*sim.Disk
+	n *int
+}
+
+func (c *counting) Open(name string, create bool) (env.File, error) {
+	f, err := c.Disk.Open(name, create)
+	if err != nil {
+		return nil, err
+	}
+	return &countingFile{f, c.n}, nil
+}
+
+type countingFile struct {
+	env.File
+	n *int
+}
+
+func (f *countingFile) WriteAt(b []byte, off int64) (int, error) {
+	*f.n += len(b)
+	return f.File.WriteAt(b, off)
 }

@@ -117,7 +117,7 @@ func Open(o Options) (l *Log, err error) {
 	}
 	l = &Log{clock: o.Env.Clock, wal: w, life: w.Position().Generation, kept: map[string]*distsys.Kept{}, now: map[string]*entry{}}
 	var g group
-	if err := w.Replay(func(record []byte) error { return g.redo(record, l.apply) }); err != nil {
+	if err := w.Replay(func(record []byte) error { return g.redo(record, l.redo) }); err != nil {
 		return nil, err
 	}
 	for name, e := range l.now {
@@ -192,7 +192,7 @@ func (l *Log) Append(instance string, k distsys.Kept) (uint64, error) {
 	if l.err != nil {
 		return 0, l.err
 	}
-	n, err := l.wal.Append(c.records())
+	n, err := l.wal.Append(l.shorten(c).records())
 	if err != nil {
 		return 0, l.fail(err)
 	}

@@ -17,6 +17,9 @@ import (
 //	change    = instance, life, n, flags, variables, variables that are shared
 //	variables = count, { name, value }
 //
+// Where the flags say so, each value is a byte and then the value, or a delta to
+// the value before: see delta.go.
+//
 // All numbers are unsigned LEB128; texts and values have their length in front. A
 // change is divided into records, so that it may be longer than one: each begins
 // with a byte that says whether it is the first and the last of its change.
@@ -24,6 +27,7 @@ type change struct {
 	instance string
 	life, n  uint64
 	done     bool
+	deltas   bool
 	own      variables
 	shared   variables
 }
@@ -44,7 +48,10 @@ const (
 	last
 )
 
-const flagDone = 1
+const (
+	flagDone = 1 << iota
+	flagDeltas
+)
 
 // pieceMax is the length of the longest record, in bytes.
 const pieceMax = wal.RecordMax
@@ -69,7 +76,10 @@ func (c change) records() pieces {
 	b = binary.AppendUvarint(b, c.n)
 	flags := uint64(0)
 	if c.done {
-		flags = flagDone
+		flags |= flagDone
+	}
+	if c.deltas {
+		flags |= flagDeltas
 	}
 	b = binary.AppendUvarint(b, flags)
 	for _, v := range []variables{c.own, c.shared} {
@@ -99,7 +109,7 @@ type group struct {
 	begun bool
 }
 
-func (g *group) redo(record []byte, apply func(change)) error {
+func (g *group) redo(record []byte, apply func(change) error) error {
 	if len(record) == 0 || record[0] > first|last {
 		return errors.New("a record without the flags of its change")
 	}
@@ -118,8 +128,7 @@ func (g *group) redo(record []byte, apply func(change)) error {
 	if err != nil {
 		return err
 	}
-	apply(c)
-	return nil
+	return apply(c)
 }
 
 // parse reads a change. What it returns is not copied.
@@ -128,10 +137,10 @@ func parse(b []byte) (c change, err error) {
 	c.instance = string(r.text())
 	c.life, c.n = r.number(), r.number()
 	flags := r.number()
-	if flags > flagDone {
+	if flags > flagDone|flagDeltas {
 		return c, fmt.Errorf("a change with the flags %d", flags)
 	}
-	c.done = flags == flagDone
+	c.done, c.deltas = flags&flagDone != 0, flags&flagDeltas != 0
 	for _, v := range []*variables{&c.own, &c.shared} {
 		for n := r.number(); n > 0 && !r.bad; n-- {
 			name := string(r.text())

@@ -5,6 +5,7 @@ package durable
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -37,7 +38,7 @@ func TestGroups(t *testing.T) {
 			var g group
 			var got []change
 			for _, r := range append(append([][]byte(nil), records[:cut]...), changes[0].records()...) {
-				if err := g.redo(r, func(c change) { got = append(got, c) }); err != nil {
+				if err := g.redo(r, func(c change) error { got = append(got, c); return nil }); err != nil {
 					t.Fatalf("records of %d, cut behind %d: %v", size, cut, err)
 				}
 			}
@@ -59,7 +60,7 @@ func TestHostileRecords(t *testing.T) {
 	refused := 0
 	redo := func(b []byte) {
 		var g group
-		if err := g.redo(b, func(change) {}); err != nil {
+		if err := g.redo(b, func(change) error { return nil }); err != nil {
 			refused++
 		}
 	}
@@ -82,5 +83,48 @@ func TestHostileRecords(t *testing.T) {
 	}
 	if refused < len(good) {
 		t.Errorf("only %d records were refused", refused)
+	}
+}
+
+// TestDeltas changes texts in many ways, makes deltas, and patches with them; a
+// delta for another text is refused.
+func TestDeltas(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	made, refused := 0, 0
+	for range 20_000 {
+		was := make([]byte, r.IntN(1000))
+		letters := 1 + r.IntN(4)
+		for i := range was {
+			was[i] = byte(r.IntN(letters))
+		}
+		is := slices.Clone(was)
+		for range r.IntN(4) {
+			from := r.IntN(len(is) + 1)
+			to := min(len(is), from+r.IntN(40))
+			is = slices.Concat(is[:from], make([]byte, r.IntN(40)), is[to:])
+		}
+		d := delta(was, is)
+		if d == nil {
+			continue
+		}
+		made++
+		if got, err := patch(was, d); err != nil || !slices.Equal(got, is) || len(d) > len(is)/2 {
+			t.Fatalf("was %x, is %x: %x, %v, from %x", was, is, got, err, d)
+		}
+		other := slices.Clone(was)
+		other[r.IntN(len(other))] ^= 1 << r.IntN(8)
+		d2 := slices.Clone(d)
+		d2[r.IntN(len(d2))] ^= 1 << r.IntN(8)
+		for _, c := range [][2][]byte{{other, d}, {was, d2}, {was, d[:r.IntN(len(d))]}} {
+			// A byte that the delta skips may be any.
+			if got, err := patch(c[0], c[1]); err != nil {
+				refused++
+			} else if !slices.Equal(got, is) {
+				t.Fatalf("%x was made of %x by %x", got, c[0], c[1])
+			}
+		}
+	}
+	if made < 5000 || refused < made {
+		t.Errorf("%d deltas, %d refused: the test is too weak", made, refused)
 	}
 }

@@ -56,6 +56,18 @@ func crashCompiledMutants() []Mutant {
 			New:    "\tif l.durable >= n || len(l.waits) >= 0 {\n",
 		},
 		{
+			Name: "distsys/durable/long-values-are-written-whole", Kind: WrongAnswer, In: "distsys/durable", Packages: journal, Run: "TestIncrements",
+			Breaks: "A section that appends to a long sequence writes all of it to the disk.",
+			Old:    "l.wal.Append(l.shorten(c).records())",
+			New:    "l.wal.Append(c.records())",
+		},
+		{
+			Name: "distsys/durable/a-delta-for-another-value", Kind: Unguarded, In: "distsys/durable", Packages: journal, Run: "TestDeltas",
+			Breaks: "A delta makes something of a value that it was not made for.",
+			Old:    " || crc32.Checksum(is, castagnoli) != sum {",
+			New:    " || sum == 0 {",
+		},
+		{
 			Name: "distsys/durable/torn-change", Kind: Lost, In: "distsys/durable", Packages: journal, Run: "TestGroups",
 			Breaks: "A change of which the disk has only the beginning becomes the beginning of the next one.",
 			Old:    "\t\tg.buf, g.begun = nil, true\n",

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package durable
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+)
+
+// A section that appends to a long sequence changes little of its encoding: the
+// count at the front, and the end. The journal gets what changed:
+//
+//	delta = checksum of the new value, { copy, skip, text }
+//
+// Each step copies bytes of the old value, skips some, and adds a text. Together
+// they use up the old value, from the front to the end. The checksum is a
+// CRC-32C in four bytes, little-endian: a delta for another old value is an error,
+// and not some value.
+
+const (
+	// deltaMin is the length from which a value may be written as a delta.
+	deltaMin = 128
+	// shiftMax is how many bytes are looked through, behind a difference, for a
+	// place from which so many as sameMin are equal again.
+	shiftMax, sameMin = 16, 16
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// delta returns what makes was into is, nil where that is not shorter than half of
+// the value.
+func delta(was, is []byte) []byte {
+	most := len(is) / 2
+	if len(is) < deltaMin || len(was) < deltaMin {
+		return nil
+	}
+	d := binary.LittleEndian.AppendUint32(nil, crc32.Checksum(is, castagnoli))
+	for len(was)+len(is) > 0 {
+		same := prefix(was, is)
+		was, is = was[same:], is[same:]
+		skip, add := difference(was, is)
+		d = binary.AppendUvarint(binary.AppendUvarint(d, uint64(same)), uint64(skip))
+		if d = appendText(d, is[:add]); len(d) > most {
+			return nil
+		}
+		was, is = was[skip:], is[add:]
+	}
+	return d
+}
+
+// prefix is how many bytes two texts have in common at the front.
+func prefix(a, b []byte) int {
+	const step = 256
+	n, most := 0, min(len(a), len(b))
+	for n+step <= most && bytes.Equal(a[n:n+step], b[n:n+step]) {
+		n += step
+	}
+	for n < most && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// difference is how much of two texts, which begin with another byte, differs. It
+// looks for the next place where they are equal again, and otherwise for what they
+// have in common at the end.
+func difference(a, b []byte) (inA, inB int) {
+	for both := 1; both <= 2*shiftMax; both++ {
+		for i := max(0, both-shiftMax); i <= min(both, shiftMax); i++ {
+			j := both - i
+			if i+sameMin <= len(a) && j+sameMin <= len(b) && bytes.Equal(a[i:i+sameMin], b[j:j+sameMin]) {
+				return i, j
+			}
+		}
+	}
+	n := 0
+	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return len(a) - n, len(b) - n
+}
+
+var errDelta = errors.New("a change to another value than the one that is there")
+
+// patch makes the new value of the old one. It changes neither.
+func patch(was, d []byte) ([]byte, error) {
+	if len(d) < 4 {
+		return nil, errDelta
+	}
+	sum, r := binary.LittleEndian.Uint32(d), reader{b: d[4:]}
+	var is []byte
+	for len(r.b) > 0 {
+		same, skip, text := r.number(), r.number(), r.text()
+		if r.bad || same > uint64(len(was)) || skip > uint64(len(was))-same {
+			return nil, errDelta
+		}
+		is = append(append(is, was[:same]...), text...)
+		was = was[same+skip:]
+	}
+	if r.bad || len(was) > 0 || crc32.Checksum(is, castagnoli) != sum {
+		return nil, errDelta
+	}
+	return is, nil
+}
+
+// The first byte of a value in a change that has deltas.
+const (
+	isWhole = iota
+	isDelta
+)
+
+// shorten returns the variables as they are written where others were there before,
+// and whether any of them is a delta.
+func (v variables) shorten(e *entry) (variables, bool) {
+	short, any := variables{names: v.names}, false
+	for i, name := range v.names {
+		form, b := byte(isDelta), []byte(nil)
+		if e != nil {
+			b = delta(e.vars[name], v.values[i])
+		}
+		if b == nil {
+			form, b = isWhole, v.values[i]
+		}
+		any = any || form == isDelta
+		short.values = append(short.values, append([]byte{form}, b...))
+	}
+	return short, any
+}
+
+// lengthen is the reverse of shorten.
+func (v variables) lengthen(e *entry) error {
+	for i, b := range v.values {
+		switch {
+		case len(b) > 0 && b[0] == isWhole:
+			v.values[i] = b[1:]
+		case len(b) > 0 && b[0] == isDelta:
+			is, err := patch(e.vars[v.names[i]], b[1:])
+			if err != nil {
+				return err
+			}
+			v.values[i] = is
+		default:
+			return errDelta
+		}
+	}
+	return nil
+}
+
+// shorten returns the change as it is written after those that were appended
+// before.
+func (l *Log) shorten(c change) change {
+	own, some := c.own.shorten(l.now[c.instance])
+	shared, more := c.shared.shorten(l.now[""])
+	if some || more {
+		c.own, c.shared, c.deltas = own, shared, true
+	}
+	return c
+}
+
+// redo makes a change that was read a part of the state.
+func (l *Log) redo(c change) error {
+	if c.deltas {
+		if err := errors.Join(c.own.lengthen(l.entry(c.instance)), c.shared.lengthen(l.entry(""))); err != nil {
+			return err
+		}
+		c.deltas = false
+	}
+	l.apply(c)
+	return nil
+}
