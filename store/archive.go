@@ -53,14 +53,14 @@ func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint
 		return fail(err)
 	}
 	defer unlock()
-	segments, err := archived(disk, dir, db.life.store)
+	segments, _, err := archived(disk, dir, db.life.store)
 	if err != nil {
 		return fail(err)
 	}
 	if n := len(segments); n > 0 {
 		after = max(after, uint64(segments[n-1].last))
 	}
-	limit, wall := uint64(db.durable.known()), db.clock.Wall()
+	limit, wall := uint64(db.durable.upTo()), db.clock.Wall()
 	feed, err := db.Changes(after)
 	if err != nil {
 		return fail(err)
@@ -90,19 +90,23 @@ func lockArchive(disk env.Disk, dir string) (unlock func(), err error) {
 	return func() { _ = lock.Close() }, nil // nothing was written to it
 }
 
-// archived are the files of an archive for a store, by their first numbers.
-func archived(disk env.Disk, dir string, store uint64) (segments []segment, err error) {
+// archived returns the files of an archive for a store, by their first numbers, and the
+// names of those for other stores.
+func archived(disk env.Disk, dir string, store uint64) (segments []segment, others []string, err error) {
 	names, err := disk.List(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range names {
-		if of, s, ok := parseSegment(name); ok && of == store {
+		switch of, s, ok := parseSegment(name); {
+		case ok && of == store:
 			segments = append(segments, s)
+		case ok:
+			others = append(others, name)
 		}
 	}
 	slices.SortFunc(segments, func(a, b segment) int { return cmp.Compare(a.first, b.first) })
-	return segments, nil
+	return segments, others, nil
 }
 
 // archiveFile writes one file, of changes up to limit at most.
@@ -113,7 +117,7 @@ func (db *DB) archiveFile(ctx context.Context, disk env.Disk, dir string, feed *
 		return 0, err
 	}
 	if err = f.Truncate(0); err == nil {
-		last, err = fillArchive(ctx, f, db.life.store, feed, first, limit, wall)
+		last, err = fillArchive(ctx, f, feed, first, limit, wall)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -127,8 +131,8 @@ func (db *DB) archiveFile(ctx context.Context, disk env.Disk, dir string, feed *
 	return last, disk.SyncDir(dir)
 }
 
-func fillArchive(ctx context.Context, f env.File, store uint64, feed *Feed, first message.Seq, limit uint64, wall time.Time) (uint64, error) {
-	w, err := newChangeWriter(&sequential{file: f, max: 1<<63 - 1}, store, first, wall)
+func fillArchive(ctx context.Context, f env.File, feed *Feed, first message.Seq, limit uint64, wall time.Time) (uint64, error) {
+	w, err := newChangeWriter(&sequential{file: f, max: 1<<63 - 1}, feed.db.life.store, first, wall, feed.db.spaces.on.Load())
 	if err != nil {
 		return 0, err
 	}
@@ -158,13 +162,18 @@ type replaying struct {
 	o      RestoreOptions
 	source uint64 // the store that was copied
 	batch  *Batch
+	others []string // files of the archive that are of other stores
 }
 
 // run applies the changes behind the copy, up to what the options ask for.
 func (r *replaying) run() error {
-	segments, err := archived(r.o.Archive, r.o.ArchiveDir, r.source)
+	segments, others, err := archived(r.o.Archive, r.o.ArchiveDir, r.source)
 	if err != nil {
 		return err
+	}
+	if r.others = others; len(segments) == 0 {
+		return fmt.Errorf("%w: the archive has no file of the store that was copied, %016x, and %d of other stores %q",
+			ErrTooOld, r.source, len(others), others[:min(len(others), 4)])
 	}
 	at := r.db.LastChange()
 	if r.o.Until > 0 && at > r.o.Until {
@@ -177,8 +186,8 @@ func (r *replaying) run() error {
 		if next := r.db.LastChange() + 1; uint64(s.first) > next {
 			return fmt.Errorf("%w: the archive lacks changes %d to %d", ErrTooOld, next, s.first-1)
 		}
-		over, err := r.segment(s)
-		if err != nil || over {
+		later, err := r.segment(s)
+		if err != nil || later {
 			return err
 		}
 	}
@@ -199,8 +208,9 @@ func (r *replaying) pastUntil(segments []segment) (past []segment) {
 	return past
 }
 
-// segment applies a file; over reports that it has what is beyond the end.
-func (r *replaying) segment(s segment) (over bool, err error) {
+// segment applies a file. It returns true if the file has changes that are left out,
+// because they are later than the options ask for.
+func (r *replaying) segment(s segment) (later bool, err error) {
 	f, err := r.o.Archive.Open(path.Join(r.o.ArchiveDir, s.name), false)
 	if err != nil {
 		return false, err
@@ -238,19 +248,37 @@ func (r *replaying) segment(s segment) (over bool, err error) {
 			r.batch.Reset()
 			return true, nil
 		}
+		if in.spaces && isFirstKeyspace(c) {
+			if err := r.keepKeyspaces(); err != nil {
+				return false, fmt.Errorf("change %d: %w", c.Number, err)
+			}
+		}
 		if err := r.apply(c); err != nil {
 			return false, err
 		}
 	}
 }
 
+// isFirstKeyspace reports whether a change of a store with keyspaces is the first one of
+// a keyspace. A store without keyspaces may have such a key as well, and range deletes
+// that end above it.
+func isFirstKeyspace(c Change) bool {
+	return c.Kind == ChangePut && c.More && string(c.Key) == string(entry("")) && string(c.Value) == "\x00\x00\x00\x01"
+}
+
+// keepKeyspaces makes the store one with keyspaces, as the copied store became one after
+// it was copied.
+func (r *replaying) keepKeyspaces() error {
+	s := &r.db.spaces
+	s.making.Lock()
+	defer s.making.Unlock()
+	return r.db.reserveKeys()
+}
+
 // apply makes a change, when its batch is complete.
 func (r *replaying) apply(c Change) error {
 	// Keys are as they are stored, those of keyspaces too.
 	kind := message.Kind(c.Kind)
-	if isReserved(kind, c.Key, c.Value) && !r.db.spaces.on.Load() {
-		return fmt.Errorf("change %d is of a keyspace, and the copy is older than the first keyspace: restore a newer one", c.Number)
-	}
 	if err := checkSize(kind, c.Key, c.Value); err != nil {
 		return fmt.Errorf("change %d: %w", c.Number, err)
 	}
@@ -271,38 +299,38 @@ func (r *replaying) apply(c Change) error {
 
 // restoreUntil restores copies and an archive in a directory of its own, and then
 // gives the data file its place: until that has its name there is no store.
-func restoreUntil(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies []io.Reader) error {
+func restoreUntil(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies []io.Reader) (done Restored, err error) {
 	work := path.Join(dir, restoreWork)
 	plain := o
 	plain.Archive = nil
 	mark, err := restoreAt(ctx, world, work, plain, copies)
 	if err != nil {
-		return err
+		return done, err
 	}
 	if wall := time.Unix(0, mark.wall); !o.UntilTime.IsZero() && wall.After(o.UntilTime) {
-		return fmt.Errorf("the copy is of %v, and cannot give the state of %v", wall, o.UntilTime)
+		return done, fmt.Errorf("the copy is of %v, and cannot give the state of %v", wall, o.UntilTime)
 	}
 	// Nobody else uses the store, so that one goroutine does all the work.
 	db, err := Open(world, work, Options{Memory: o.Memory, Merger: o.Merger, Tuning: Tuning{Inline: true}})
 	if err != nil {
-		return err
+		return done, err
 	}
 	r := replaying{ctx: ctx, db: db, o: o, source: binary.LittleEndian.Uint64(mark.store[:]), batch: db.NewBatch()}
 	if err = r.run(); err == nil {
 		// Close alone may leave changes in the journal, which is not kept.
 		err = db.Flush()
 	}
-	last := db.LastChange()
+	done = Restored{LastChange: db.LastChange(), Others: r.others}
 	if err = errors.Join(err, db.Close()); err != nil {
-		return err
+		return done, err
 	}
-	if err := treeHas(world.Disk, work, last); err != nil {
-		return err
+	if err := treeHas(world.Disk, work, done.LastChange); err != nil {
+		return done, err
 	}
 	if err := examineFile(ctx, world, path.Join(work, datafile.Name), Options{Memory: o.Memory, Merger: o.Merger, ReadOnly: true}); err != nil {
-		return err
+		return done, err
 	}
-	return cmp.Or(
+	return done, cmp.Or(
 		world.Disk.Rename(path.Join(work, datafile.Name), path.Join(dir, datafile.New)),
 		world.Disk.SyncDir(dir), world.Disk.SyncDir(work),
 		removeWork(world.Disk, dir))

@@ -320,7 +320,7 @@ func (c *copying) check(b *trunk.Branch) error {
 func (c *copying) blob(m message.Message) error {
 	ref, ok := message.DecodeBlobRef(m.Value)
 	if !ok {
-		return &CorruptError{File: datafile.Name, Lo: m.Key, Hi: m.Key, Want: "where a large value is", Found: fmt.Sprintf("%x", m.Value)}
+		return badRef(m)
 	}
 	run := extent.RunOf(ref.Addr, int64(ref.Len))
 	if _, done := c.units[run.Page]; done {

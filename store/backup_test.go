@@ -74,7 +74,8 @@ func restore(t *testing.T, disk env.Disk, copies ...[]byte) error {
 	for _, c := range copies {
 		in = append(in, bytes.NewReader(c))
 	}
-	return store.Restore(t.Context(), world(disk, 3), "new", store.RestoreOptions{Memory: store.MemoryMin}, in...)
+	_, err := store.Restore(t.Context(), world(disk, 3), "new", store.RestoreOptions{Memory: store.MemoryMin}, in...)
+	return err
 }
 
 // noStore checks that a restore which failed leaves nothing but a lock file.

@@ -108,6 +108,10 @@ func (db *DB) Changes(after uint64) (*Feed, error) {
 // until the next call. The error is that of the context, ErrTooOld, ErrClosed,
 // ErrStopped, an ErrCorrupt, or of the disk; after that of a context the feed can
 // be used again.
+//
+// In a store that is open for reading only no change is awaited: the error is io.EOF
+// behind the last one that the tree has. Of those that only the journal has, nobody can
+// say then whether they are durable.
 func (f *Feed) Next(ctx context.Context) (Change, error) {
 	for {
 		if err := f.db.open(); err != nil {
@@ -123,6 +127,9 @@ func (f *Feed) Next(ctx context.Context) (Change, error) {
 			if err := cmp.Or(f.in.end(), f.leave()); err != nil {
 				return Change{}, err
 			}
+		}
+		if f.db.opt.ReadOnly && f.next > f.db.durable.upTo() {
+			return Change{}, io.EOF
 		}
 		if err := f.db.durable.await(ctx, f.next, f.db.err); err != nil {
 			return Change{}, err
@@ -208,7 +215,7 @@ func (f *Feed) find() error {
 // are durable, up to feedBytes and the first large value.
 func (f *Feed) copy(m *mem) error {
 	db := f.db
-	limit, spans := db.durable.known(), db.spansOf(m)
+	limit, spans := db.durable.upTo(), db.spansOf(m)
 	size, next := 0, f.next
 	var failed error
 	enough := false
@@ -288,13 +295,6 @@ func (d *durability) wake() {
 	d.mu.Lock()
 	d.ended.Broadcast()
 	d.mu.Unlock()
-}
-
-// known is the number up to which everything is durable.
-func (d *durability) known() message.Seq {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.reached
 }
 
 // LastChange is the number of the last change that readers see, zero in a store

@@ -230,7 +230,7 @@ func (db *DB) Close() error {
 	}
 	if !db.opt.ReadOnly && db.err() == nil {
 		err = db.flushAll(true)
-		if errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory) {
+		if mayPass(err) || errors.Is(err, ErrMemory) {
 			err = db.syncTo(db.askSync()) // the journal may have room where the tree has none
 		}
 	} else if !db.opt.ReadOnly {

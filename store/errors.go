@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ashlar-dev/ashlar/internal/store/block"
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
 	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/memtable"
@@ -44,7 +45,8 @@ type CorruptError struct {
 	// Branch and Block identify the block, if the damage is in one.
 	Branch uint64
 	Block  int
-	// Lo and Hi bound the affected keys, both included.
+	// Lo and Hi bound the affected keys, both included. They are not in the text of the
+	// error, which shows their lengths and hashes.
 	Lo, Hi      []byte
 	Want, Found string
 }
@@ -52,7 +54,7 @@ type CorruptError struct {
 func (e *CorruptError) Error() string {
 	where := fmt.Sprintf("%s at byte %d", e.File, e.Offset)
 	if e.Branch != 0 {
-		where += fmt.Sprintf(" (branch %d, block %d, keys from %q to %q)", e.Branch, e.Block, e.Lo, e.Hi)
+		where += fmt.Sprintf(" (branch %d, block %d, keys from %s to %s)", e.Branch, e.Block, block.Masked(e.Lo), block.Masked(e.Hi))
 	}
 	return fmt.Sprintf("%v: %s: want %s, found %s", ErrCorrupt, where, e.Want, e.Found)
 }

@@ -65,7 +65,7 @@ func copyTwice() error {
 	}
 	fmt.Println("the copies have changes up to", first.Number(), "and", second.Number())
 
-	if err := store.Restore(ctx, world, "restored", store.RestoreOptions{}, &monday, &tuesday); err != nil {
+	if _, err := store.Restore(ctx, world, "restored", store.RestoreOptions{}, &monday, &tuesday); err != nil {
 		return err
 	}
 	restored, err := store.Open(world, "restored", store.Options{Memory: store.MemoryMin})

@@ -123,7 +123,7 @@ func (db *DB) backgroundError(what string, err error) error {
 		return ErrClosed // nothing else has a flush given up
 	}
 	err = fmt.Errorf("%s: %w", what, explain(err))
-	if errors.Is(err, env.ErrNoSpace) || errors.Is(err, ErrMemory) {
+	if mayPass(err) || errors.Is(err, ErrMemory) {
 		return err
 	}
 	return db.stop(err)

@@ -4,6 +4,7 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -47,10 +48,12 @@ type History struct {
 	// more; while one is written they may be twice that. A file has the changes
 	// of one memtable, with their large values.
 	Bytes int64
-	// Must refuses to flush what the history cannot keep: without room on the disk
-	// changes wait, and any other error stops the store. Otherwise such changes are
-	// missing in the history, which is logged and counted
-	// (DB.History), and a Feed that comes to them ends with ErrTooOld.
+	// Must refuses to flush what the history cannot keep. The changes stay in the
+	// journal, which is as long as the memtables that there is memory for; then Put
+	// and all other changes return the error until a later attempt succeeds: each of
+	// them makes one. Without Must such changes are missing in the history, which is
+	// logged and counted (DB.History), and a Feed that comes to them ends with
+	// ErrTooOld.
 	Must bool
 }
 
@@ -59,15 +62,16 @@ const (
 	historyNew    = "HISTORY.new"
 	historyPiece  = 256 << 10 // of the changes in a section
 
-	historyVersion   = 1
+	historyVersion   = 2
 	historyBeginSize = 32
+	historySpaces    = 1 // flag of a segment: the store had keyspaces when it was written
 	changeHeader     = 16
 	moreFollow       = 1 // flag of a change: the next one is of the same batch
 )
 
 // Kinds of sections, in the order in which they stand in a segment.
 const (
-	historyBegin   = 16 // version, store, first number, time
+	historyBegin   = 16 // version, flags, store, first number, time
 	historyChanges = 17 // a part of the changes
 	historyEnd     = 18 // last number
 )
@@ -172,7 +176,7 @@ func (h *history) save(m *mem) error {
 	s, err := h.write(m)
 	if err != nil {
 		_ = h.db.files.disk.Remove(path.Join(h.db.files.dir, historyNew)) // what is left is removed by the next life
-		return h.missing(m, fmt.Errorf("keep the history: %w", err))
+		return h.missing(m, err)
 	}
 	h.mu.Lock()
 	h.segments = append(h.segments, s)
@@ -184,11 +188,25 @@ func (h *history) save(m *mem) error {
 // missing is called when the history does not get the changes of a memtable.
 func (h *history) missing(m *mem, err error) error {
 	if h.db.opt.History.Must && h.on() {
-		return err
+		return &historyError{err}
 	}
 	h.db.log.Error("the history lacks changes", "first", uint64(m.table.MinSeq()), "last", uint64(m.table.MaxSeq()), "error", err)
 	h.db.metrics.historyMissing.Add(int64(m.table.Len()))
 	return nil
+}
+
+// historyError is what keeps a flush from being made while the history must have all.
+// It does not stop the store: the journal has the changes, and the flush is tried again.
+type historyError struct{ err error }
+
+func (e *historyError) Error() string { return "keep the history: " + e.err.Error() }
+func (e *historyError) Unwrap() error { return e.err }
+
+// mayPass reports whether an error of a flush may be gone when that is tried again: the
+// disk has no room, or the history cannot be kept.
+func mayPass(err error) bool {
+	var history *historyError
+	return errors.Is(err, env.ErrNoSpace) || errors.As(err, &history)
 }
 
 // clear removes what a crash has left, durably: a later life would take it for
@@ -279,7 +297,7 @@ func (h *history) write(m *mem) (segment, error) {
 
 // fill writes the sections of a segment.
 func (h *history) fill(f env.File, m *mem, s segment) (int64, error) {
-	w, err := newChangeWriter(&sequential{file: f, max: h.db.opt.History.Bytes}, h.db.life.store, s.first, h.db.clock.Wall())
+	w, err := newChangeWriter(&sequential{file: f, max: h.db.opt.History.Bytes}, h.db.life.store, s.first, h.db.clock.Wall(), h.db.spaces.on.Load())
 	if err != nil {
 		return 0, err
 	}
@@ -341,12 +359,17 @@ type changeWriter struct {
 	last     message.Seq
 }
 
-// newChangeWriter begins a segment of changes that were made by that time.
-func newChangeWriter(to io.Writer, store uint64, first message.Seq, wall time.Time) (*changeWriter, error) {
+// newChangeWriter begins a segment of changes that were made by that time. Spaces
+// reports that some of them may be of keyspaces.
+func newChangeWriter(to io.Writer, store uint64, first message.Seq, wall time.Time, spaces bool) (*changeWriter, error) {
 	buffered := bufio.NewWriterSize(to, historyPiece)
 	w := &changeWriter{buffered: buffered, out: stream.NewWriter(buffered)}
 	begin := binary.LittleEndian.AppendUint32(nil, historyVersion)
-	begin = binary.LittleEndian.AppendUint32(begin, 0)
+	var flags uint32
+	if spaces {
+		flags = historySpaces
+	}
+	begin = binary.LittleEndian.AppendUint32(begin, flags)
 	begin = binary.LittleEndian.AppendUint64(begin, store)
 	begin = binary.LittleEndian.AppendUint64(begin, uint64(first))
 	begin = binary.LittleEndian.AppendUint64(begin, uint64(wall.UnixNano()))
@@ -390,6 +413,12 @@ func (w *changeWriter) change(c Change) error {
 	return cmp.Or(w.write(head[:]), w.write(c.Key), w.write(c.Value))
 }
 
+// badRef is the error of a message that should say where a large value is.
+func badRef(m message.Message) *CorruptError {
+	key := bytes.Clone(m.Key)
+	return &CorruptError{File: datafile.Name, Lo: key, Hi: key, Want: "where a large value is", Found: fmt.Sprintf("%d bytes that are no such place", len(m.Value))}
+}
+
 // valueOf is the value of a message, wherever it is.
 func (db *DB) valueOf(m message.Message) ([]byte, error) {
 	if m.Kind != message.Blob {
@@ -397,7 +426,7 @@ func (db *DB) valueOf(m message.Message) ([]byte, error) {
 	}
 	ref, ok := message.DecodeBlobRef(m.Value)
 	if !ok {
-		return nil, &CorruptError{File: datafile.Name, Lo: m.Key, Hi: m.Key, Want: "where a large value is", Found: fmt.Sprintf("%x", m.Value)}
+		return nil, badRef(m)
 	}
 	return db.readBlob(ref, m.Key, nil)
 }
@@ -434,6 +463,7 @@ type segmentReader struct {
 	first, next message.Seq
 	last        message.Seq
 	wall        time.Time // the changes were made by then
+	spaces      bool      // some of them may be of keyspaces
 }
 
 func (r *segmentReader) bad(want, found string) error {
@@ -453,6 +483,11 @@ func readSegment(name string, in io.Reader) (*segmentReader, error) {
 	if v := binary.LittleEndian.Uint32(b); v != historyVersion {
 		return nil, fmt.Errorf("%s has format version %d, this program reads %d", name, v, historyVersion)
 	}
+	flags := binary.LittleEndian.Uint32(b[4:])
+	if flags > historySpaces {
+		return nil, r.bad("no flag but 1", fmt.Sprintf("flags %#x", flags))
+	}
+	r.spaces = flags == historySpaces
 	r.store = binary.LittleEndian.Uint64(b[8:])
 	r.first = message.Seq(binary.LittleEndian.Uint64(b[16:]))
 	r.wall = time.Unix(0, int64(binary.LittleEndian.Uint64(b[24:])))

@@ -35,13 +35,23 @@ type RestoreOptions struct {
 	// Archive is the disk of an archive, and ArchiveDir its directory there. Restore
 	// applies the archived changes that are later than the copies. It stops after
 	// the last batch that ends at or before change Until, or that was archived at
-	// or before UntilTime; zero values do not stop it.
+	// or before UntilTime; zero values do not stop it. An archive without any file of
+	// the copied store is an ErrTooOld.
 	Archive    env.Disk
 	ArchiveDir string
 	Until      uint64
 	UntilTime  time.Time
 	// Merger is the merger of the store; Restore needs it for an archive with merges.
 	Merger Merger
+}
+
+// Restored says what Restore has made.
+type Restored struct {
+	// LastChange is the number of the last change that the store has.
+	LastChange uint64
+	// Others are the files of the archive that were left out because they are of other
+	// stores: such as what this store became by a repair, which gives it a new identity.
+	Others []string
 }
 
 // Restore makes a store of copies: a whole one, and then any number of
@@ -54,37 +64,38 @@ type RestoreOptions struct {
 // A copy that is cut or damaged is an ErrCorrupt, whose CorruptError says which
 // copy, counted from 1, and where in it. An increment that does not follow the
 // copy before it is an ErrBase.
-func Restore(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies ...io.Reader) error {
-	if err := restoreLocked(ctx, world, dir, o, copies); err != nil {
-		return fmt.Errorf("restore %s: %w", dir, err)
+func Restore(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies ...io.Reader) (Restored, error) {
+	done, err := restoreLocked(ctx, world, dir, o, copies)
+	if err != nil {
+		return Restored{}, fmt.Errorf("restore %s: %w", dir, err)
 	}
-	return nil
+	return done, nil
 }
 
 // restoreLocked keeps other programs, and other calls, from the directory.
-func restoreLocked(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies []io.Reader) (err error) {
+func restoreLocked(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies []io.Reader) (done Restored, err error) {
 	if _, err := (Options{Memory: o.Memory}).Complete(world); err != nil {
-		return err
+		return done, err
 	}
 	if err := world.Disk.MakeDir(dir); err != nil {
-		return err
+		return done, err
 	}
 	lock, err := lockDir(world.Disk, dir)
 	if err != nil {
-		return err
+		return done, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	if o.Archive == nil {
-		_, err := restoreAt(ctx, world, dir, o, copies)
-		return err
+		mark, err := restoreAt(ctx, world, dir, o, copies)
+		return Restored{LastChange: mark.number}, err
 	}
 	if err := onlyNew(world.Disk, dir); err != nil {
-		return err
+		return done, err
 	}
-	if err := restoreUntil(ctx, world, dir, o, copies); err != nil {
-		return errors.Join(err, onlyNew(world.Disk, dir))
+	if done, err = restoreUntil(ctx, world, dir, o, copies); err != nil {
+		return done, errors.Join(err, onlyNew(world.Disk, dir))
 	}
-	return nameData(world.Disk, dir)
+	return done, nameData(world.Disk, dir)
 }
 
 // lockDir locks a directory in which a store is made, as Open locks that of a
@@ -419,8 +430,8 @@ func ReadMark(in io.Reader) (*Mark, error) {
 	return &m, nil
 }
 
-// nameOnly is a merger for readers that look at no values: only the program of a
-// store has the store's merger.
+// nameOnly stands for the merger of a store where no values are merged: only the program
+// of the store has that merger.
 type nameOnly string
 
 // Name implements Merger.

@@ -49,7 +49,8 @@ func TestRestoreIsAlone(t *testing.T) {
 		locked("open", err)
 		locked("restore", restore(t, disk, whole))
 	}}
-	must(t, store.Restore(t.Context(), world(disk, 3), "new", store.RestoreOptions{Memory: store.MemoryMin}, in))
+	_, err := store.Restore(t.Context(), world(disk, 3), "new", store.RestoreOptions{Memory: store.MemoryMin}, in)
+	must(t, err)
 	if calls != 1 {
 		t.Fatalf("the other calls were made %d times", calls)
 	}
@@ -85,7 +86,8 @@ func TestTwoStoresOfOneCopy(t *testing.T) {
 	}
 	twin := func(seed uint64) *store.DB {
 		disk := sim.NewDisk()
-		must(t, store.Restore(t.Context(), world(disk, seed), "new", store.RestoreOptions{Memory: store.MemoryMin}, bytes.NewReader(whole)))
+		_, err := store.Restore(t.Context(), world(disk, seed), "new", store.RestoreOptions{Memory: store.MemoryMin}, bytes.NewReader(whole))
+		must(t, err)
 		o := tiny()
 		o.History.Bytes = 1 << 20
 		db, err := store.Open(world(disk, seed), "new", o)
@@ -115,7 +117,8 @@ func TestTwoStoresOfOneCopy(t *testing.T) {
 	}
 	disk := sim.NewDisk()
 	o := store.RestoreOptions{Memory: store.MemoryMin, Archive: archive, ArchiveDir: "changes"}
-	must(t, store.Restore(t.Context(), world(disk, 23), "new", o, bytes.NewReader(first)))
+	_, err = store.Restore(t.Context(), world(disk, 23), "new", o, bytes.NewReader(first))
+	must(t, err)
 	want := map[string]string{"both": "1", "later000": "2"}
 	for i := range 50 {
 		want[fmt.Sprintf("a%03d", i)] = "2"

@@ -183,7 +183,7 @@ func (db *DB) step(alpha float64, r *refusals) (did bool, err error) {
 	full := !r.flush && db.flushDue()
 	db.mu.Unlock()
 	if full {
-		if err = db.tryFlush(); errors.Is(err, env.ErrNoSpace) {
+		if err = db.tryFlush(); mayPass(err) {
 			r.flush, r.err, err = true, cmp.Or(r.err, err), nil
 		}
 		return true, err

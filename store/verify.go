@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/block"
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
 	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
@@ -162,7 +163,7 @@ func (db *DB) examineMessages(ctx context.Context, b *trunk.Branch, file env.Fil
 		m := it.Message()
 		read += int64(len(m.Key) + len(m.Value))
 		if count > 0 && message.Compare(last, m) >= 0 {
-			report.add(&CorruptError{File: datafile.Name, Branch: b.Meta.ID, Lo: append([]byte(nil), last.Key...), Hi: append([]byte(nil), m.Key...), Want: "messages in order", Found: fmt.Sprintf("%q after %q", m.Key, last.Key)})
+			report.add(&CorruptError{File: datafile.Name, Branch: b.Meta.ID, Lo: append([]byte(nil), last.Key...), Hi: append([]byte(nil), m.Key...), Want: "messages in order", Found: fmt.Sprintf("%s after %s", block.Masked(m.Key), block.Masked(last.Key))})
 		}
 		last.Key, last.Seq = append(last.Key[:0], m.Key...), m.Seq
 		count++
@@ -202,7 +203,7 @@ const restBytes = 256 << 10
 func (db *DB) examineBlob(m message.Message, file env.File, report *Report) error {
 	ref, ok := message.DecodeBlobRef(m.Value)
 	if !ok {
-		report.add(&CorruptError{File: datafile.Name, Lo: m.Key, Hi: m.Key, Want: "where a large value is", Found: fmt.Sprintf("%x", m.Value)})
+		report.add(badRef(m))
 		return nil
 	}
 	report.Blobs++

@@ -112,6 +112,14 @@ func problemOf(err error) problem {
 	return p
 }
 
+// keysOf are the keys that a problem affects, which the text of an error does not show.
+func keysOf(err error) string {
+	if p := problemOf(err); p.Lo != "" || p.Hi != "" {
+		return fmt.Sprintf("; keys \"%s\" to \"%s\"", p.Lo, p.Hi)
+	}
+	return ""
+}
+
 // runCheck opens a store, checks it, and reports the result.
 func runCheck(ctx context.Context, t *console.Terminal, o shared, dir, schema string, look func(context.Context, *store.DB) (store.Report, error)) error {
 	s, err := openDir(dir, true)
@@ -167,7 +175,7 @@ func tellReport(t *console.Terminal, o shared, dir, schema string, r *store.Repo
 	}
 	p := console.NewPalette(t.OutTTY)
 	for _, problem := range r.Problems {
-		fmt.Fprintf(t.Out, "%v\n", problem)
+		fmt.Fprintf(t.Out, "%v%s\n", problem, keysOf(problem))
 	}
 	if r.More > 0 {
 		fmt.Fprintf(t.Out, "and %s more\n", console.Count(r.More))

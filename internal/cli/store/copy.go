@@ -190,8 +190,10 @@ before the store gets its name: DIR has a sound store, or none.
 
 With --archive it goes on from there with the changes in a directory that DB.Archive
 has filled: to the end, or, with --until, to the last batch up to a change, or to
-what was archived by a time. Archives of stores with a merger need their program
-(store.Restore), and --memory must be what the store had.
+what was archived by a time. It says which change it has reached, and names the
+files of other stores, which it leaves out; an archive without any file of the copied
+store is refused. Archives of stores with a merger need their program (store.Restore),
+and --memory must be what the store had.
 
 Exit codes: 0 restored; 150 a copy or the archive is cut or damaged, or does not
 follow what is before it; 130 interrupted; 1 files; 2 usage.`
@@ -273,16 +275,21 @@ func runRestore(ctx context.Context, t *console.Terminal, o restoreOptions, dir 
 	world := osenv.New()
 	world.Disk = metered
 	start := time.Now()
+	var done store.Restored
 	err = work(ctx, t, o.quiet, func() string { return metered.megabytes(start) }, func() error {
-		return withAll(copies, nil, func(in []io.Reader) error {
-			return store.Restore(ctx, world, filepath.Base(abs), opt, in...)
+		return withAll(copies, nil, func(in []io.Reader) (err error) {
+			done, err = store.Restore(ctx, world, filepath.Base(abs), opt, in...)
+			return err
 		})
 	})
 	if err := streamError(ctx, err); err != nil {
 		return err
 	}
 	if !o.quiet {
-		fmt.Fprintf(t.Err, "%s: restored, read again, and sound\n", dir)
+		fmt.Fprintf(t.Err, "%s: restored up to change %d, read again, and sound\n", dir, done.LastChange)
+		for _, name := range done.Others {
+			fmt.Fprintf(t.Err, "%s: left out, it is of another store\n", filepath.Join(o.archive, name))
+		}
 	}
 	return nil
 }

@@ -404,7 +404,7 @@ func (b *Block) Validate() error {
 		if c > 0 || c == 0 && before <= seq {
 			return &Mismatch{
 				Want:  "messages in order",
-				Found: fmt.Sprintf("key %q at %d behind key %q at %d", b.Suffix(i), seq, b.Suffix(i-1), before),
+				Found: fmt.Sprintf("key %s at %d behind key %s at %d", Masked(b.Suffix(i)), seq, Masked(b.Suffix(i-1)), before),
 			}
 		}
 	}

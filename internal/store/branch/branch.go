@@ -124,6 +124,6 @@ func (c *Corrupt) Error() string {
 	if c.Block < 0 {
 		what = "the index"
 	}
-	return fmt.Sprintf("%s of branch %d, at byte %d, keys %q to %q: want %s, found %s",
-		what, c.Branch, c.Addr, c.Lo, c.Hi, c.Want, c.Found)
+	return fmt.Sprintf("%s of branch %d, at byte %d, keys %s to %s: want %s, found %s",
+		what, c.Branch, c.Addr, block.Masked(c.Lo), block.Masked(c.Hi), c.Want, c.Found)
 }

@@ -16,14 +16,14 @@ func (x *Index) misplaced(b int, blk *block.Block) string {
 	for i := range blk.Len() {
 		key = blk.Message(i, key).Key
 		if !x.May(filter.Hash(key)) {
-			return fmt.Sprintf("key %q, which the filter does not know", key)
+			return fmt.Sprintf("key %s, which the filter does not know", block.Masked(key))
 		}
 		above := x.at(key)
 		for above < b && above+1 < x.n && x.continues(above+1) && x.separates(above+1, key) {
 			above++
 		}
 		if above != b || bytes.Compare(key, x.lo) < 0 || bytes.Compare(key, x.hi) > 0 {
-			return fmt.Sprintf("key %q, which belongs to block %d", key, above)
+			return fmt.Sprintf("key %s, which belongs to block %d", block.Masked(key), above)
 		}
 	}
 	return ""

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package block
+
+import (
+	"crypto/sha256"
+	"fmt"
+)
+
+// Masked is a key as the texts of errors show it. Keys may be secret, and texts go into
+// logs: so only the length is shown, and a hash by which two texts about one key can be
+// told to be about the same.
+func Masked(key []byte) string {
+	h := sha256.Sum256(key)
+	return fmt.Sprintf("#%x (%d bytes)", h[:4], len(key))
+}
