@@ -216,7 +216,8 @@ func (r *refusals) add(db *DB, j *trunk.Job, err error) bool {
 // an input does not count.
 func lacksRoom(err error) bool {
 	var unreadable readError
-	return errors.Is(err, env.ErrNoSpace) && !errors.As(err, &unreadable)
+	var history *historyError // its files take no pages of the store
+	return errors.Is(err, env.ErrNoSpace) && !errors.As(err, &unreadable) && !errors.As(err, &history)
 }
 
 // outputPages is what the outputs of a merge take at most.
