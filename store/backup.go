@@ -285,6 +285,7 @@ func (c *copying) keep(b *trunk.Branch, page uint32, s sum) bool {
 // writes the large values.
 func (c *copying) check(b *trunk.Branch) error {
 	o := c.db.branchOptions(forTable, false)
+	o.Resident = 0 // it is checked without the cache, and closed
 	o.File = &unchanged{o.File, c.sums, c.db.crc}
 	index, err := branch.OpenIndex(o, &b.Meta)
 	if err != nil {
@@ -294,7 +295,7 @@ func (c *copying) check(b *trunk.Branch) error {
 	var scratch branch.Scratch
 	defer scratch.Close()
 	for i := range index.Blocks() {
-		if _, err := index.Check(i, &scratch); err != nil {
+		if _, err := index.Check(i, nil, &scratch); err != nil {
 			return err
 		}
 		if err := c.alive(); err != nil {

@@ -91,7 +91,7 @@ func (db *DB) verifyCopy(s *state, f env.File) error {
 			return
 		}
 		o := db.branchOptions(forTable, false)
-		o.File = f
+		o.File, o.Resident = f, 0 // the cache is for the store's own file
 		index, err := branch.OpenIndex(o, &b.Meta)
 		if err != nil {
 			failed = explain(err)

@@ -154,12 +154,25 @@ func (db *DB) branchOptions(p purpose, last bool) branch.Options {
 	if db.opt.Compression == None {
 		o.Compression = branch.None
 	}
-	// Without a cache filters save nothing, and most of an index is filter.
-	o.Unfiltered = db.indexBytes.Load() > db.pool.Limit()/2
+	o.Resident = db.residentBytes(last)
 	if size := db.opt.Tuning.MemtableBytes; size < 1<<20 {
 		o.WriteBytes = 32 << 10
 	}
 	return o
+}
+
+// indexPart is the part of the pool's memory that indexes may have before they
+// stay in the file, of which bases have all but a quarter: what is newer is
+// smaller and is asked more often.
+const indexPart = 3
+
+// residentBytes is the longest index that would be kept in memory now.
+func (db *DB) residentBytes(base bool) int64 {
+	most := db.pool.Limit() / indexPart
+	if base {
+		most -= most / 4
+	}
+	return max(most-db.indexBytes.Load(), 1)
 }
 
 // relieve frees memory of the pool for a piece of n bytes: from the cache

@@ -189,7 +189,11 @@ func (db *DB) lookInTree(root *trunk.Node, r *reader, key []byte, at message.Seq
 				r.fold.Cover(cover)
 			}
 		}
-		if b.Index.May(hash) {
+		may, err := b.Index.May(hash, db.cache, &r.scratch)
+		if err != nil {
+			return false, err
+		}
+		if may {
 			db.metrics.probes.Add(1)
 			r.base, r.hits, r.more, r.found = r.base[:0], 0, true, false
 			if err := b.Index.Get(key, at, db.cache, &r.scratch, r.emit); err != nil {

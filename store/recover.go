@@ -390,7 +390,7 @@ func (r *recovery) loadBranch(o table.Object) error {
 			return &CorruptError{File: datafile.Name, Offset: r.Addr(), Branch: o.ID, Want: "pages of this branch alone", Found: err.Error()}
 		}
 	}
-	index, err := branch.OpenIndex(db.branchOptions(forTable, false), &meta)
+	index, err := branch.OpenIndex(db.branchOptions(forTable, true), &meta)
 	if err != nil {
 		return err
 	}

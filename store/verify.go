@@ -126,12 +126,18 @@ func (db *DB) examineBranch(ctx context.Context, b *trunk.Branch, file env.File,
 	defer scratch.Close()
 	report.Branches++
 	good := true
-	for i := range b.Index.Blocks() {
+	for i := -1; i < b.Index.Blocks(); i++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := b.Index.Check(i, &scratch)
-		report.Blocks++
+		var n int64
+		var err error
+		if i < 0 {
+			n, err = b.Index.CheckIndex()
+		} else {
+			n, err = b.Index.Check(i, db.cache, &scratch)
+			report.Blocks++
+		}
 		report.Bytes += n
 		var bad *branch.Corrupt
 		switch {

@@ -66,7 +66,7 @@ const (
 const writeBytes = 1 << 20
 
 // Options are what branches need of the world. All but File, Pool and
-// Unfiltered is for writing only.
+// Resident is for writing only.
 type Options struct {
 	// File is the data file; offsets, lengths and buffers are multiples of
 	// env.DirectUnit.
@@ -80,9 +80,12 @@ type Options struct {
 	// Last reports that what is written stays for long: it may cost more to be
 	// smaller.
 	Last bool
-	// Unfiltered leaves the filter out: of what is written, and of the memory
-	// of what is opened. Reads ask the branch for keys that it has not.
-	Unfiltered bool
+	// Resident is how many bytes of memory an index may take: a longer one is
+	// paged, which means that its fences and its filter stay in the file, and
+	// that reads bring what they need of them to the Cache. 0: any number.
+	Resident int64
+	// partBlocks is the most blocks of a part of a paged index; 0: partBlocks.
+	partBlocks int
 	// WriteBytes is the length of one write, from 32 KiB up to 1 MiB; 0: that.
 	WriteBytes int
 }
@@ -94,12 +97,15 @@ func (o Options) coder() *block.Coder {
 	return o.Coder
 }
 
-// Cache keeps the images of blocks. It copies in both directions, and is safe
-// for concurrent use.
+// Cache keeps the images of blocks, and parts of indexes. It copies in both
+// directions, and is safe for concurrent use.
 type Cache interface {
 	// GetBlock copies an image to dst and returns its length; ok is false
 	// when there is none, or dst is too short.
 	GetBlock(branch uint64, block uint32, dst []byte) (n int, ok bool)
+	// GetPart copies the bytes of an image from from on to dst; ok is false when
+	// there are not so many.
+	GetPart(branch uint64, block uint32, from int, dst []byte) (ok bool)
 	// PutBlock may keep a copy of b.
 	PutBlock(branch uint64, block uint32, b []byte)
 }

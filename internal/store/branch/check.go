@@ -11,20 +11,34 @@ import (
 )
 
 // misplaced says which message of block b the index does not lead to, if any.
-func (x *Index) misplaced(b int, blk *block.Block) string {
+func (x *Index) misplaced(b int, blk *block.Block, c Cache, s *Scratch) (found string, err error) {
 	var key []byte
 	for i := range blk.Len() {
 		key = blk.Message(i, key).Key
-		if !x.May(filter.Hash(key)) {
-			return fmt.Sprintf("key %s, which the filter does not know", block.Masked(key))
+		may, err := x.May(filter.Hash(key), c, s)
+		if err != nil {
+			return "", err
 		}
-		above := x.at(key)
-		for above < b && above+1 < x.n && x.continues(above+1) && x.separates(above+1, key) {
+		if !may {
+			return fmt.Sprintf("key %s, which the filter does not know", block.Masked(key)), nil
+		}
+		above, err := x.seek(key, c, s)
+		if err != nil {
+			return "", err
+		}
+		for above >= 0 && above < b && above+1 < x.n {
+			f, err := x.holding(above, c, s)
+			if err != nil {
+				return "", err
+			}
+			if !f.continues(above+1) || !f.separates(above+1, key) {
+				break
+			}
 			above++
 		}
 		if above != b || bytes.Compare(key, x.lo) < 0 || bytes.Compare(key, x.hi) > 0 {
-			return fmt.Sprintf("key %s, which belongs to block %d", block.Masked(key), above)
+			return fmt.Sprintf("key %s, which belongs to block %d", block.Masked(key), above), nil
 		}
 	}
-	return ""
+	return "", nil
 }

@@ -52,7 +52,7 @@ func detected(t *testing.T, what string, x *Index, b int, all []message.Message)
 			}
 		}
 	}
-	_, err := x.Check(b, &s)
+	_, err := x.Check(b, nil, &s)
 	isIt("Check", err)
 	for _, m := range all {
 		got, err := get(x, m.Key, message.MaxSeq, nil, &s)
@@ -474,12 +474,12 @@ func TestCheckComparesWithTheFences(t *testing.T) {
 	sound := slices.Clone(x.image)
 	copy(x.rest(5), x.rest(4))
 	copy(x.heads[8*5:8*6], x.heads[8*4:8*5])
-	if _, err := x.Check(4, &s); err == nil || !strings.Contains(err.Error(), "belongs to block") {
+	if _, err := x.Check(4, nil, &s); err == nil || !strings.Contains(err.Error(), "belongs to block") {
 		t.Errorf("a wrong fence: %v", err)
 	}
 	copy(x.image, sound)
 	clear(x.bits)
-	if _, err := x.Check(4, &s); err == nil || !strings.Contains(err.Error(), "filter") {
+	if _, err := x.Check(4, nil, &s); err == nil || !strings.Contains(err.Error(), "filter") {
 		t.Errorf("an empty filter: %v", err)
 	}
 	copy(x.image, sound)
@@ -530,12 +530,11 @@ func FuzzOpenIndex(f *testing.F) {
 		defer s.Close()
 		key := data[:min(len(data), 30)]
 		_, _ = get(x, key, message.MaxSeq, nil, &s)
-		x.May(binary.LittleEndian.Uint64(image[8:]))
+		_ = may(t, x, binary.LittleEndian.Uint64(image[8:]), nil)
 		x.Covering(key, message.MaxSeq)
 		x.Tombstones()
 		x.Overlaps(key, nil)
 		x.Span(key, nil)
-		x.Runs(nil, key)
 		it := x.Iter(IterOptions{Prefetch: 64 << 10})
 		for ok := it.First(); ok; ok = it.Next() {
 			_ = it.Message()

@@ -7,23 +7,29 @@ import (
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/store/block"
+	"github.com/ashlar-dev/ashlar/internal/store/filter"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 )
 
-// Scratch is what reading needs beside the index: memory for a block, from the
-// pool of the first index that it is used with. The zero Scratch is ready. It
+// Scratch is what reading needs beside the index: memory for a block, and for a
+// part of an index, from the pool of the first index that it is used with. The zero Scratch is ready. It
 // is for one goroutine; all indexes that it is used with have the same pool.
 type Scratch struct {
 	pool *slab.Pool
 	// image takes a block as it is in the file or in the cache, or what was
 	// compressed; packed takes what is compressed.
 	image, packed []byte
+	// part is of the index partOf, unless that is nil.
+	part    fences
+	partOf  *Index
+	partMem []byte
+	line    [filter.LineBytes]byte // of a filter
 }
 
 // Close gives the memory back; the Scratch is as new then.
 func (s *Scratch) Close() {
-	for _, b := range [][]byte{s.image, s.packed} {
+	for _, b := range [][]byte{s.image, s.packed, s.partMem} {
 		if b != nil {
 			s.pool.Free(b)
 		}
@@ -37,12 +43,16 @@ func (s *Scratch) Close() {
 // key's messages go on in the next; c may be nil. The error is a *Corrupt,
 // ErrMemory, or of the file.
 func (x *Index) Get(key []byte, at message.Seq, c Cache, s *Scratch, emit func(m message.Message) (more bool)) error {
-	b := x.at(key)
-	if b < 0 {
-		return nil
+	b, err := x.seek(key, c, s)
+	if err != nil || b < 0 {
+		return err
 	}
 	for first := true; ; first = false {
-		blk, err := x.load(b, c, s)
+		f, err := x.holding(b, c, s)
+		if err != nil {
+			return err
+		}
+		blk, err := x.load(f, b, c, s)
 		if err != nil {
 			return err
 		}
@@ -60,7 +70,7 @@ func (x *Index) Get(key []byte, at message.Seq, c Cache, s *Scratch, emit func(m
 			}
 		}
 		// The block was read to its end: what goes on in the next is this key.
-		if b++; b >= x.n || !x.continues(b) {
+		if b++; b >= x.n || !f.continues(b) {
 			return nil
 		}
 	}
@@ -68,18 +78,18 @@ func (x *Index) Get(key []byte, at message.Seq, c Cache, s *Scratch, emit func(m
 
 // load opens block b from the cache or from the file, and gives it to the cache
 // in the second case. The block lies in s.
-func (x *Index) load(b int, c Cache, s *Scratch) (block.Block, error) {
+func (x *Index) load(f *fences, b int, c Cache, s *Scratch) (block.Block, error) {
 	if c != nil {
-		if blk, ok, err := x.fromCache(b, c, s); ok || err != nil {
+		if blk, ok, err := x.fromCache(f, b, c, s); ok || err != nil {
 			return blk, err
 		}
 	}
-	return x.fetch(b, c, s)
+	return x.fetch(f, b, c, s)
 }
 
 // fetch opens block b from the file, and gives it to the cache.
-func (x *Index) fetch(b int, c Cache, s *Scratch) (block.Block, error) {
-	blk, err := x.read(b, s)
+func (x *Index) fetch(f *fences, b int, c Cache, s *Scratch) (block.Block, error) {
+	blk, err := x.read(f, b, s)
 	if err == nil && c != nil && len(blk.Image()) <= block.MaxBytes {
 		c.PutBlock(x.id, uint32(b), blk.Image())
 	}
@@ -87,8 +97,8 @@ func (x *Index) fetch(b int, c Cache, s *Scratch) (block.Block, error) {
 }
 
 // fromCache opens block b from the cache; ok is false when it is not there.
-func (x *Index) fromCache(b int, c Cache, s *Scratch) (blk block.Block, ok bool, err error) {
-	size := x.imageBytes(b)
+func (x *Index) fromCache(f *fences, b int, c Cache, s *Scratch) (blk block.Block, ok bool, err error) {
+	size := f.imageBytes(b)
 	if size > block.MaxBytes {
 		return blk, false, nil
 	}
@@ -104,11 +114,11 @@ func (x *Index) fromCache(b int, c Cache, s *Scratch) (blk block.Block, ok bool,
 }
 
 // imageBytes is the length of block b's image at most.
-func (x *Index) imageBytes(b int) int {
-	if x.span(b)&spanPacked != 0 {
+func (f *fences) imageBytes(b int) int {
+	if f.span(b)&spanPacked != 0 {
 		return block.MaxBytes
 	}
-	return int(x.span(b)&spanPages) * block.PageSize
+	return int(f.span(b)&spanPages) * block.PageSize
 }
 
 func (s *Scratch) resize(pool *slab.Pool, image, packed int) bool {
@@ -117,13 +127,13 @@ func (s *Scratch) resize(pool *slab.Pool, image, packed int) bool {
 }
 
 // read reads block b from the file, in one piece, and opens it.
-func (x *Index) read(b int, s *Scratch) (block.Block, error) {
-	r := x.run(b)
+func (x *Index) read(f *fences, b int, s *Scratch) (block.Block, error) {
+	r := f.run(b)
 	n, packed := int(r.Bytes()), 0
-	if x.span(b)&spanPacked != 0 {
+	if f.span(b)&spanPacked != 0 {
 		packed = n
 	}
-	if !s.resize(x.pool, x.imageBytes(b), packed) {
+	if !s.resize(x.pool, f.imageBytes(b), packed) {
 		return block.Block{}, ErrMemory
 	}
 	stored := s.image
@@ -135,25 +145,25 @@ func (x *Index) read(b int, s *Scratch) (block.Block, error) {
 		return block.Block{}, fmt.Errorf("branch %d, block %d: %w", x.id, b, err)
 	}
 	if found != "" {
-		return block.Block{}, x.corrupt(b, x.want(b).String(), found)
+		return block.Block{}, x.corrupt(f, b, x.want(f, b).String(), found)
 	}
-	return x.open(b, stored[:n], s)
+	return x.open(f, b, stored[:n], s)
 }
 
 // want is what block b must be.
-func (x *Index) want(b int) block.Want {
+func (x *Index) want(f *fences, b int) block.Want {
 	id := block.ID{Branch: x.id, Epoch: x.epoch, Block: uint32(b)}
 	if b >= x.n {
 		id.Block, id.Content = uint32(b-x.n), block.Tombstones
 	}
-	return block.Want{ID: id, CRC: x.sum(b)}
+	return block.Want{ID: id, CRC: f.sum(b)}
 }
 
 // open checks the bytes of block b; s.image takes what is compressed.
-func (x *Index) open(b int, stored []byte, s *Scratch) (block.Block, error) {
-	blk, err := block.Open(stored, x.want(b), s.image, x.coder)
+func (x *Index) open(f *fences, b int, stored []byte, s *Scratch) (block.Block, error) {
+	blk, err := block.Open(stored, x.want(f, b), s.image, x.coder)
 	if err != nil {
-		return block.Block{}, x.mismatch(b, err)
+		return block.Block{}, x.mismatch(f, b, err)
 	}
 	return blk, nil
 }
@@ -163,21 +173,34 @@ func (x *Index) Blocks() int { return x.all }
 
 // Check reads block b from the file, whatever a cache has, and checks
 // everything about it: checksum, identity, the order of its messages, that its
-// keys lie between its fences, and that the filter knows them. It returns the
+// keys lie between its fences, and that the filter knows them. What it needs of
+// a paged index, which CheckIndex checks, it takes from c. It returns the
 // length of the block in bytes. The error is a *Corrupt, ErrMemory, or of the
 // file.
-func (x *Index) Check(b int, s *Scratch) (bytes int64, err error) {
-	blk, err := x.read(b, s)
+func (x *Index) Check(b int, c Cache, s *Scratch) (bytes int64, err error) {
+	f, err := x.holding(b, c, s)
+	if err != nil {
+		return 0, err
+	}
+	blk, err := x.read(f, b, s)
 	if err != nil {
 		return 0, err
 	}
 	if err := blk.Validate(); err != nil {
-		return 0, x.mismatch(b, err)
+		return 0, x.mismatch(f, b, err)
 	}
+	bytes = f.run(b).Bytes()
 	if b < x.n {
-		if found := x.misplaced(b, &blk); found != "" {
-			return 0, x.corrupt(b, "keys that the index leads to", found)
+		found, err := x.misplaced(b, &blk, c, s)
+		if err != nil {
+			return 0, err
+		}
+		if found != "" {
+			if f, err = x.holding(b, c, s); err != nil {
+				return 0, err
+			}
+			return 0, x.corrupt(f, b, "keys that the index leads to", found)
 		}
 	}
-	return x.run(b).Bytes(), nil
+	return bytes, nil
 }

@@ -100,6 +100,7 @@ func (c *cutter) cut(n int) []byte {
 func (x *Index) lay(p parts) {
 	c := cutter{x.image[imageHeader:]}
 	x.n, x.all, x.tombCount = p.n, p.all, p.tombCount
+	x.fences = fences{end: p.all, entries: p.all, seps: p.n}
 	x.heads = c.cut(8 * p.n)
 	x.pages, x.sums = c.cut(4*p.all), c.cut(4*p.all)
 	x.restAt = c.cut(4 * (p.n + 1))

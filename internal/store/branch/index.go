@@ -4,6 +4,7 @@ package branch
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,16 +25,29 @@ type Index struct {
 	coder *block.Coder
 
 	id, epoch uint64
+	loc       Loc // of the image in the file
 	addr      int64
-	image     []byte
+	image     []byte // or what is kept of it, when the index is paged
 	stats     Stats
 
 	n, all, tombCount int
-	// The parts of image.
-	heads, pages, sums, restAt, tombAt, tombFar, spans []byte
-	prefix, rests, lo, hi, tombs, bits                 []byte
+	// The parts of image. Fences and bits are empty when the index is paged.
+	fences
+	tombAt, tombFar, lo, hi, tombs, bits []byte
+	paged                                *paged // nil: all of the image is in memory
 	// count is how many pages all blocks of messages have.
 	count int64
+}
+
+// fences lead to blocks: to those of a branch, or of a part of it. Block b is
+// entry b-base.
+type fences struct {
+	base, end int // the blocks: end is not one of them
+	entries   int // those, and in a part the one behind
+	seps      int // entries with a separator, which are the first
+	restBase  uint32
+	// The columns.
+	heads, pages, sums, restAt, spans, prefix, rests []byte
 }
 
 // indexBytesMax is the longest index, in bytes.
@@ -73,25 +87,7 @@ func OpenIndex(o Options, meta *Meta) (*Index, error) {
 		o.Pool.Free(image)
 		return nil, err
 	}
-	if o.Unfiltered {
-		x.dropFilter()
-	}
 	return x, nil
-}
-
-// dropFilter gives back the memory of the filter, if there is memory to copy
-// the rest.
-func (x *Index) dropFilter() {
-	p, _ := readLengths(x.image)
-	short, ok := x.pool.Alloc(int(p.filterAt()))
-	if !ok {
-		return
-	}
-	copy(short, x.image)
-	x.pool.Free(x.image)
-	p.bits = 0
-	x.image = short
-	x.lay(p)
 }
 
 // readFull fills b; found says how much there was when that was not all.
@@ -110,7 +106,7 @@ func readFull(f env.File, b []byte, addr int64) (found string, err error) {
 func newIndex(o Options, meta *Meta, image []byte) (*Index, error) {
 	p, found := readParts(image)
 	x := &Index{
-		file: o.File, pool: o.Pool, coder: o.coder(), id: meta.ID, epoch: meta.Epoch, addr: meta.Index.Addr, image: image,
+		file: o.File, pool: o.Pool, coder: o.coder(), id: meta.ID, epoch: meta.Epoch, loc: meta.Index, addr: meta.Index.Addr, image: image,
 	}
 	if found == "" {
 		le := binary.LittleEndian
@@ -134,6 +130,9 @@ func newIndex(o Options, meta *Meta, image []byte) (*Index, error) {
 	for b := range x.n {
 		x.count += int64(x.span(b) & spanPages)
 	}
+	if o.Resident > 0 && int64(len(image)) > o.Resident {
+		x.page(cmp.Or(o.partBlocks, partBlocks))
+	}
 	return x, nil
 }
 
@@ -150,77 +149,87 @@ func (x *Index) ID() uint64 { return x.id }
 // Stats are the branch's.
 func (x *Index) Stats() Stats { return x.stats }
 
-// Memory is the length of the index, in bytes.
-func (x *Index) Memory() int { return len(x.image) }
+// Memory is how much memory the index takes, in bytes.
+func (x *Index) Memory() int { return slab.Size(len(x.image)) }
+
+// Paged reports whether the index stays in the file.
+func (x *Index) Paged() bool { return x.paged != nil }
 
 // Bounds are the least and the greatest key, as in Meta. They alias the index.
 func (x *Index) Bounds() (lo, hi []byte) { return x.lo, x.hi }
 
-func (x *Index) span(b int) uint16 { return binary.LittleEndian.Uint16(x.spans[2*b:]) }
+func (f *fences) span(b int) uint16 { return binary.LittleEndian.Uint16(f.spans[2*(b-f.base):]) }
 
 // continues reports whether block b begins with the key the one before ends with.
-func (x *Index) continues(b int) bool { return x.span(b)&spanContinues != 0 }
+func (f *fences) continues(b int) bool { return f.span(b)&spanContinues != 0 }
 
 // run is where block b is.
-func (x *Index) run(b int) extent.Run {
-	return extent.Run{Page: binary.LittleEndian.Uint32(x.pages[4*b:]), Pages: uint32(x.span(b) & spanPages)}
+func (f *fences) run(b int) extent.Run {
+	return extent.Run{Page: binary.LittleEndian.Uint32(f.pages[4*(b-f.base):]), Pages: uint32(f.span(b) & spanPages)}
 }
 
 // sum is the checksum of block b.
-func (x *Index) sum(b int) uint32 { return binary.LittleEndian.Uint32(x.sums[4*b:]) }
+func (f *fences) sum(b int) uint32 { return binary.LittleEndian.Uint32(f.sums[4*(b-f.base):]) }
+
+// has reports whether there is an entry for block b.
+func (f *fences) has(b int) bool { return f.base <= b && b < f.base+f.entries }
 
 // rest is separator b behind the prefix.
-func (x *Index) rest(b int) []byte {
-	return x.rests[binary.LittleEndian.Uint32(x.restAt[4*b:]):binary.LittleEndian.Uint32(x.restAt[4*b+4:])]
+func (f *fences) rest(b int) []byte { return f.restOf(b - f.base) }
+
+// restOf is rest for the entry i.
+func (f *fences) restOf(i int) []byte {
+	at := f.restAt[4*i:]
+	return f.rests[binary.LittleEndian.Uint32(at)-f.restBase : binary.LittleEndian.Uint32(at[4:])-f.restBase]
 }
 
 // separates reports whether key is separator b.
-func (x *Index) separates(b int, key []byte) bool {
-	p := len(x.prefix)
-	return len(key) >= p && bytes.Equal(x.rest(b), key[p:]) && bytes.Equal(x.prefix, key[:p])
+func (f *fences) separates(b int, key []byte) bool {
+	p := len(f.prefix)
+	return len(key) >= p && bytes.Equal(f.rest(b), key[p:]) && bytes.Equal(f.prefix, key[:p])
 }
 
-// fence is the first block whose separator is at or above key; n when there is
-// none.
-func (x *Index) fence(key []byte) int {
-	switch bytes.Compare(key[:min(len(key), len(x.prefix))], x.prefix) {
+// fence is the first block whose separator is at or above key; the one behind
+// those with a separator when there is none.
+func (f *fences) fence(key []byte) int {
+	switch bytes.Compare(key[:min(len(key), len(f.prefix))], f.prefix) {
 	case -1:
-		return 0
+		return f.base
 	case 1:
-		return x.n
+		return f.base + f.seps
 	}
-	rest := key[len(x.prefix):]
+	rest := key[len(f.prefix):]
 	want := head(rest)
-	lo, hi := 0, x.n
+	lo, hi := 0, f.seps
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
-		if binary.LittleEndian.Uint64(x.heads[8*mid:]) < want {
+		if binary.LittleEndian.Uint64(f.heads[8*mid:]) < want {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
 	// Of those with the same head the whole separators decide.
-	hi = x.n
-	if lo == hi || binary.LittleEndian.Uint64(x.heads[8*lo:]) != want {
-		return lo
+	hi = f.seps
+	if lo == hi || binary.LittleEndian.Uint64(f.heads[8*lo:]) != want {
+		return f.base + lo
 	}
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
-		if bytes.Compare(x.rest(mid), rest) < 0 {
+		if bytes.Compare(f.restOf(mid), rest) < 0 {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return lo
+	return f.base + lo
 }
 
 // at is the first block that may hold key: keys in blocks before it are smaller, in
 // blocks behind it they are not. -1: all keys are greater.
-func (x *Index) at(key []byte) int {
-	b := x.fence(key)
-	if b < x.n && !x.continues(b) && x.separates(b, key) {
+func (f *fences) at(key []byte) int {
+	b := f.fence(key)
+	if b < f.base+f.seps && !f.continues(b) && f.separates(b, key) {
 		return b
 	}
 	return b - 1
@@ -228,12 +237,16 @@ func (x *Index) at(key []byte) int {
 
 // below is the last block that may hold messages with keys below key; -1: none
 // does.
-func (x *Index) below(key []byte) int { return x.fence(key) - 1 }
+func (f *fences) below(key []byte) int { return f.fence(key) - 1 }
 
 // May reports whether the branch may have messages of the key with that
-// filter.Hash; false is sure. Tombstones are not asked.
-func (x *Index) May(hash uint64) bool {
-	return len(x.bits) == 0 && x.n > 0 || len(x.bits) > 0 && filter.Has(x.bits, hash)
+// filter.Hash; false is sure. Tombstones are not asked. The error, and c and s,
+// are as in Get: only a paged index needs them.
+func (x *Index) May(hash uint64, c Cache, s *Scratch) (bool, error) {
+	if x.paged != nil {
+		return x.mayPaged(hash, c, s)
+	}
+	return len(x.bits) == 0 && x.n > 0 || len(x.bits) > 0 && filter.Has(x.bits, hash), nil
 }
 
 // Overlaps reports whether the branch may have something for keys in [lo, hi),
@@ -246,13 +259,26 @@ func (x *Index) Overlaps(lo, hi []byte) bool {
 }
 
 // between is the blocks that may hold keys in [lo, hi): from up to, without, to.
+// Of a paged index it is an estimate: the blocks of neighbouring ranges are
+// those of both together.
 func (x *Index) between(lo, hi []byte) (from, to int) {
 	from, to = 0, x.n
-	if lo != nil {
-		from = max(x.at(lo), 0)
-	}
-	if hi != nil {
-		to = x.below(hi) + 1
+	switch {
+	case x.paged != nil:
+		if lo != nil {
+			from = x.paged.position(lo, x.n)
+		}
+		if to = x.paged.position(hi, x.n); to <= from && x.n > 0 {
+			from = min(from, x.n-1)
+			to = from + 1
+		}
+	default:
+		if lo != nil {
+			from = max(x.at(lo), 0)
+		}
+		if hi != nil {
+			to = x.below(hi) + 1
+		}
 	}
 	return from, max(from, to)
 }
@@ -267,54 +293,24 @@ func (x *Index) Span(lo, hi []byte) (bytes int64, blocks int) {
 	return x.count * int64(blocks) / int64(x.n) * extent.PageSize, blocks
 }
 
-// Runs are the pages of the blocks that hold keys in [lo, hi) only, in the
-// order of the keys. A nil bound is open.
-func (x *Index) Runs(lo, hi []byte) []extent.Run {
-	from, to := 0, x.n
-	if lo != nil {
-		from = x.fence(lo)
-	}
-	if hi != nil && bytes.Compare(x.hi, hi) >= 0 {
-		to = x.below(hi)
-		if b := to + 1; b < x.n && !x.continues(b) && x.separates(b, hi) {
-			to = b
-		}
-	}
-	return x.runs(from, to)
-}
-
-// runs are the pages of the blocks from from up to, without, to.
-func (x *Index) runs(from, to int) []extent.Run {
-	var runs []extent.Run
-	for b := from; b < to; b++ {
-		r := x.run(b)
-		if n := len(runs); n > 0 && runs[n-1].End() == uint64(r.Page) {
-			runs[n-1].Pages += r.Pages
-		} else {
-			runs = append(runs, r)
-		}
-	}
-	return runs
-}
-
 // corrupt is the error of block b.
-func (x *Index) corrupt(b int, want, found string) error {
-	c := &Corrupt{Branch: x.id, Block: b, Addr: x.run(b).Addr(), Want: want, Found: found}
+func (x *Index) corrupt(f *fences, b int, want, found string) error {
+	c := &Corrupt{Branch: x.id, Block: b, Addr: f.run(b).Addr(), Want: want, Found: found}
 	c.Lo, c.Hi = bytes.Clone(x.lo), bytes.Clone(x.hi)
 	if b < x.n {
-		c.Lo = append(bytes.Clone(x.prefix), x.rest(b)...)
+		c.Lo = append(bytes.Clone(f.prefix), f.rest(b)...)
 	}
 	if b+1 < x.n {
-		c.Hi = append(bytes.Clone(x.prefix), x.rest(b+1)...)
+		c.Hi = append(bytes.Clone(f.prefix), f.rest(b+1)...)
 	}
 	return c
 }
 
 // mismatch is the error of block b which package block found.
-func (x *Index) mismatch(b int, err error) error {
+func (x *Index) mismatch(f *fences, b int, err error) error {
 	var m *block.Mismatch
 	if !errors.As(err, &m) {
 		return err
 	}
-	return x.corrupt(b, m.Want, m.Found)
+	return x.corrupt(f, b, m.Want, m.Found)
 }

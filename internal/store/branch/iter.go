@@ -51,8 +51,10 @@ type Iterator struct {
 	x *Index
 	o IterOptions
 
-	first, last int // blocks within the bounds; last < first: none
-	cur         int // block that blk is; -1: none
+	first, last int     // blocks within the bounds; last < first: none
+	bounded     bool    // they are set, which may need a read
+	fences      *fences // that lead to blk
+	cur         int     // block that blk is; -1: none
 	blk         block.Block
 	from, to    int // messages of blk within the bounds
 	i           int
@@ -63,6 +65,7 @@ type Iterator struct {
 	scratch     Scratch
 	window      []byte // as allocated
 	ahead, upto int    // blocks that lie in the window
+	aheadAt     uint32 // the page of the first
 	windows     int    // reads ahead so far
 	flight      *flight
 	spare       []byte // the window before, for the next flight
@@ -82,15 +85,44 @@ func (x *Index) Iter(o IterOptions) message.Iter {
 // new or was closed: one can be used again without allocating.
 func (it *Iterator) Reset(x *Index, o IterOptions) {
 	*it = Iterator{x: x, o: o, cur: -1, expect: -1, key: it.key[:0], first: 0, last: x.n - 1}
+}
+
+// bound finds the blocks within the bounds. After an error there are none.
+func (it *Iterator) bound() bool {
+	if it.bounded || it.err != nil {
+		return it.err == nil
+	}
+	x, o := it.x, &it.o
 	if o.Lo != nil {
-		it.first = max(x.at(o.Lo), 0)
+		var b int
+		if b, it.err = x.seek(o.Lo, o.Cache, &it.scratch); it.err == nil {
+			it.first = max(b, 0)
+		}
 	}
-	if o.Hi != nil {
-		it.last = x.below(o.Hi)
+	if o.Hi != nil && it.err == nil {
+		it.last, it.err = x.seekBelow(o.Hi, o.Cache, &it.scratch)
 	}
-	if o.Lo != nil && o.Hi != nil && bytes.Compare(o.Lo, o.Hi) >= 0 {
+	if it.err != nil || o.Lo != nil && o.Hi != nil && bytes.Compare(o.Lo, o.Hi) >= 0 {
 		it.last = it.first - 1
 	}
+	it.bounded = true
+	return it.err == nil
+}
+
+// seek is the block that may hold key first, or with below, the last with a key below it.
+func (it *Iterator) seek(key []byte, below bool) (b int, ok bool) {
+	if !it.bound() {
+		return 0, it.nowhere()
+	}
+	if below {
+		b, it.err = it.x.seekBelow(key, it.o.Cache, &it.scratch)
+	} else {
+		b, it.err = it.x.seek(key, it.o.Cache, &it.scratch)
+	}
+	if it.err != nil {
+		return 0, it.nowhere()
+	}
+	return b, true
 }
 
 // Close gives the memory back.
@@ -114,17 +146,18 @@ func (it *Iterator) Message() message.Message { return it.m }
 
 // First moves to the first message.
 func (it *Iterator) First() bool {
-	return it.enter(it.first, true) && it.settleForward(it.from)
+	return it.bound() && it.enter(it.first, true) && it.settleForward(it.from)
 }
 
 // Last moves to the last message.
 func (it *Iterator) Last() bool {
-	return it.enter(it.last, false) && it.settleBackward(it.to-1)
+	return it.bound() && it.enter(it.last, false) && it.settleBackward(it.to-1)
 }
 
 // SeekGE moves to the first message with a key at or above key.
 func (it *Iterator) SeekGE(key []byte) bool {
-	if !it.enter(max(it.x.at(key), it.first), true) {
+	b, ok := it.seek(key, false)
+	if !ok || !it.enter(max(b, it.first), true) {
 		return false
 	}
 	return it.settleForward(max(it.blk.Seek(key), it.from))
@@ -132,7 +165,8 @@ func (it *Iterator) SeekGE(key []byte) bool {
 
 // SeekLT moves to the last message with a key below key.
 func (it *Iterator) SeekLT(key []byte) bool {
-	if !it.enter(min(it.x.below(key), it.last), false) {
+	b, ok := it.seek(key, true)
+	if !ok || !it.enter(min(b, it.last), false) {
 		return false
 	}
 	return it.settleBackward(min(it.blk.Seek(key), it.to) - 1)
@@ -204,7 +238,10 @@ func (it *Iterator) enter(b int, forward bool) bool {
 	if b == it.cur {
 		return true
 	}
-	blk, err := it.load(b, forward)
+	blk, err := block.Block{}, error(nil)
+	if it.fences, err = it.x.holding(b, it.o.Cache, &it.scratch); err == nil {
+		blk, err = it.load(b, forward)
+	}
 	if err != nil {
 		it.err = err
 		return it.nowhere()
@@ -231,7 +268,7 @@ func (it *Iterator) load(b int, forward bool) (block.Block, error) {
 		return it.fromWindow(b)
 	}
 	if it.o.Cache != nil {
-		if blk, ok, err := x.fromCache(b, it.o.Cache, &it.scratch); ok || err != nil {
+		if blk, ok, err := x.fromCache(it.fences, b, it.o.Cache, &it.scratch); ok || err != nil {
 			return blk, err
 		}
 	}
@@ -244,7 +281,7 @@ func (it *Iterator) load(b int, forward bool) (block.Block, error) {
 			return it.fromWindow(b)
 		}
 	}
-	return x.fetch(b, it.o.Cache, &it.scratch)
+	return x.fetch(it.fences, b, it.o.Cache, &it.scratch)
 }
 
 // flight is a read ahead that was begun before it is needed.
@@ -269,7 +306,7 @@ func (it *Iterator) land() *flight {
 
 // launch begins to read the blocks behind the window.
 func (it *Iterator) launch() {
-	if it.o.Go == nil || it.want() < flightLeast || it.upto > it.last {
+	if it.o.Go == nil || it.want() < flightLeast || it.upto > it.last || !it.fences.has(it.upto) {
 		return
 	}
 	upto, n := it.stretch(it.upto)
@@ -278,7 +315,7 @@ func (it *Iterator) launch() {
 	}
 	f := &flight{buf: it.spare, first: it.upto, upto: upto, done: make(chan struct{})}
 	it.flight, it.spare = f, nil
-	file, addr := it.x.file, it.x.run(f.first).Addr()
+	file, addr := it.x.file, it.fences.run(f.first).Addr()
 	it.o.Go(func() {
 		f.found, f.err = readFull(file, f.buf[:n], addr)
 		close(f.done)
@@ -295,13 +332,14 @@ func (it *Iterator) want() int {
 }
 
 // stretch is the blocks from b up to upto that lie behind one another in the
-// file, within what the next read ahead is to have, and their length.
+// file, within what the next read ahead is to have, and their length. It ends
+// where the fences at hand do.
 func (it *Iterator) stretch(b int) (upto, bytes int) {
-	x, want := it.x, int64(it.want())
-	start := x.run(b)
+	f, want := it.fences, int64(it.want())
+	start := f.run(b)
 	upto, end := b, uint64(start.Page)
-	for upto <= it.last {
-		r := x.run(upto)
+	for upto <= it.last && f.has(upto) {
+		r := f.run(upto)
 		if uint64(r.Page) != end || int64(r.End()-uint64(start.Page))*block.PageSize > want {
 			break
 		}
@@ -315,7 +353,7 @@ func (it *Iterator) stretch(b int) (upto, bytes int) {
 func (it *Iterator) readAhead(b int) (bool, error) {
 	if f := it.land(); f != nil && f.first == b && f.err == nil && f.found == "" {
 		it.window, it.spare = f.buf, it.window
-		it.ahead, it.upto = b, f.upto
+		it.ahead, it.upto, it.aheadAt = b, f.upto, it.fences.run(b).Page
 		it.windows++
 		it.launch()
 		return true, nil
@@ -328,7 +366,7 @@ func (it *Iterator) readAhead(b int) (bool, error) {
 	if !it.widen(&it.window, n) {
 		return false, nil
 	}
-	found, err := readFull(it.x.file, it.window[:n], it.x.run(b).Addr())
+	found, err := readFull(it.x.file, it.window[:n], it.fences.run(b).Addr())
 	if err != nil {
 		return false, fmt.Errorf("branch %d, blocks %d to %d: %w", it.x.id, b, upto-1, err)
 	}
@@ -336,7 +374,7 @@ func (it *Iterator) readAhead(b int) (bool, error) {
 		// Which block is missing, reading it alone tells.
 		return false, nil
 	}
-	it.ahead, it.upto = b, upto
+	it.ahead, it.upto, it.aheadAt = b, upto, it.fences.run(b).Page
 	it.windows++
 	it.launch()
 	return true, nil
@@ -365,12 +403,12 @@ func (it *Iterator) widen(buf *[]byte, n int) bool {
 // fromWindow opens block b, which lies in the window.
 func (it *Iterator) fromWindow(b int) (block.Block, error) {
 	x := it.x
-	r := x.run(b)
-	at := int(r.Page-x.run(it.ahead).Page) * block.PageSize
-	if x.span(b)&spanPacked != 0 && !it.scratch.resize(x.pool, block.MaxBytes, 0) {
+	r := it.fences.run(b)
+	at := int(r.Page-it.aheadAt) * block.PageSize
+	if it.fences.span(b)&spanPacked != 0 && !it.scratch.resize(x.pool, block.MaxBytes, 0) {
 		return block.Block{}, ErrMemory
 	}
-	blk, err := x.open(b, it.window[at:at+int(r.Bytes())], &it.scratch)
+	blk, err := x.open(it.fences, b, it.window[at:at+int(r.Bytes())], &it.scratch)
 	if err == nil && it.o.Cache != nil && it.windows <= cachedWindows && len(blk.Image()) <= block.MaxBytes {
 		it.o.Cache.PutBlock(x.id, uint32(b), blk.Image())
 	}

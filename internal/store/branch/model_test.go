@@ -98,6 +98,9 @@ func TestAgainstASortedList(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
+		if rapid.Bool().Draw(rt, "paged") {
+			o.Resident, o.partBlocks = 1, rapid.IntRange(1, 5).Draw(rt, "blocks in a part")
+		}
 		if x, err = OpenIndex(o, &decoded); err != nil {
 			rt.Fatal(err)
 		}
@@ -193,44 +196,6 @@ func checkRanges(t *rapid.T, x *Index, all []message.Message) {
 		if lo == nil && hi == nil && blocks != x.n {
 			t.Fatalf("everything is %d blocks of %d", blocks, x.n)
 		}
-		checkRuns(t, x, lo, hi)
-	}
-}
-
-// checkRuns compares Runs with the blocks themselves.
-func checkRuns(t rapid.TB, x *Index, lo, hi []byte) {
-	var s Scratch
-	defer s.Close()
-	want := map[uint32]bool{}
-	sure := map[uint32]bool{}
-	for b := range x.n {
-		blk, err := x.read(b, &s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, last := blk.Message(0, nil).Key, blk.Message(blk.Len()-1, nil).Key
-		if (lo == nil || bytes.Compare(first, lo) >= 0) && (hi == nil || bytes.Compare(last, hi) < 0) {
-			for i := range x.run(b).Pages {
-				want[x.run(b).Page+i] = true
-				// A separator may be shorter than the first key, so that
-				// Runs knows less than the block.
-				sure[x.run(b).Page+i] = lo == nil && hi == nil
-			}
-		}
-	}
-	got := map[uint32]bool{}
-	for _, r := range x.Runs(lo, hi) {
-		for i := range r.Pages {
-			if !want[r.Page+i] {
-				t.Fatalf("[%q, %q): page %d holds other keys as well", lo, hi, r.Page+i)
-			}
-			got[r.Page+i] = true
-		}
-	}
-	for page := range sure {
-		if sure[page] && !got[page] {
-			t.Fatalf("[%q, %q): page %d is missing", lo, hi, page)
-		}
 	}
 }
 
@@ -317,7 +282,7 @@ func TestManyTombstones(t *testing.T) {
 			t.Fatalf("the end of %d is covered", i)
 		}
 	}
-	if x.May(1) {
+	if may(t, x, 1, nil) {
 		t.Error("a branch without messages may have one")
 	}
 	compare(t, x, IterOptions{}, nil)
@@ -333,7 +298,7 @@ func TestAnEmptyBranch(t *testing.T) {
 	}
 	defer x.Close()
 	compare(t, x, IterOptions{Lo: []byte("a"), Hi: []byte("b")}, nil)
-	if x.Overlaps(nil, nil) || x.May(3) || x.Covering(nil, message.MaxSeq) != 0 || x.Runs(nil, nil) != nil {
+	if x.Overlaps(nil, nil) || may(t, x, 3, nil) || x.Covering(nil, message.MaxSeq) != 0 {
 		t.Error("an empty branch has something")
 	}
 	if size, blocks := x.Span(nil, nil); size != 0 || blocks != 0 {

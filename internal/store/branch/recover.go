@@ -12,10 +12,14 @@ import (
 // until s is used again. The error is ErrMemory, or a *Corrupt, which it is also
 // when the file cannot be read there: a repair goes on without the block.
 func (x *Index) Read(b int, s *Scratch) (block.Block, error) {
-	blk, err := x.read(b, s)
+	f, err := x.holding(b, nil, s)
+	if err != nil {
+		return block.Block{}, err
+	}
+	blk, err := x.read(f, b, s)
 	var bad *Corrupt
 	if err == nil || errors.Is(err, ErrMemory) || errors.As(err, &bad) {
 		return blk, err
 	}
-	return block.Block{}, x.corrupt(b, x.want(b).String(), err.Error())
+	return block.Block{}, x.corrupt(f, b, x.want(f, b).String(), err.Error())
 }

@@ -86,8 +86,8 @@ func NewWriter(o Options, id, epoch uint64, expectRecords int) (*Writer, error) 
 		// Without this memory the branch is larger, and nothing else.
 		w.scratch, _ = o.Pool.Try(block.ScratchBytes)
 	}
-	w.hashes.optional, w.unfiltered = true, o.Unfiltered
-	if !w.unfiltered && expectRecords > 0 {
+	w.hashes.optional = true
+	if expectRecords > 0 {
 		w.hashes.b, _ = o.Pool.Try(min(8*expectRecords, 8<<20))
 	}
 	return w, nil

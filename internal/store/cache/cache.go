@@ -185,6 +185,20 @@ func (c *Cache) GetBlock(branch uint64, block uint32, dst []byte) (n int, ok boo
 	return copy(dst, value), len(value) <= len(dst)
 }
 
+// GetPart copies the bytes of a block from from on to dst; ok is false when it is
+// not there, or has not so many.
+func (c *Cache) GetPart(branch uint64, block uint32, from int, dst []byte) (ok bool) {
+	key, hash := keyOfBlock(branch, block)
+	s := c.shard(hash)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	value := s.get(blocks, uint32(hash), key[:])
+	if from > len(value) {
+		return false
+	}
+	return copy(dst, value[from:]) == len(dst) && value != nil
+}
+
 // PutBlock keeps a copy of a block, which never changes as long as its branch
 // is there.
 func (c *Cache) PutBlock(branch uint64, block uint32, b []byte) {

@@ -45,11 +45,17 @@ func Valid(size int) bool { return size > 0 && size%LineBytes == 0 }
 //goose:omit
 func Hash(key []byte) uint64 { return xxhash.Sum64(key) }
 
-// line is where in a filter the bits of h lie: the high bits of h choose
-// uniformly without a division.
+// At is where in a filter of that size the line begins that has the bits of h: the
+// high bits of h choose uniformly without a division. Has may be asked with
+// that line alone.
+func At(size int, h uint64) int {
+	n, _ := bits.Mul64(h, uint64(size)/LineBytes)
+	return int(n) * LineBytes
+}
+
 func line(f []byte, h uint64) []byte {
-	n, _ := bits.Mul64(h, uint64(len(f))/LineBytes)
-	return f[n*LineBytes : n*LineBytes+LineBytes : n*LineBytes+LineBytes]
+	at := At(len(f), h)
+	return f[at : at+LineBytes : at+LineBytes]
 }
 
 // Add adds a hash to f, whose length is valid.
