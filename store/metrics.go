@@ -58,7 +58,7 @@ type Metrics struct {
 	// merges and checkpoints, so that a full disk can be emptied.
 	ReserveBytes int64
 	// MemoryBytes are in use outside of the Go heap, of MemoryLimit; of them
-	// IndexBytes for the fences and filters of branches. MemoryPeak is the most
+	// IndexBytes for the fences and filters of branches, as far as they do not stay in the file. MemoryPeak is the most
 	// that was in use or kept for the next use; above MemoryLimit, Memory was
 	// too small for the store (Options.Memory).
 	MemoryBytes, MemoryPeak, MemoryLimit, IndexBytes int64

@@ -57,11 +57,12 @@ type Options struct {
 	// MemoryMin.
 	//
 	// When memory is short, the cache shrinks, iterators are parked, and
-	// changes wait for a memtable to be written; no call fails for it. Three
+	// changes wait for a memtable to be written; no call fails for it. Fences
+	// and filters of branches stay in the file where they would take more than
+	// a third of Memory, and are read through the cache. Three
 	// things must be in memory whatever the bound is, and exceed it where they
-	// do not fit: the fences of all branches, which are about 1/200 of the
-	// data (filters are left out when indexes take half of Memory); the
-	// journal of a store that was written with more Memory, until the tree has
+	// do not fit: checksums and some separators of those that stay in the file,
+	// about a part in ten thousand of the data; the journal of a store that was written with more Memory, until the tree has
 	// its changes, soon after Open; and some blocks for each call that reads
 	// at this moment. Metrics.MemoryPeak says whether that has happened.
 	//

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path"
+	"slices"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/block"
@@ -349,14 +350,24 @@ func (r *recovery) loadTree() error {
 		}
 	}
 	var root uint64
+	var metas []branch.Meta
 	for _, o := range t.Objects() {
 		switch o.Kind {
 		case table.Branch:
-			if err := r.loadBranch(o); err != nil {
+			meta, err := r.metaOf(o)
+			if err != nil {
 				return err
 			}
+			metas = append(metas, meta)
 		case table.Root:
 			root = o.ID
+		}
+	}
+	// The shortest indexes are those that are asked most for their memory.
+	slices.SortFunc(metas, func(a, b branch.Meta) int { return cmp.Compare(a.Index.Len, b.Index.Len) })
+	for i := range metas {
+		if err := r.loadBranch(&metas[i]); err != nil {
+			return err
 		}
 	}
 	if root == 0 {
@@ -376,30 +387,34 @@ func (r *recovery) loadTree() error {
 	return nil
 }
 
-func (r *recovery) loadBranch(o table.Object) error {
-	db := r.db
+func (r *recovery) metaOf(o table.Object) (branch.Meta, error) {
 	meta, err := branch.DecodeMeta(o.Body)
 	if err == nil && meta.ID != o.ID {
 		err = fmt.Errorf("branch %d in the place of %d", meta.ID, o.ID)
 	}
 	if err != nil {
-		return &CorruptError{File: datafile.Name, Branch: o.ID, Want: "a branch", Found: err.Error()}
+		err = &CorruptError{File: datafile.Name, Branch: o.ID, Want: "a branch", Found: err.Error()}
 	}
+	return meta, err
+}
+
+func (r *recovery) loadBranch(meta *branch.Meta) error {
+	db := r.db
 	for _, r := range append([]extent.Run{meta.IndexRun()}, meta.Runs...) {
 		if err := db.space.reserve(r); err != nil {
-			return &CorruptError{File: datafile.Name, Offset: r.Addr(), Branch: o.ID, Want: "pages of this branch alone", Found: err.Error()}
+			return &CorruptError{File: datafile.Name, Offset: r.Addr(), Branch: meta.ID, Want: "pages of this branch alone", Found: err.Error()}
 		}
 	}
-	index, err := branch.OpenIndex(db.branchOptions(forTable, true), &meta)
+	index, err := branch.OpenIndex(db.branchOptions(forTable, true), meta)
 	if err != nil {
 		return err
 	}
-	b := trunk.NewBranch(meta, index)
+	b := trunk.NewBranch(*meta, index)
 	db.tree.found(b)
 	db.indexBytes.Add(int64(index.Memory()))
 	for _, r := range meta.Blobs {
 		if err := db.space.found(r); err != nil {
-			return &CorruptError{File: datafile.Name, Offset: r.Addr(), Branch: o.ID, Want: "pages of a large value", Found: err.Error()}
+			return &CorruptError{File: datafile.Name, Offset: r.Addr(), Branch: meta.ID, Want: "pages of a large value", Found: err.Error()}
 		}
 	}
 	return nil

@@ -185,7 +185,7 @@ func Table() []Mutant {
 		costMutants(),
 		attackMutants(),
 		strangersGooseMutants(),
-		strangersStoreMutants(),
+		strangersStoreMutants(), pagedMutants(),
 		copyMutants(),
 		strangersMailMutants(),
 		strangersMPCalMutants(),

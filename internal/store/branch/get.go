@@ -43,14 +43,21 @@ func (s *Scratch) Close() {
 // key's messages go on in the next; c may be nil. The error is a *Corrupt,
 // ErrMemory, or of the file.
 func (x *Index) Get(key []byte, at message.Seq, c Cache, s *Scratch, emit func(m message.Message) (more bool)) error {
-	b, err := x.seek(key, c, s)
+	b, err := 0, error(nil)
+	if x.paged == nil {
+		b = x.at(key)
+	} else {
+		b, err = x.seek(key, c, s)
+	}
 	if err != nil || b < 0 {
 		return err
 	}
 	for first := true; ; first = false {
-		f, err := x.holding(b, c, s)
-		if err != nil {
-			return err
+		f := &x.fences
+		if x.paged != nil {
+			if f, err = x.holding(b, c, s); err != nil {
+				return err
+			}
 		}
 		blk, err := x.load(f, b, c, s)
 		if err != nil {

@@ -46,12 +46,12 @@ type paged struct {
 	top fences
 	// starts has the first block of each part, and the end; blocks of
 	// tombstones have parts of their own, behind the others.
-	starts  []byte
-	sums    []byte // of each page of the image
+	starts []byte
+	sums   []byte // of each page of the image
 	// samples are the heads of every step-th separator, for estimates.
 	samples []byte
 	step    int
-	partMax int    // the longest part
+	partMax int // the longest part
 	// Where in the image the columns begin, and the filter.
 	heads, pages, fenceSums, restAt, spans, rests, filter int64
 	bits                                                  int

@@ -56,6 +56,13 @@ func TestWhatWasPutIsThere(t *testing.T) {
 		if n, ok := c.GetBlock(uint64(i%3), uint32(i), dst); !ok || !bytes.Equal(dst[:n], value(i, 4096)) {
 			t.Fatalf("block %d: %d bytes, %v", i, n, ok)
 		}
+		part := dst[:64]
+		if !c.GetPart(uint64(i%3), uint32(i), 1000, part) || !bytes.Equal(part, value(i, 4096)[1000:1064]) {
+			t.Fatalf("a part of block %d: %x", i, part)
+		}
+		if c.GetPart(uint64(i%3), uint32(i), 4096-63, part) || c.GetPart(uint64(i%3), uint32(i), 5000, part) || c.GetPart(9, uint32(i), 0, part) {
+			t.Fatalf("bytes behind block %d, or of none, are there", i)
+		}
 		if _, ok := c.GetBlock(uint64(i%3)+1, uint32(i), dst); ok {
 			t.Fatalf("block %d is of another branch", i)
 		}
