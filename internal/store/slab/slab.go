@@ -219,14 +219,6 @@ func (p *Pool) Discharge(bytes int64) {
 	invariant.Check(p.used >= 0, "slab: discharged %d bytes too many", -p.used)
 }
 
-// Size is how many bytes a piece of n bytes occupies, as Used counts them.
-func Size(n int) int {
-	if n > pieceBytesMax {
-		return (n + pageBytes - 1) &^ (pageBytes - 1)
-	}
-	return 1 << max(bits.Len(uint(max(n, 1)-1)), pieceShift)
-}
-
 // alloc takes a piece; exceed says that the limit does not matter.
 func (p *Pool) alloc(n int, exceed bool) ([]byte, bool) {
 	if n <= 0 {
