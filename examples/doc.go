@@ -6,7 +6,8 @@
 // traces of each run against the specification. The code of one system, cart,
 // is in the tree.
 //
-// Two kinds are apart. The lock service runs as processes of its own. And
+// Three kinds are apart. The lock service runs as processes of its own. Queue, timeseries
+// and index are programs that show what a store is for (../docs/store.md). And
 // shadowcopy, replicateddisk, wal, groupcommit, asyncwal and asynclog are
 // written by hand, and proved: see ../proofs/top.
 package examples

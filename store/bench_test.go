@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
 )
 
@@ -223,6 +224,52 @@ func BenchmarkValidation(b *testing.B) {
 			if err := db.Close(); err != nil {
 				b.Fatal(err)
 			}
+		})
+	}
+}
+
+// BenchmarkExpiry ends the life of 100,000 records of 128 bytes: by the drop of their
+// keyspace, or one by one. Reported are bytes read and written for each record.
+func BenchmarkExpiry(b *testing.B) {
+	for _, drop := range []bool{true, false} {
+		b.Run(fmt.Sprint("drop=", drop), func(b *testing.B) {
+			const n = 100_000
+			var bytes int64
+			for range b.N {
+				b.StopTimer()
+				db, err := store.Open(world(sim.NewDisk(), 1), "db", store.Options{Memory: 64 << 20, Tuning: store.Tuning{Inline: true}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				k, err := db.Keyspace("hour")
+				key, value := make([]byte, 24), make([]byte, 104)
+				for i := range n {
+					record(uint64(i), key, value)
+					err = errors.Join(err, k.Put(key, value))
+				}
+				err = errors.Join(err, db.Flush(), db.Wait())
+				before := db.Metrics()
+				b.StartTimer()
+				if drop {
+					err = errors.Join(err, k.Drop())
+				} else {
+					it, e := k.Iterate(store.IterOptions{KeysOnly: true})
+					for ok := e == nil && it.First(); ok; ok = it.Next() {
+						e = errors.Join(e, k.Delete(it.Key()))
+					}
+					err = errors.Join(err, e, it.Close())
+				}
+				if err = errors.Join(err, db.Flush(), db.Wait()); err != nil {
+					b.Fatal(err)
+				}
+				after := db.Metrics()
+				bytes += after.BranchBytes + after.TableBytes + after.CompactionBytes - before.BranchBytes - before.TableBytes - before.CompactionBytes
+				if err := db.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(bytes)/float64(b.N)/n, "bytes/record")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
 		})
 	}
 }
