@@ -220,8 +220,8 @@ Proof.
 Qed.
 
 (** What clients see of the second program, they might have seen of the first. *)
-Theorem divided_sound d P Q fns rounds l :
-  divided_b d P Q = true → language fns → behaves fns rounds (meaning Q) l → behaves fns rounds (meaning P) l.
+Theorem divided_sound d P Q fns rounds again l :
+  divided_b d P Q = true → language fns → behaves fns rounds again (meaning Q) l → behaves fns rounds again (meaning P) l.
 Proof.
   intros [Hplan%may_divide_sound Hrules]%andb_true_iff Hfns Hl.
   pose proof Hplan as [Hp _]. eapply divide_refines, rules_refine; [exact Hplan| |by apply language_finds|exact Hl].

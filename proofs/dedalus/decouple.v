@@ -355,11 +355,11 @@ Section decouple.
           intros Heq. by apply at_side_inj in Heq as [_ ?].
     Qed.
 
-    Lemma decouple_step fns n s' s e s1' :
-      joined s' s → step fns n (decouple Σ) s' e s1' → ∃ s1, step fns n Σ s e s1 ∧ joined s1' s1.
+    Lemma decouple_step fns n again s' s e s1' :
+      joined s' s → step fns n again (decouple Σ) s' e s1' → ∃ s1, step fns n again Σ s e s1 ∧ joined s1' s1.
     Proof.
       intros HR Hstep. pose proof HΣ as (Hnd&Hplace&Hfacts&Hmoves&Hind).
-      destruct Hstep as [m Hm|m Hm Ho|j A I Hj Har G|j Hj Hmort|j A I Hj Hmort Har G].
+      destruct Hstep as [m Hm|m Hm Ho|j A I Hj Har G|j Hj Hmort|j A I Hj Hmort Har G|m Hm Ha].
       - eexists. split; [by apply step_give|]. destruct HR as [H1 H2 H3 H4 H5]. split; simpl; try done.
         + by rewrite H1.
         + intros m' [?| ->%gmultiset_elem_of_singleton]%gmultiset_elem_of_disj_union; [by apply H2|done].
@@ -370,7 +370,7 @@ Section decouple.
         destruct (Hmoves _ Hk) as (_&_&_&Hno). by rewrite Heq in Hno.
       - apply elem_of_list_bind in Hj as (i&Hj&Hi). unfold in_halves in Hj. case_decide as Hai.
         + apply elem_of_list_fmap in Hj as (b&->&_). eexists.
-          split; [apply (step_tick fns n Σ s i A I); [done|by eapply arrives_half]|]. by apply joined_tick.
+          split; [apply (step_tick fns n again Σ s i A I); [done|by eapply arrives_half]|]. by apply joined_tick.
         + apply elem_of_list_singleton in Hj as ->. eexists.
           split; [eapply step_tick; [done|by eapply arrives_other]|].
           subst G. unfold tick. simpl. rewrite (jn_others _ _ HR i Hi Hai), (jn_waiting _ _ HR).
@@ -379,7 +379,7 @@ Section decouple.
         apply elem_of_list_bind in Hj as (i&Hj&Hi). unfold in_halves in Hj. case_decide as Hai.
         { apply elem_of_list_fmap in Hj as (b&->&_). simpl in *. exfalso.
           destruct (decide (addr k ∈ apart_at d)); [congruence|]. by destruct (at_side_other b i k). }
-        apply elem_of_list_singleton in Hj as ->. eexists. split; [by apply (step_crash fns n Σ s i)|].
+        apply elem_of_list_singleton in Hj as ->. eexists. split; [by apply (step_crash fns n again Σ s i)|].
         rewrite (jn_others _ _ HR i Hi Hai), <- (routed_nothing (decouple Σ) s'), <- (routed_nothing Σ s).
         rewrite (jn_waiting _ _ HR). by apply joined_other.
       - apply elem_of_filter in Hmort as [[Hno Hin] Hmort]. apply elem_of_list_fmap in Hin as (k&Hk&Hkin).
@@ -387,16 +387,19 @@ Section decouple.
         { apply elem_of_list_fmap in Hj as (b&->&_). simpl in *. exfalso.
           destruct (decide (addr k ∈ apart_at d)); [congruence|]. by destruct (at_side_other b i k). }
         apply elem_of_list_singleton in Hj as ->. eexists. split.
-        + eapply (step_crash_in_tick fns n Σ s i A I); [done|done|by eapply arrives_other].
+        + eapply (step_crash_in_tick fns n again Σ s i A I); [done|done|by eapply arrives_other].
         + subst G. unfold tick. simpl. rewrite (jn_others _ _ HR i Hi Hai), (jn_waiting _ _ HR).
           apply joined_other; [done..|]. multiset_solver.
+      - eexists. rewrite (jn_waiting _ _ HR) in Hm. split; [by apply step_again|]. destruct HR as [H1 H2 H3 H4 H5].
+        split; simpl; try done; [by rewrite H1|].
+        intros m' [?| ->%gmultiset_elem_of_singleton]%gmultiset_elem_of_disj_union; by apply H2.
     Qed.
   End sound.
 
   (** What clients see of the two, they might have seen of the whole. *)
   Theorem decouple_refines Σ : may_decouple Σ → refines (decouple Σ) Σ.
   Proof.
-    intros HΣ fns n. apply (simulation_of _ _ _ _ (joined Σ)).
+    intros HΣ fns n again. apply (simulation_of _ _ _ _ _ (joined Σ)).
     - split; [done|simpl; multiset_solver|simpl; set_solver|done|].
       intros i b _ _. simpl. split; [|intros f [_ Hf]%elem_of_half; set_solver].
       apply set_eq. intros f. rewrite elem_of_half. set_solver.

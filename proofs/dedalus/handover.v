@@ -122,6 +122,6 @@ Definition handed_b (g : handing) (P Q : program) : bool :=
   hands_over_b (λ a, place_in (g_places g) a 0)
     (Handover (g_movers g) (g_passed g) (g_forward g) (list_to_set (g_nodes g))) (meaning P) (meaning Q).
 
-Theorem handed_sound g P Q fns rounds l :
-  handed_b g P Q = true → behaves fns rounds (meaning Q) l → behaves fns rounds (meaning P) l.
+Theorem handed_sound g P Q fns rounds again l :
+  handed_b g P Q = true → behaves fns rounds again (meaning Q) l → behaves fns rounds again (meaning P) l.
 Proof. intros H. eapply passing_refines. by apply hands_over_sound. Qed.

@@ -104,11 +104,11 @@ Section partition.
     Lemma union_routed_empty Σ' s : sent s ∪ routed Σ' ∅ = sent s.
     Proof. unfold routed. rewrite elements_empty. set_solver. Qed.
 
-    Lemma partition_step fns n s' s e s1' :
-      related s' s → step fns n (divide Σ) s' e s1' → ∃ s1, step fns n Σ s e s1 ∧ related s1' s1.
+    Lemma partition_step fns n again s' s e s1' :
+      related s' s → step fns n again (divide Σ) s' e s1' → ∃ s1, step fns n again Σ s e s1 ∧ related s1' s1.
     Proof.
       intros HR Hstep. pose proof HΣ as (Hn&Hnd&Hplace&Hfacts&Hstat&Hout&Hap).
-      destruct Hstep as [m Hm|m Hm Ho|j A I Hj Har G|j Hj Hmort|j A I Hj Hmort Har G].
+      destruct Hstep as [m Hm|m Hm Ho|j A I Hj Har G|j Hj Hmort|j A I Hj Hmort Har G|m Hm Ha].
       - eexists. split; [by apply step_give|]. destruct HR as [H1 H2 H3 H4 H5]. split; simpl; try done.
         + by rewrite H1.
         + intros m' [?| ->%gmultiset_elem_of_singleton]%gmultiset_elem_of_disj_union; [by apply H2|done].
@@ -150,7 +150,7 @@ Section partition.
         { subst G H. unfold tick. simpl. rewrite <- now_part by done. rewrite !part_union, Hfpart, HApart.
           by rewrite Hparts. }
         eexists. split.
-        { apply (step_tick fns n Σ s i A ∅); [done|]. split; [multiset_solver|]. split; [multiset_solver|].
+        { apply (step_tick fns n again Σ s i A ∅); [done|]. split; [multiset_solver|]. split; [multiset_solver|].
           intros f Hf. destruct (HA f Hf) as (?&?&_). split; [done|]. split; [done|]. left. by apply HA'. }
         fold c. fold H. split; simpl.
         + by rewrite (rel_waiting _ _ HR).
@@ -186,7 +186,7 @@ Section partition.
         case_decide as Hai.
         { apply elem_of_list_fmap in Hj as (q&->&Hq%elem_of_seq). simpl in *.
           destruct (Hplace (addr i) q Hai) as [Hno' _]; [lia|]. destruct (Hno' k Hkin); [congruence|done]. }
-        apply elem_of_list_singleton in Hj as ->. eexists. split; [by apply (step_crash fns n Σ s i)|].
+        apply elem_of_list_singleton in Hj as ->. eexists. split; [by apply (step_crash fns n again Σ s i)|].
         rewrite (rel_others _ _ HR i Hi Hai), <- (union_routed_empty (divide Σ) s'), <- (union_routed_empty Σ s).
         rewrite (rel_waiting _ _ HR). by apply related_other.
       - apply elem_of_list_bind in Hj as (i&Hj&Hi). unfold in_pieces in Hj.
@@ -196,16 +196,19 @@ Section partition.
         { apply elem_of_list_fmap in Hj as (q&->&Hq%elem_of_seq). simpl in *.
           destruct (Hplace (addr i) q Hai) as [Hno' _]; [lia|]. destruct (Hno' k Hkin); [congruence|done]. }
         apply elem_of_list_singleton in Hj as ->. eexists. split.
-        + eapply (step_crash_in_tick fns n Σ s i A I); [done|done|by eapply arrives_other].
+        + eapply (step_crash_in_tick fns n again Σ s i A I); [done|done|by eapply arrives_other].
         + subst G. unfold tick. simpl. rewrite (rel_others _ _ HR i Hi Hai), (rel_waiting _ _ HR).
           apply related_other; [done..|]. multiset_solver.
+      - eexists. rewrite (rel_waiting _ _ HR) in Hm. split; [by apply step_again|]. destruct HR as [H1 H2 H3 H4 H5].
+        split; simpl; try done; [by rewrite H1|].
+        intros m' [?| ->%gmultiset_elem_of_singleton]%gmultiset_elem_of_disj_union; by apply H2.
     Qed.
   End sound.
 
   (** What clients see of the pieces, they might have seen of the whole. *)
   Theorem divide_refines Σ : may_divide Σ → refines (divide Σ) Σ.
   Proof.
-    intros HΣ fns n. apply (simulation_of _ _ _ _ (related Σ)).
+    intros HΣ fns n again. apply (simulation_of _ _ _ _ _ (related Σ)).
     - split; [done|simpl; multiset_solver|simpl; set_solver|done|].
       intros i _ _. split; [intros f Hf; set_solver|]. intros q _. apply set_eq. intros f. rewrite elem_of_part. simpl. set_solver.
     - intros s' s e s1'. by apply partition_step.

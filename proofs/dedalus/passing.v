@@ -18,22 +18,6 @@ Record handover := Handover {
   handed_at : gset value;          (* the instances that hand over *)
 }.
 
-(** As [simulation_of], where [Σ] need not move when clients see nothing. *)
-Lemma simulation_with_pauses fns n Σ' Σ (R : state → state → Prop) :
-  R start start →
-  (∀ s' s e s1', R s' s → step fns n Σ' s' e s1' → e = None ∧ R s1' s ∨ ∃ s1, step fns n Σ s e s1 ∧ R s1' s1) →
-  ∀ l, behaves fns n Σ' l → behaves fns n Σ l.
-Proof.
-  intros H0 Hstep l [t' Hl].
-  assert (∀ s' s t' l, R s' s → seen fns n Σ' s' l t' → ∃ t, seen fns n Σ s l t) as H; [|exact (H _ _ _ _ H0 Hl)].
-  clear Hl. intros s' s u' k HR Hk. revert s HR. induction Hk as [s'|s' s1' l' s2' Hs _ IH|s' e s1' l' s2' Hs _ IH]; intros s HR.
-  - eexists. constructor.
-  - destruct (Hstep _ _ _ _ HR Hs) as [[_ HR1]|(s1&Hs1&HR1)]; [by apply IH|].
-    destruct (IH _ HR1) as [t Ht]. exists t. by eapply seen_silent.
-  - destruct (Hstep _ _ _ _ HR Hs) as [[? _]|(s1&Hs1&HR1)]; [done|].
-    destruct (IH _ HR1) as [t Ht]. exists t. by eapply seen_event.
-Qed.
-
 (** What a tick begins with holds in it. *)
 Lemma now_keeps fns self n c F f : f ∈ F → f ∈ now fns self n c F.
 Proof.
@@ -227,7 +211,7 @@ Section passing.
 
   (** ** The simulation *)
   Section sound.
-    Context (Σ Σ' : system) (H : hands_over Σ Σ') (fns : string → row → option value) (n : nat).
+    Context (Σ Σ' : system) (H : hands_over Σ Σ') (fns : string → row → option value) (n : nat) (again : gset string).
     Local Notation fwd := (forward h).
 
     Definition covered (s : state) (i : instance) (f : fact) : Prop :=
@@ -449,7 +433,7 @@ Section passing.
     Qed.
 
     Lemma handed_step s' s e s1' :
-      handed s' s → step fns n Σ' s' e s1' → e = None ∧ handed s1' s ∨ ∃ s1, step fns n Σ s e s1 ∧ handed s1' s1.
+      handed s' s → step fns n again Σ' s' e s1' → e = None ∧ handed s1' s ∨ ∃ s1, step fns n again Σ s e s1 ∧ handed s1' s1.
     Proof.
       intros HR Hstep. destruct (ho_same _ _ H) as (Hin&Hout&_&Hdur). pose proof (ho_mortals _ _ H) as Hmort. destruct (ho_route _ _ H) as [_ Hr'].
       assert (∀ i X Y W, i ∈ instances Σ → addr i ∈ handed_at h → X = ∅ → Y ⊆ sent s → W = waiting s →
@@ -461,7 +445,7 @@ Section passing.
         - intros k Hk Hka. destruct (decide (place (addr k) = place (addr i))) as [->|Hne]; [by rewrite fn_lookup_insert|].
           rewrite fn_lookup_insert_ne by done. by apply H5.
         - intros m [Hm|Hm]%elem_of_union; [by apply H7|left; by apply HY]. }
-      destruct Hstep as [m Hm|m Hm Ho|j A I Hj Har G|j Hj Hmo|j A I Hj Hmo Har G].
+      destruct Hstep as [m Hm|m Hm Ho|j A I Hj Har G|j Hj Hmo|j A I Hj Hmo Har G|m Hm Hag].
       - right. rewrite Hin in Hm. eexists. split; [by apply step_give|]. destruct HR as [H1 H2 H3 H4 H5 H6 H7].
         split; simpl; try done; [by rewrite H1|].
         intros m' [?| ->%gmultiset_elem_of_singleton]%gmultiset_elem_of_disj_union; [by apply H2|done].
@@ -470,12 +454,12 @@ Section passing.
         destruct (ho_names _ _ H p Hp) as ((_&_&_&_&Hno&_)&_). done.
       - destruct (instance_of j Hj) as (i&Hi&[Hstay|[Ha ->]]).
         + right. destruct (tick_stayed _ _ _ _ _ _ HR Hi Hstay Har) as (Har'&_&Hc&Hf&_).
-          eexists. split; [by apply (step_tick fns n Σ s i A I)|]. subst G. rewrite Hc. by apply handed_stayed.
+          eexists. split; [by apply (step_tick fns n again Σ s i A I)|]. subst G. rewrite Hc. by apply handed_stayed.
         + left. split; [done|]. destruct (handed_gone _ _ _ _ _ HR Hi Ha Har) as (->&Hs&Hc).
           apply Hpause; [done|done|exact Hc|exact Hs|]. rewrite (hd_waiting _ _ HR). multiset_solver.
       - destruct (instance_of j Hj) as (i&Hi&[Hstay|[Ha ->]]).
         + right. pose proof Hstay as (Haddr&_). rewrite Haddr in Hmo. apply Hmort in Hmo; [|done].
-          eexists. split; [by apply (step_crash fns n Σ s i)|]. rewrite Haddr, (hd_carried _ _ HR i Hi).
+          eexists. split; [by apply (step_crash fns n again Σ s i)|]. rewrite Haddr, (hd_carried _ _ HR i Hi).
           unfold survives. rewrite Hdur. destruct HR as [H1 H2 H3 H4 H5 H6 H7]. split; simpl; try done.
           * intros k Hk. destruct (decide (addr k = addr i)) as [->|Hne]; [by rewrite !fn_lookup_insert|].
             rewrite !fn_lookup_insert_ne by done. by apply H3.
@@ -488,21 +472,26 @@ Section passing.
       - destruct (instance_of j Hj) as (i&Hi&[Hstay|[Ha ->]]).
         + right. destruct (tick_stayed _ _ _ _ _ _ HR Hi Hstay Har) as (Har'&_). pose proof Hstay as (Haddr&_).
           pose proof Hmo as Hmo'. rewrite Haddr in Hmo'. apply Hmort in Hmo'; [|done].
-          eexists. split; [by apply (step_crash_in_tick fns n Σ s i A I)|]. subst G.
+          eexists. split; [by apply (step_crash_in_tick fns n again Σ s i A I)|]. subst G.
           assert (survives Σ' (carried s' (addr j)) = survives Σ (carried s (addr i))) as ->.
           { unfold survives. by rewrite Hdur, Haddr, (hd_carried _ _ HR i Hi). }
           apply handed_stayed; [done..|]. intros f [_ Hf]%elem_of_filter. by apply (hd_free _ _ HR i f Hi).
         + left. split; [done|]. destruct (handed_gone _ _ _ _ _ HR Hi Ha Har) as (->&Hs&_).
           apply Hpause; [done|done| |exact Hs|rewrite (hd_waiting _ _ HR); multiset_solver].
           simpl. rewrite (hd_new _ _ HR i Hi Ha). apply set_eq. intros f. unfold survives. rewrite elem_of_filter. set_solver.
+      - right. rewrite (hd_waiting _ _ HR) in Hm. eexists. split; [by apply step_again|]. destruct HR as [H1 H2 H3 H4 H5 H6 H7].
+        split; simpl; try done; [by rewrite H1|].
+        intros m' [?| ->%gmultiset_elem_of_singleton]%gmultiset_elem_of_disj_union; by apply H2.
     Qed.
 
     (** What clients see of the two, they might have seen of the one. *)
-    Lemma passing_refines l : behaves fns n Σ' l → behaves fns n Σ l.
+    Lemma passing_refines l : behaves fns n again Σ' l → behaves fns n again Σ l.
     Proof.
-      apply (simulation_with_pauses _ _ _ _ handed).
+      apply (simulation_with_steps _ _ _ _ _ _ handed).
       - split; simpl; [done|multiset_solver|done|set_solver|done|set_solver|set_solver].
-      - apply handed_step.
+      - intros s' s e s1' HR Hs. destruct (handed_step _ _ _ _ HR Hs) as [[-> HR1]|(s1&Hs1&HR1)].
+        + exists s. split; [constructor|done].
+        + exists s1. split; [by apply seen_step|done].
     Qed.
   End sound.
 End passing.

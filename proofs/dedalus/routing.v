@@ -267,7 +267,7 @@ Section routing.
   }.
 
   Section sound.
-    Context (Σ Σ' : system) (H : by_rules Σ Σ') (fns : string → row → option value) (n : nat).
+    Context (Σ Σ' : system) (H : by_rules Σ Σ') (fns : string → row → option value) (n : nat) (again : gset string).
     Context (Hfinds : finds fns).
     Local Notation Σd := (divide number place p Σ).
 
@@ -342,17 +342,17 @@ Section routing.
     Qed.
 
     Lemma alike_step s' s e s1' :
-      alike s' s → step fns n Σ' s' e s1' → ∃ s1, step fns n Σd s e s1 ∧ alike s1' s1.
+      alike s' s → step fns n again Σ' s' e s1' → ∃ s1, step fns n again Σd s e s1 ∧ alike s1' s1.
     Proof.
       intros HR Hstep. pose proof H as [_ Hinst _ _ (Hin&Hout&_&Hdur&Hmort) _ _].
-      destruct Hstep as [m Hm|m Hm Ho|i' A I Hi Har G|i' Hi Hmi|i' A I Hi Hmi Har G].
+      destruct Hstep as [m Hm|m Hm Ho|i' A I Hi Har G|i' Hi Hmi|i' A I Hi Hmi Har G|m Hm Ha].
       - rewrite Hin in Hm. eexists. split; [by apply step_give|]. destruct HR as [H1 H2 H3 H4].
         split; simpl; [done..|]. by rewrite H4.
       - rewrite Hout in Ho. exists s. split; [apply step_hear; [by apply (al_sent _ _ HR)|done]|done].
       - apply elem_of_list_lookup in Hi as [k Hk]. destruct (Forall2_lookup_r _ _ _ _ _ Hinst Hk) as (i&Hik&Hl).
         assert (i ∈ instances Σd) as Hi by (apply elem_of_list_lookup; eauto).
         destruct (alike_tick s' s i i' A I HR Hi Hl Har) as (Har'&Hc&Hs&Hf).
-        eexists. split; [by apply (step_tick fns n Σd s i A I)|]. destruct Hl as (Haddr&_).
+        eexists. split; [by apply (step_tick fns n again Σd s i A I)|]. destruct Hl as (Haddr&_).
         destruct HR as [H1 H2 H3 H4]. subst G. split; simpl.
         + intros a. rewrite Haddr in *. destruct (decide (a = addr i)) as [->|Hne].
           * rewrite !fn_lookup_insert. exact Hc.
@@ -364,7 +364,7 @@ Section routing.
         + by rewrite H4.
       - apply elem_of_list_lookup in Hi as [k Hk]. destruct (Forall2_lookup_r _ _ _ _ _ Hinst Hk) as (i&Hik&(Haddr&_)).
         assert (i ∈ instances Σd) as Hi by (apply elem_of_list_lookup; eauto). rewrite Haddr, Hmort in Hmi.
-        eexists. split; [by apply (step_crash fns n Σd s i)|]. destruct HR as [H1 H2 H3 H4].
+        eexists. split; [by apply (step_crash fns n again Σd s i)|]. destruct HR as [H1 H2 H3 H4].
         split; simpl; [| |done|done].
         + intros a. rewrite Haddr. unfold survives. rewrite Hdur, H1. destruct (decide (a = addr i)) as [->|Hne].
           * by rewrite !fn_lookup_insert.
@@ -376,7 +376,7 @@ Section routing.
         assert (i ∈ instances Σd) as Hi by (apply elem_of_list_lookup; eauto).
         destruct (alike_tick s' s i i' A I HR Hi Hl Har) as (Har'&_&Hs&_). destruct Hl as (Haddr&_).
         rewrite Haddr, Hmort in Hmi.
-        eexists. split; [by apply (step_crash_in_tick fns n Σd s i A I)|].
+        eexists. split; [by apply (step_crash_in_tick fns n again Σd s i A I)|].
         destruct HR as [H1 H2 H3 H4]. subst G. split; simpl; [| |by apply union_mono|by rewrite H4].
         + intros a. rewrite Haddr. unfold survives. rewrite Hdur, H1. destruct (decide (a = addr i)) as [->|Hne].
           * by rewrite !fn_lookup_insert.
@@ -384,11 +384,13 @@ Section routing.
         + intros a f. destruct (decide (a = addr i)) as [->|Hne].
           * rewrite fn_lookup_insert. unfold survives. intros [_ ?]%elem_of_filter. by eapply H2.
           * rewrite fn_lookup_insert_ne by done. apply H2.
+      - rewrite (al_waiting _ _ HR) in Hm. eexists. split; [by apply step_again|]. destruct HR as [H1 H2 H3 H4].
+        split; simpl; [done..|]. by rewrite H4.
     Qed.
 
-    Lemma rules_refine l : behaves fns n Σ' l → behaves fns n Σd l.
+    Lemma rules_refine l : behaves fns n again Σ' l → behaves fns n again Σd l.
     Proof.
-      apply (simulation_of _ _ _ _ alike).
+      apply (simulation_of _ _ _ _ _ alike).
       - split; simpl; [done|set_solver|done|done].
       - apply alike_step.
     Qed.

@@ -1,7 +1,8 @@
 (** * Dedalus: instances, messages, and what clients see
 
     A system is some instances, each with its rules.  Messages are only added, so that each
-    may be late, lost, copied and overtaken.  What clients give comes once.  Clients see what
+    may be late, lost, copied and overtaken.  What clients give comes once, but that of some
+    relations may come again, as a client sends it again, or the network copies it.  Clients see what
     they give and what they hear, and nothing else: so an output may be heard at any moment
     after it was sent, and again, and never; clients cannot see ticks without output.
     One system refines another one if all that clients see of it, in order, they
@@ -41,7 +42,9 @@ Definition start : state := State (λ _, ∅) ∅ ∅.
 Inductive event := Give (m : message) | Hear (m : message).
 
 Section system.
-  Context (fns : string → row → option value) (rounds : nat) (Σ : system).
+  Context (fns : string → row → option value) (rounds : nat).
+  Context (again : gset string).   (* inputs that may come more often than they were given *)
+  Context (Σ : system).
 
   Definition routed (M : gset message) : gset message := list_to_set (omap (route Σ) (elements M)).
 
@@ -79,7 +82,10 @@ Section system.
         let G := tick i (carried s (addr i)) A in
         step s None (State
           (<[addr i := survives (carried s (addr i))]> (carried s))
-          (sent s ∪ routed (sends fns (self i) (rules i) G)) (waiting s ∖ I)).
+          (sent s ∪ routed (sends fns (self i) (rules i) G)) (waiting s ∖ I))
+    | step_again m :
+        m ∈ waiting s → m.2.1 ∈ again →
+        step s None (State (carried s) (sent s) (waiting s ⊎ {[+ m +]})).
 
   (** [seen s l s']: clients see [l] while the system goes from [s] to [s']. *)
   Inductive seen (s : state) : list event → state → Prop :=
@@ -90,27 +96,56 @@ Section system.
   Definition behaves (l : list event) : Prop := ∃ s, seen start l s.
 End system.
 
-(** All that clients see of [Σ'] they might see of [Σ], whatever functions give. *)
+(** All that clients see of [Σ'] they might see of [Σ], whatever functions give, and whichever
+    inputs may come again. *)
 Definition refines (Σ' Σ : system) : Prop :=
-  ∀ fns rounds l, behaves fns rounds Σ' l → behaves fns rounds Σ l.
+  ∀ fns rounds again l, behaves fns rounds again Σ' l → behaves fns rounds again Σ l.
 
 Lemma refines_trans Σ1 Σ2 Σ3 : refines Σ1 Σ2 → refines Σ2 Σ3 → refines Σ1 Σ3.
-Proof. intros H1 H2 fns n l Hl. by apply H2, H1. Qed.
+Proof. intros H1 H2 fns n w l Hl. by apply H2, H1. Qed.
 
-(** A relation that each step of [Σ'] keeps, where [Σ] takes one step that shows the
-    same, is enough. *)
-Lemma simulation_of fns n Σ' Σ (R : state → state → Prop) :
+(** *** Simulations *)
+Lemma seen_app fns n w Σ s l s1 k s2 :
+  seen fns n w Σ s l s1 → seen fns n w Σ s1 k s2 → seen fns n w Σ s (l ++ k) s2.
+Proof.
+  intros Hl Hk. induction Hl as [s|s s1 l s3 Hs _ IH|s e s1 l s3 Hs _ IH]; [done| |].
+  - eapply seen_silent; [exact Hs|by apply IH].
+  - eapply seen_event; [exact Hs|by apply IH].
+Qed.
+
+Lemma seen_step fns n w Σ s e s1 : step fns n w Σ s e s1 → seen fns n w Σ s (option_list e) s1.
+Proof. intros H. destruct e; (eapply seen_event || eapply seen_silent); try exact H; constructor. Qed.
+
+(** A relation that each step of [Σ'] keeps, where [Σ] takes some steps, or none, that show the
+    same, is enough.  Inputs may come again in the one, and others in the other. *)
+Lemma simulation_with_steps fns n w' w Σ' Σ (R : state → state → Prop) :
   R start start →
-  (∀ s' s e s1', R s' s → step fns n Σ' s' e s1' → ∃ s1, step fns n Σ s e s1 ∧ R s1' s1) →
-  ∀ l, behaves fns n Σ' l → behaves fns n Σ l.
+  (∀ s' s e s1', R s' s → step fns n w' Σ' s' e s1' → ∃ s1, seen fns n w Σ s (option_list e) s1 ∧ R s1' s1) →
+  ∀ l, behaves fns n w' Σ' l → behaves fns n w Σ l.
 Proof.
   intros H0 Hstep l [t' Hl].
-  assert (∀ s' s t' l, R s' s → seen fns n Σ' s' l t' → ∃ t, seen fns n Σ s l t) as H.
-  { intros s' s u' k HR Hk. revert s HR. induction Hk as [s'|s' s1' l' s2' Hs _ IH|s' e s1' l' s2' Hs _ IH]; intros s HR.
-    - eexists. constructor.
-    - destruct (Hstep _ _ _ _ HR Hs) as (s1&Hs1&HR1). destruct (IH _ HR1) as [t Ht].
-      exists t. by eapply seen_silent.
-    - destruct (Hstep _ _ _ _ HR Hs) as (s1&Hs1&HR1). destruct (IH _ HR1) as [t Ht].
-      exists t. by eapply seen_event. }
-  exact (H _ _ _ _ H0 Hl).
+  assert (∀ s' s t' l, R s' s → seen fns n w' Σ' s' l t' → ∃ t, seen fns n w Σ s l t) as H; [|exact (H _ _ _ _ H0 Hl)].
+  clear Hl. intros s' s u' k HR Hk. revert s HR. induction Hk as [s'|s' s1' l' s2' Hs _ IH|s' e s1' l' s2' Hs _ IH]; intros s HR.
+  - eexists. constructor.
+  - destruct (Hstep _ _ _ _ HR Hs) as (s1&Hs1&HR1). destruct (IH _ HR1) as [t Ht].
+    exists t. exact (seen_app _ _ _ _ _ _ _ _ _ Hs1 Ht).
+  - destruct (Hstep _ _ _ _ HR Hs) as (s1&Hs1&HR1). destruct (IH _ HR1) as [t Ht].
+    exists t. exact (seen_app _ _ _ _ _ _ _ _ _ Hs1 Ht).
+Qed.
+
+Lemma simulation_of fns n w Σ' Σ (R : state → state → Prop) :
+  R start start →
+  (∀ s' s e s1', R s' s → step fns n w Σ' s' e s1' → ∃ s1, step fns n w Σ s e s1 ∧ R s1' s1) →
+  ∀ l, behaves fns n w Σ' l → behaves fns n w Σ l.
+Proof.
+  intros H0 Hstep. apply (simulation_with_steps _ _ _ _ _ _ R); [done|]. intros s' s e s1' HR Hs.
+  destruct (Hstep _ _ _ _ HR Hs) as (s1&Hs1&HR1). exists s1. split; [by apply seen_step|done].
+Qed.
+
+(** More inputs that may come again, and nodes that may crash, only allow more. *)
+Lemma behaves_again fns n w' w Σ l : w' ⊆ w → behaves fns n w' Σ l → behaves fns n w Σ l.
+Proof.
+  intros Hw. revert l. apply (simulation_with_steps _ _ _ _ _ _ eq); [done|]. intros s' s e s1' <- Hs. exists s1'. split; [|done].
+  apply seen_step. destruct Hs; [by constructor|by constructor|by apply step_tick|by apply step_crash|
+    by eapply step_crash_in_tick|apply step_again; set_solver].
 Qed.

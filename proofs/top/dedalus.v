@@ -11,7 +11,7 @@ From ashlar.dedalus Require Import lang system keyed piece still divide partitio
     that are not divided. *)
 Theorem dividing_shows_nothing_new (number : value → nat) (place : value → nat → value) (p : plan) (Σ : system) :
   may_divide_b place p Σ = true →
-  ∀ fns rounds l, behaves fns rounds (divide number place p Σ) l → behaves fns rounds Σ l.
+  ∀ fns rounds again l, behaves fns rounds again (divide number place p Σ) l → behaves fns rounds again Σ l.
 Proof. intros H%may_divide_sound. by apply divide_refines. Qed.
 Print Assumptions dividing_shows_nothing_new.
 
@@ -21,9 +21,9 @@ Print Assumptions dividing_shows_nothing_new.
 Theorem dividing_by_rules_shows_nothing_new (number : value → nat) (place : value → nat → value) (p : plan)
     (fwd : string) (ways : gset fact) (Σ Σ' : system) :
   may_divide_b place p Σ = true → by_rules number place p fwd ways Σ Σ' →
-  ∀ fns, finds number p fns → ∀ rounds l, behaves fns rounds Σ' l → behaves fns rounds Σ l.
+  ∀ fns, finds number p fns → ∀ rounds again l, behaves fns rounds again Σ' l → behaves fns rounds again Σ l.
 Proof.
-  intros H%may_divide_sound Hrules fns Hfns rounds l Hl.
+  intros H%may_divide_sound Hrules fns Hfns rounds again l Hl.
   eapply divide_refines, rules_refine; [done..|exact Hl].
 Qed.
 Print Assumptions dividing_by_rules_shows_nothing_new.
@@ -34,8 +34,8 @@ Print Assumptions dividing_by_rules_shows_nothing_new.
     crash, [hash] and [%] are those of the language, and whatever other functions give. *)
 Theorem divided_program_shows_nothing_new (d : division) (P Q : program) :
   divided_b d P Q = true →
-  ∀ fns, language fns → ∀ rounds l, behaves fns rounds (meaning Q) l → behaves fns rounds (meaning P) l.
-Proof. intros H fns Hfns rounds l. by eapply divided_sound. Qed.
+  ∀ fns, language fns → ∀ rounds again l, behaves fns rounds again (meaning Q) l → behaves fns rounds again (meaning P) l.
+Proof. intros H fns Hfns rounds again l. by eapply divided_sound. Qed.
 Print Assumptions divided_program_shows_nothing_new.
 
 (** It does say yes: of a store in two pieces, for one. *)
@@ -50,7 +50,7 @@ Print Assumptions a_program_may_be_divided.
     instances crash that are not taken apart. *)
 Theorem decoupling_shows_nothing_new (place : value → value) (d : decoupling) (Σ : system) :
   may_decouple_b place d Σ = true →
-  ∀ fns rounds l, behaves fns rounds (decouple place d Σ) l → behaves fns rounds Σ l.
+  ∀ fns rounds again l, behaves fns rounds again (decouple place d Σ) l → behaves fns rounds again Σ l.
 Proof. intros H%may_decouple_sound. by apply decouple_refines. Qed.
 Print Assumptions decoupling_shows_nothing_new.
 
@@ -67,8 +67,8 @@ Print Assumptions a_program_may_be_decoupled.
     functions give, however messages come, and whenever the instances of both crash. *)
 Theorem handing_over_shows_nothing_new (g : handing) (P Q : program) :
   handed_b g P Q = true →
-  ∀ fns rounds l, behaves fns rounds (meaning Q) l → behaves fns rounds (meaning P) l.
-Proof. intros H fns rounds l. by eapply handed_sound. Qed.
+  ∀ fns rounds again l, behaves fns rounds again (meaning Q) l → behaves fns rounds again (meaning P) l.
+Proof. intros H fns rounds again l. by eapply handed_sound. Qed.
 Print Assumptions handing_over_shows_nothing_new.
 
 (** It does say yes: of a server whose reports are made by another one. *)
