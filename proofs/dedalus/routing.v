@@ -80,17 +80,22 @@ Section framing.
       by rewrite IHm, once_without. }
     apply IH. intros rs' Hrs'. apply H. by right.
   Qed.
-  Lemma close_away n ss F f :
-    (∀ rs, rs ∈ ss → ignores rs) → f ∈ close fns self n ss F → f.1 = away → f ∈ F.
+  (** Facts that no rule derives were there at the beginning. *)
+  Lemma close_underived n ss F f :
+    (∀ rs r, rs ∈ ss → r ∈ rs → head r ≠ f.1) → f ∈ close fns self n ss F → f ∈ F.
   Proof.
-    revert F. unfold close. induction ss as [|rs ss IH]; intros F H; [done|]. simpl. intros Hf Ha.
-    apply IH in Hf; [|intros; apply H; by right|done]. assert (ignores rs) as Hrs by (apply H; by left).
+    revert F. unfold close. induction ss as [|rs ss IH]; intros F H; [done|]. simpl. intros Hf.
+    apply IH in Hf; [|intros rs' r Hrs' Hr; apply (H rs' r); [by right|done]]. assert (∀ r, r ∈ rs → head r ≠ f.1) as Hrs by (intros; apply (H rs); [by left|done]).
     clear IH H. revert Hf. unfold complete. induction n as [|m IHm]; [done|].
     change (f ∈ once fns self rs (Nat.iter m (once fns self rs) F) → f ∈ F).
     intros Hf. unfold once at 1 in Hf.
     apply elem_of_union in Hf as [Hf|(r&Hr&(e&v&_&_&->)%elem_of_derive)%elem_of_derives]; [by apply IHm|].
     by destruct (Hrs r Hr).
   Qed.
+
+  Lemma close_away n ss F f :
+    (∀ rs, rs ∈ ss → ignores rs) → f ∈ close fns self n ss F → f.1 = away → f ∈ F.
+  Proof. intros H Hf Ha. eapply close_underived; [|exact Hf]. intros rs r Hrs Hr. rewrite Ha. by apply (H rs). Qed.
 End framing.
 
 Lemma mapM_ext_elem {A B} (f g : A → option B) l : (∀ x, x ∈ l → f x = g x) → mapM f l = mapM g l.
