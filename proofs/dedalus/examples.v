@@ -1,6 +1,6 @@
 (** * Dedalus: programs that the checkers accept *)
 From stdpp Require Import prelude strings gmap gmultiset.
-From ashlar.dedalus Require Import lang system divide certify decouple separate passing handover.
+From ashlar.dedalus Require Import lang system divide certify decouple separate passing handover moved.
 
 Local Open Scope string_scope.
 Local Open Scope list_scope.
@@ -95,4 +95,76 @@ Proof. by vm_compute. Qed.
 Lemma may_not_be_handed_over_so :
   handed_b (reports_told []) one_server two_servers = false ∧
   handed_b (reports_told [Pass "kept" "put" ["x"] "to"]) one_server two_servers = false.
+Proof. by vm_compute. Qed.
+
+(** A front passes votes on to a server, which counts them, and keeps keys. *)
+Definition votes : list (list rule) :=
+  [[Rule "votes" [Plain (Var "k"); Agg Count (Var "v")] Wild [Has (Atom "vote" [Var "k"; Var "v"])]]].
+Definition counted : rule := Rule "told" [Plain (Var "n")] (Const (Node "c")) [Has (Atom "votes" [Var "k"; Var "n"])].
+Definition voter (to : list literal) (d : term) : component :=
+  Component [] []
+    [Rule "vote" [Plain (Var "k"); Plain (Var "v")] d ([Has (Atom "ask" [Var "k"; Var "v"]); Has (Atom "servers" [Var "n"])] ++ to)].
+
+Definition polls : program :=
+  Program
+    [Instance at_front at_front (voter [] (Var "n"));
+     Instance (Node "server/0") (Node "server/0") (Component votes (nexts (keeper [])) [counted; report "kept"])]
+    [("servers", [Node "server/0"])] ["servers"] ["ask"; "put"] ["told"; "seen"] [] [] [at_front; Node "server/0"].
+
+(** The count is made by another server, to which the front's rule sends the votes. *)
+Definition two_polls (ways : list fact) : program :=
+  Program
+    [Instance at_front at_front (voter [Has (Atom "way" [Var "n"; Var "to"])] (Var "to"));
+     Instance (Node "server/0") (Node "server/0") (keeper [report "kept"]);
+     Instance (Node "votes/0") (Node "server/0") (Component votes [] [counted])]
+    (("servers", [Node "server/0"]) :: ways) ["way"; "servers"] ["ask"; "put"] ["told"; "seen"] [] [] [at_front].
+Definition way_to_votes : fact := ("way", [Node "server/0"; Node "votes/0"]).
+
+Lemma may_be_taken_apart_by_rules :
+  separated_b votes_apart "way" polls (two_polls [way_to_votes; ("way", [at_front; at_front])]) = true.
+Proof. by vm_compute. Qed.
+
+(** Not so where the static relation leads astray, or the votes still go to the old server. *)
+Lemma may_not_be_taken_apart_by_rules_so :
+  separated_b votes_apart "way" polls (two_polls [way_to_votes; ("way", [at_front; Node "votes/0"])]) = false ∧
+  separated_b votes_apart "way" polls (two_polls [("way", [Node "server/0"; Node "server/0"])]) = false ∧
+  separated_b votes_apart "way" polls polls = false.
+Proof. by vm_compute. Qed.
+
+(** The server behind a relay, to which votes come from clients and puts from the front. *)
+Definition puts (to : list literal) (d : term) : component := Component [] [] [put to d].
+Definition tally (vote : string) : component :=
+  Component [[Rule "votes" [Plain (Var "k"); Agg Count (Var "v")] Wild [Has (Atom vote [Var "k"; Var "v"])]]]
+    (nexts (keeper [])) [counted; report "kept"].
+Definition bare : program :=
+  Program [Instance at_front at_front (puts [] (Var "n")); Instance (Node "server/0") (Node "server/0") (tally "vote")]
+    [("stores", [Node "server/0"])] ["stores"] ["ask"; "vote"] ["told"; "seen"] [] ["kept"] [at_front; Node "server/0"].
+Definition way_to_work : fact := ("way", [Node "server/0"; Node "work/0"]).
+Definition behind_relay (ways : list fact) (mortals : list value) : program :=
+  Program
+    [Instance at_front at_front (puts [Has (Atom "way" [Var "n"; Var "m"])] (Var "m"));
+     Instance (Node "server/0") (Node "server/0")
+       (Component [] [] [Rule "vote_told" [Plain (Var "x"); Plain (Var "y")] (Var "to")
+         [Has (Atom "vote" [Var "x"; Var "y"]); Has (Atom "way" [Self; Var "to"])]]);
+     Instance (Node "work/0") (Node "server/0") (tally "vote_told")]
+    (("stores", [Node "server/0"]) :: ways) ["way"; "stores"] ["ask"; "vote"] ["told"; "seen"] [] ["kept"] mortals.
+Definition votes_relayed (moves : list string) : relaying :=
+  Relaying [Pass "vote" "vote_told" ["x"; "y"] "to"] "way" moves [Node "server/0"] [(Node "server/0", 0, Node "work/0")].
+
+Lemma may_be_relayed :
+  relayed_b (votes_relayed ["put"; "votes"; "kept"]) bare
+    (behind_relay [way_to_work] [at_front; Node "server/0"; Node "work/0"]) = true.
+Proof. by vm_compute. Qed.
+
+(** Not so where nothing leads to what has moved, or clients would still talk to it, or something that it
+    reads comes to the old place, or it fails and the server before could not. *)
+Lemma may_not_be_relayed_so :
+  relayed_b (votes_relayed ["put"; "votes"; "kept"]) bare
+    (behind_relay [("way", [Node "server/0"; Node "server/0"])] []) = false ∧
+  relayed_b (Relaying [] "way" ["put"; "votes"; "kept"; "vote"] [Node "server/0"] [(Node "server/0", 0, Node "work/0")]) bare
+    (behind_relay [way_to_work] []) = false ∧
+  relayed_b (votes_relayed ["votes"; "kept"]) bare (behind_relay [way_to_work] []) = false ∧
+  relayed_b (votes_relayed ["put"; "votes"; "kept"])
+    (Program (p_instances bare) (p_facts bare) (p_statics bare) (p_inputs bare) (p_outputs bare) [] ["kept"] [])
+    (behind_relay [way_to_work] [Node "work/0"]) = false.
 Proof. by vm_compute. Qed.

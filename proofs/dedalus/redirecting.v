@@ -82,6 +82,23 @@ Section ways.
   End sound.
 End ways.
 
+(** ** Strata without rules *)
+Definition compact (ss : list (list rule)) : list (list rule) := filter (λ rs, rs ≠ []) ss.
+
+Lemma close_compact fns self n ss F : close fns self n (compact ss) F = close fns self n ss F.
+Proof.
+  unfold close, compact. revert F. induction ss as [|rs ss IH]; intros F; [done|]. rewrite filter_cons. simpl.
+  case_decide as H; simpl; rewrite IH; [done|]. f_equal. subst rs.
+  unfold complete. symmetry. clear. induction n as [|n IH]; [done|].
+  change (once fns self [] (Nat.iter n (once fns self []) F) = F). rewrite IH. unfold once. simpl. by rewrite (right_id_L ∅ (∪)).
+Qed.
+
+Lemma concat_compact ss : concat (compact ss) = concat ss.
+Proof.
+  unfold compact. induction ss as [|rs ss IH]; [done|]. rewrite filter_cons. simpl. case_decide as H; simpl; rewrite IH; [done|].
+  subst rs. done.
+Qed.
+
 (** ** Rules for the network *)
 Section ruled.
   Context (fns : string → row → option value) (n : nat) (again : gset string) (fwd : string) (Σ Σ' : system).
@@ -93,7 +110,7 @@ Section ruled.
       ∃ m0, m0 ∈ send fns self G r ∧ route Σ m0 = Some m.
 
   Definition does_all (i i' : instance) : Prop :=
-    addr i' = addr i ∧ self i' = self i ∧ strata (rules i') = strata (rules i) ∧ nexts (rules i') = nexts (rules i) ∧
+    addr i' = addr i ∧ self i' = self i ∧ compact (strata (rules i')) = compact (strata (rules i)) ∧ nexts (rules i') = nexts (rules i) ∧
     ∀ r', r' ∈ asyncs (rules i') → ∃ r, r ∈ asyncs (rules i) ∧ does (self i) r r'.
 
   Record ruled : Prop := Ruled {
@@ -129,13 +146,13 @@ Section ruled.
     assert (∀ f, f ∈ A → f.1 ≠ fwd) as HAne.
     { intros f Hf. destruct (HA f Hf) as (_&Hns&_). intros Heq. apply Hns. by rewrite Hst, Heq. }
     assert (G' = G) as HG.
-    { subst G G'. unfold tick, now. by rewrite Hstrata, Hself, Haddr, Hfacts, (ld_carried _ _ HR). }
+    { subst G G'. unfold tick, now. by rewrite <- close_compact, Hstrata, close_compact, Hself, Haddr, Hfacts, (ld_carried _ _ HR). }
     split; [|split; [|split]].
     - split; [by rewrite <- (ld_waiting _ _ HR)|]. split; [by rewrite <- Haddr|]. intros f Hf.
       destruct (HA f Hf) as (Hread&Hns&Hc). split; [|split; [by rewrite <- Hst|]].
       + assert (f.1 ≠ fwd) as Hne by (by apply HAne). unfold reads in *.
         apply elem_of_list_In, in_concat in Hread as (l&Hl%elem_of_list_In&Hfl%elem_of_list_In).
-        apply elem_of_list_fmap in Hl as (r'&->&Hr0). rewrite Hstrata, Hnexts in Hr0.
+        apply elem_of_list_fmap in Hl as (r'&->&Hr0). rewrite <- concat_compact, Hstrata, concat_compact, Hnexts in Hr0.
         assert (∃ r, r ∈ concat (strata (rules i)) ++ nexts (rules i) ++ asyncs (rules i) ∧ f.1 ∈ read_by r) as (r&Hr&Hfr).
         { rewrite !elem_of_app in Hr0. destruct Hr0 as [Hr0|[Hr0|Hr0]].
           - exists r'. rewrite !elem_of_app. tauto.

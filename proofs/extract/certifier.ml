@@ -3,6 +3,8 @@
 
      (divided DIVISION PROGRAM PROGRAM)     the second is the first one, divided
      (handed HANDING PROGRAM PROGRAM)       of the first one, rules that send have moved
+     (separated SEPARATION NAME PROGRAM PROGRAM)  the first one is taken apart, and NAME leads there
+     (relayed RELAYING PROGRAM PROGRAM)     of the first one, a component is behind a relay
      (may_divide DIVISION PROGRAM)          the network may divide it
      (may_decouple SEPARATION PROGRAM)      the network may take it apart
 
@@ -212,11 +214,19 @@ let handing_of = function
         g_nodes = list_of value_of n; g_places = list_of (pair_of (pair_of value_of nat_of) value_of) a }
   | _ -> malformed "a certificate is missing"
 
+let relaying_of = function
+  | Apply [ Word "Relaying"; p; f; m; n; a ] ->
+      { y_passed = list_of pass_of p; y_forward = string_of f; y_moves = strings_of m;
+        y_nodes = list_of value_of n; y_places = list_of (pair_of (pair_of value_of nat_of) value_of) a }
+  | _ -> malformed "a certificate is missing"
+
 let accepts = function
   | Apply [ Word "divided"; d; p; q ] -> divided_b (division_of d) (program_of p) (program_of q)
   | Apply [ Word "may_divide"; d; p ] -> may_divide_program (division_of d) (program_of p)
   | Apply [ Word "may_decouple"; s; p ] -> may_decouple_program (separation_of s) (program_of p)
   | Apply [ Word "handed"; g; p; q ] -> handed_b (handing_of g) (program_of p) (program_of q)
+  | Apply [ Word "separated"; s; f; p; q ] -> separated_b (separation_of s) (string_of f) (program_of p) (program_of q)
+  | Apply [ Word "relayed"; y; p; q ] -> relayed_b (relaying_of y) (program_of p) (program_of q)
   | _ -> malformed "a question is missing"
 
 let () =

@@ -1,6 +1,6 @@
 (** * Rewrites of Dedalus programs *)
 From stdpp Require Import prelude strings gmap.
-From ashlar.dedalus Require Import lang system keyed piece still divide partition check routing certify decouple separate passing handover examples.
+From ashlar.dedalus Require Import lang system keyed piece still divide partition check routing certify decouple separate passing handover moved examples.
 
 (** Take a system of instances with rules, some of which are divided into pieces: each message
     to such an instance goes to the piece that its key names, by whatever numbers keys have, and
@@ -76,6 +76,41 @@ Theorem a_program_may_hand_over :
   handed_b (reports_told [Pass "kept" "kept_told" ["x"] "to"]) one_server two_servers = true.
 Proof. exact may_be_handed_over. Qed.
 Print Assumptions a_program_may_hand_over.
+
+(** The decoupling above, of two programs as they are written: rules that sent what the new instance
+    reads send to where a static relation leads, and the network does nothing.  If the checker, which is
+    extracted too, says yes, then all that clients see of the second program they might have seen of
+    the first, where neither side crashes: whatever functions give, and however messages come. *)
+Theorem decoupling_by_rules_shows_nothing_new (s : separation) (fwd : string) (P Q : program) :
+  separated_b s fwd P Q = true →
+  ∀ fns rounds again l, behaves fns rounds again (meaning Q) l → behaves fns rounds again (meaning P) l.
+Proof. intros H fns rounds again l. by eapply separated_sound. Qed.
+Print Assumptions decoupling_by_rules_shows_nothing_new.
+
+(** It does say yes: of a server that counts votes and keeps keys, of which another one counts. *)
+Theorem a_program_may_be_decoupled_by_rules :
+  separated_b votes_apart "way" polls (two_polls [way_to_votes; ("way", [at_front; at_front])]) = true.
+Proof. exact may_be_taken_apart_by_rules. Qed.
+Print Assumptions a_program_may_be_decoupled_by_rules.
+
+(** Of two programs as they are written: an instance has kept nothing but rules that pass on what
+    clients and timers tell it, and the messages of rules if they like; all its rules are those of a new
+    instance.  If the checker, which is extracted too, says yes, then all that clients see of the second
+    program they might have seen of the first, if the inputs that are passed on may come to that more
+    often than they were given: whatever functions give, whatever the rules are that move, and
+    whenever the instances of both crash. *)
+Theorem relaying_shows_nothing_new (y : relaying) (P Q : program) :
+  relayed_b y P Q = true →
+  ∀ fns rounds again l, behaves fns rounds again (meaning Q) l → behaves fns rounds (again ∪ relays y) (meaning P) l.
+Proof. intros H fns rounds again l. by eapply relayed_sound. Qed.
+Print Assumptions relaying_shows_nothing_new.
+
+(** It does say yes: of that server, to which clients send votes and a front sends keys. *)
+Theorem a_program_may_be_relayed :
+  relayed_b (votes_relayed ["put"; "votes"; "kept"]) bare
+    (behind_relay [way_to_work] [at_front; Node "server/0"; Node "work/0"]) = true.
+Proof. exact may_be_relayed. Qed.
+Print Assumptions a_program_may_be_relayed.
 
 (** If two steps show nothing new, whatever functions give, neither do both in a row. *)
 Theorem rewrites_compose (Σ1 Σ2 Σ3 : system) : refines Σ1 Σ2 → refines Σ2 Σ3 → refines Σ1 Σ3.
