@@ -299,10 +299,17 @@ var Claims = []Claim{
 	},
 	{
 		Room: "Proofs", How: []How{Proved},
-		Claim:    "A Dedalus component of which two sides share no relation may be taken apart, where the network redirects messages and a checker in Coq accepts the separation",
+		Claim:    "A Dedalus component of which two sides share no relation may be taken apart, where the checker that is extracted from Coq accepts both programs and the certificate",
 		Shown:    "semantics, refinement, checker and theorem in Coq, without axioms; the extracted checker beside the rewriter on examples and random programs: [rewrites of rules](proofs.md#rewrites-of-rules)",
 		Commands: []string{"make proofs certifier", "go test ./proofs ./internal/evidence/dedalus/gallina"},
-		Not:      "Safety only, for programs that idle ticks do not change. That the rules which the rewriter writes redirect so; that one side passes on to the other what clients and timers tell it; crashes of the two sides",
+		Not:      "Safety only, for programs that idle ticks do not change. That one side passes on to the other what clients and timers tell it; crashes of the two sides; `ashlar dedalus certify` calls that checker only with `--proved`",
+	},
+	{
+		Room: "Proofs", How: []How{Proved},
+		Claim:    "A Dedalus component may be put behind a relay, where the checker that is extracted from Coq accepts both programs and the certificate, and inputs may arrive more than once",
+		Shown:    "semantics, refinement, checker and theorem in Coq, without axioms; the extracted checker beside the one in Go on examples, mistakes, random programs and lies about them: [rewrites of rules](proofs.md#rewrites-of-rules)",
+		Commands: []string{"make proofs certifier", "go test ./proofs ./internal/evidence/dedalus/gallina"},
+		Not:      "Safety only. Of inputs that arrive once nothing is said; components that are pieces of others already; `ashlar dedalus certify` calls that checker only with `--proved`",
 	},
 	{
 		Room: "Proofs", How: []How{Proved},

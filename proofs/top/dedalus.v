@@ -7,8 +7,8 @@ From ashlar.dedalus Require Import lang system keyed piece still divide partitio
     all pieces have the instance's rules.  If the checker of the plan says yes, then all
     that clients can see of the pieces (what they give, what they hear, in this order) they might
     have seen of the undivided system: whatever functions give, wherever recursion within a tick is
-    cut off, however late, often and disordered messages come, and whenever the instances crash
-    that are not divided. *)
+    cut off, however late, often and disordered messages come, whichever inputs may come again, and
+    whenever the instances crash that are not divided. *)
 Theorem dividing_shows_nothing_new (number : value → nat) (place : value → nat → value) (p : plan) (Σ : system) :
   may_divide_b place p Σ = true →
   ∀ fns rounds again l, behaves fns rounds again (divide number place p Σ) l → behaves fns rounds again Σ l.

@@ -45,9 +45,10 @@ nothing from the rewriter but the certificate (docs/format/certificate.md).
 A step that is accepted is checked, not proved. With --proved it is also given to the
 checker that is extracted from Coq ("make certifier" builds it); where that accepts as
 well, a theorem says that clients see nothing of the second program that they could
-not see of the first, and the step is reported as proved (docs/proofs.md). Of partition,
-the theorem is about runs in which no piece of the component crashes; the report of the
-step says so. Each step is proved by itself: no theorem is about several in a row.
+not see of the first, and the step is reported as proved (docs/proofs.md). Of partition
+and mutual, the theorem is about runs in which no piece of the component crashes; of relay,
+about inputs that may arrive more than once. The report of the step says so. Each step is
+proved by itself: no theorem is about several in a row.
 
 Exit codes: 0 all steps are accepted; 1 files, or the extracted checker failed; 2 usage;
 12 a step is refused; 130 interrupted; 150 errors in a program or in the certificate.`,
@@ -228,8 +229,11 @@ func (r *certified) prove(ctx context.Context, checker string, before, after *lo
 	switch answer := strings.TrimSpace(out.String()); answer {
 	case "yes":
 		r.Proved = true
-		if question.Immortal != "" {
-			r.Assuming = []string{"the pieces of " + question.Immortal + " do not crash"}
+		if len(question.Immortal) > 0 {
+			r.Assuming = append(r.Assuming, "the pieces of "+strings.Join(question.Immortal, " and ")+" do not crash")
+		}
+		if len(question.Again) > 0 {
+			r.Assuming = append(r.Assuming, "what clients send in "+strings.Join(question.Again, ", ")+" may arrive more than once")
 		}
 	case "no":
 		r.NotProved = "the theorem's conditions do not hold, or the program is not of its form"

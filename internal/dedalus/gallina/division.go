@@ -24,9 +24,11 @@ type Division struct {
 // Query is what the extracted checker is asked about a rewrite.
 type Query struct {
 	Text string
-	// Immortal is the component of which no piece crashes, as far as the theorem goes: it says nothing
-	// of runs in which one does. It is empty where any node may crash.
-	Immortal string
+	// Immortal are the components of which no piece crashes, as far as the theorem goes: it says nothing
+	// of runs in which one does.
+	Immortal []string
+	// Again are the inputs that may come to the program before more often than they were given.
+	Again []string
 }
 
 // Question asks the extracted checker whether a program is another one rewritten as a claim says.
@@ -36,26 +38,26 @@ func Question(before, after *logic.Program, c certificate.Claim) (Query, error) 
 	if w.tooMany(before); w.tooMany(after) {
 		return Query{}, w.err
 	}
-	if c.Kind == "functional" {
-		of, err := w.handing(before, after, c)
-		if err != nil {
-			return Query{}, err
-		}
-		text, err := w.plain(call("handed", of, w.program(before, ""), w.program(after, "")))
-		return Query{Text: text}, err
+	switch c.Kind {
+	case "functional":
+		return w.handed(before, after, c)
+	case "mutual":
+		return w.separated(before, after, c)
+	case "relay":
+		return w.relayed(before, after, c)
 	}
 	d, err := division(before, after, c)
 	if err != nil {
 		return Query{}, err
 	}
-	text, err := w.plain(call("divided", w.division(before, d), w.program(before, ""), w.program(after, d.Component.Name)))
-	return Query{Text: text, Immortal: d.Component.Name}, err
+	text, err := w.plain(call("divided", w.division(before, d), w.program(before), w.program(after, d.Component.Name)))
+	return Query{Text: text, Immortal: []string{d.Component.Name}}, err
 }
 
 // Plan asks the extracted checker whether a component may be divided, by the network.
 func Plan(p *logic.Program, d Division) (string, error) {
 	w := &writer{functions: true}
-	return w.plain(call("may_divide", w.division(p, d), w.program(p, "")))
+	return w.plain(call("may_divide", w.division(p, d), w.program(p)))
 }
 
 func division(before, after *logic.Program, c certificate.Claim) (Division, error) {
@@ -72,11 +74,7 @@ func division(before, after *logic.Program, c certificate.Claim) (Division, erro
 		}
 		d.Keys[r] = c.Keys[r].Column
 	}
-	for _, r := range after.Relations {
-		if before.Find(r.Name) == nil {
-			d.Forward = r.Name
-		}
-	}
+	d.Forward = forward(before, after)
 	return d, nil
 }
 
@@ -101,9 +99,9 @@ func (w *writer) division(p *logic.Program, d Division) term {
 		list(nodes, node), list(places, func(t term) term { return t }), text(d.Forward))
 }
 
-// program writes a program with its instances and static facts. All nodes may crash but the pieces
-// of the component that is divided, if one is.
-func (w *writer) program(p *logic.Program, divided string) term {
+// program writes a program with its instances and static facts. All nodes may crash but those of some
+// components.
+func (w *writer) program(p *logic.Program, immortal ...string) term {
 	if w.tooMany(p) {
 		return term{}
 	}
@@ -114,7 +112,7 @@ func (w *writer) program(p *logic.Program, divided string) term {
 		for i := range c.Instances * c.Partitions {
 			n := interp.Identify(c, i)
 			instances = append(instances, call("Instance", node(n.Node), node(n.Self), of))
-			if c.Name != divided {
+			if !slices.Contains(immortal, c.Name) {
 				mortals = append(mortals, n.Node)
 			}
 		}

@@ -9,39 +9,41 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// handing writes a certificate of a functional decoupling in which the old component passes on all
-// that the rules read that moved.
-func (w *writer) handing(before, after *logic.Program, c certificate.Claim) (term, error) {
+// handed asks about a functional decoupling in which the old component passes on all that the rules
+// read that moved.
+func (w *writer) handed(before, after *logic.Program, c certificate.Claim) (Query, error) {
 	from, kept := before.Component(c.Component), after.Component(c.Component)
 	if from == nil || kept == nil || len(c.Moved) > len(from.Rules) {
-		return term{}, fmt.Errorf("component %s has not handed over", c.Component)
+		return Query{}, fmt.Errorf("component %s has not handed over", c.Component)
 	}
-	var movers []*logic.Rule
-	for _, n := range c.Moved {
-		if n < 0 || n >= len(from.Rules) {
-			return term{}, fmt.Errorf("%s has no rule %d", c.Component, n+1)
-		}
-		movers = append(movers, from.Rules[n])
+	rules, err := movers(from, c)
+	if err != nil {
+		return Query{}, err
 	}
+	passed, forward, err := passes(kept.Rules[min(len(from.Rules)-len(rules), len(kept.Rules)):])
+	if err != nil {
+		return Query{}, err
+	}
+	nodes, places := w.places(from, c.Name)
+	of := call("Handing", list(rules, w.rule), list(passed, pass), text(forward), nodes, places)
+	q, err := w.plain(call("handed", of, w.program(before), w.program(after)))
+	return Query{Text: q}, err
+}
+
+// passes finds in rules that pass on the static relation that leads to the new component.
+func passes(rules []*logic.Rule) ([]*logic.Rule, string, error) {
 	forward := ""
-	var passed []*logic.Rule
-	for _, r := range kept.Rules[min(len(from.Rules)-len(movers), len(kept.Rules)):] {
+	for _, r := range rules {
 		if r.Kind != logic.Async || len(r.Body) != 2 || r.Body[0].Atom == nil || r.Body[1].Atom == nil {
-			return term{}, fmt.Errorf("'%v' passes nothing on", r)
+			return nil, "", fmt.Errorf("'%v' passes nothing on", r)
 		}
-		passed, forward = append(passed, r), r.Body[1].Atom.Relation.Name
+		forward = r.Body[1].Atom.Relation.Name
 	}
-	pass := func(r *logic.Rule) term {
-		columns := list(r.Head.Args, func(a logic.HeadArg) term { return text(a.Term.Name) })
-		return call("Pass", text(r.Body[0].Atom.Relation.Name), text(r.Head.Relation.Name), columns, text(r.Dest.Name))
-	}
-	var nodes []string
-	var places []term
-	for i := range from.Instances * from.Partitions {
-		at := logic.NodeName(from.Name, i)
-		nodes = append(nodes, at)
-		places = append(places, both(both(node(at), nat(0)), node(logic.NodeName(c.Name, i))))
-	}
-	return call("Handing", list(movers, w.rule), list(passed, pass), text(forward), list(nodes, node),
-		list(places, func(t term) term { return t })), w.err
+	return rules, forward, nil
+}
+
+// pass writes a relation that is passed on.
+func pass(r *logic.Rule) term {
+	columns := list(r.Head.Args, func(a logic.HeadArg) term { return text(a.Term.Name) })
+	return call("Pass", text(r.Body[0].Atom.Relation.Name), text(r.Head.Relation.Name), columns, text(r.Dest.Name))
 }

@@ -54,6 +54,17 @@ func connected(c *logic.Component) [][]string {
 	return out
 }
 
+// around are the numbers of the rules that have some of the relations.
+func around(c *logic.Component, moves []string) []int {
+	var out []int
+	for i, r := range c.Rules {
+		if slices.ContainsFunc(relations(r), func(n string) bool { return slices.Contains(moves, n) }) {
+			out = append(out, i+1)
+		}
+	}
+	return out
+}
+
 // TestSeparations asks the checker that is proved, and the rewriter, whether rules around some relations
 // may become a component of their own: relations that share no rule with others, and some that are
 // drawn. What is proved must be allowed, but where a side derives what is also sent to it, or sends
@@ -69,12 +80,7 @@ func TestSeparations(t *testing.T) {
 	var all []asked
 	var questions []string
 	ask := func(name string, p *logic.Program, c *logic.Component, moves []string) {
-		step := rewrite.Step{Kind: rewrite.Mutual, Component: c.Name, Name: "moved"}
-		for i, r := range c.Rules {
-			if slices.ContainsFunc(relations(r), func(n string) bool { return slices.Contains(moves, n) }) {
-				step.Rules = append(step.Rules, i+1)
-			}
-		}
+		step := rewrite.Step{Kind: rewrite.Mutual, Component: c.Name, Name: "moved", Rules: around(c, moves)}
 		if q, err := gallina.Separation(p, c, moves, "moved"); err == nil && len(step.Rules) > 0 && len(step.Rules) < len(c.Rules) {
 			all, questions = append(all, asked{name, p, step}), append(questions, q)
 		}
