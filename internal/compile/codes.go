@@ -12,7 +12,8 @@ const (
 	NotAValue source.Code = "CompileNotAValue"
 	// NotVisible: the archetype reads a global variable in an operator.
 	NotVisible source.Code = "CompileNotVisible"
-	// ConstantOperator: CONSTANT Hash(_), and x := Hash(3)
+	// ConstantOperator: CONSTANT Hash(_), and x := Hash(3), without Hash <- Op in the
+	// configuration
 	ConstantOperator source.Code = "CompileConstantOperator"
 	// NumberTooLarge: x := 2147483648
 	NumberTooLarge source.Code = "CompileNumberTooLarge"

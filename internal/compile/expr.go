@@ -256,7 +256,7 @@ func (f *fn) expr(e core.Expr) val {
 	case *core.ConstRef:
 		if e.Const.Arity > 0 {
 			return f.refuse(e, ConstantOperator, fmt.Sprintf("the constant operator %s has no definition to compile", e.Const.Name),
-				"define it in the module, or make it a constant function")
+				"give it in the configuration, F <- Op, where Op stands before the algorithm, or make it a constant function")
 		}
 		return val{f.constants + "." + g.constants[e.Const.Name], g.shapes.Const(e.Const), precAtom}
 	case *core.LocalRef:

@@ -160,6 +160,12 @@ func crashLanguageMutants() []Mutant {
 			New:    "	if !o.of.restarts && (",
 		},
 		{
+			Name: "system/operators/passed-on", Kind: WrongAnswer, In: "internal/system", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/compileconstants",
+			Breaks: "A constant operator that is passed on as an argument is not compiled as the configuration has it.",
+			Old:    "	if len(c.Args) == 0 {\n			return &core.OpRef{At: c.At, Def: o[c.Const.Name]}",
+			New:    "	if len(c.Args) == 0 {\n			return nil",
+		},
+		{
 			Name: "replay/crash/traces-of-one-life", Kind: WrongAnswer, In: ".", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives$",
 			Breaks: "A trace that only a crash explains is rejected, where the configuration allows none.",
 			Old:    "if s.Loaded.Plain.Crashes != nil {",

@@ -67,6 +67,10 @@ func Compile(files load.Files, path string, o Options) (*Compiled, error) {
 	if s.diags.HasErrors() {
 		return nil, &specification.Error{Diagnostics: s.diags, Configuration: true, File: o.Config}
 	}
+	if len(s.given) > 0 {
+		s.given.define(s.spec.Defs)
+		s.given.algorithm(s.made.Algorithm)
+	}
 	o.Constants, o.Whole, o.Plain = m.values, s.whole, s.made.Plain
 	pkg, diags := compile.Compile(s.spec, s.made.Algorithm, o.Options)
 	s.diags.Append(diags)
@@ -107,6 +111,7 @@ type algorithm struct {
 	made       load.Translation
 	whole      *core.Spec // with the translation
 	diags      *source.List
+	given      operators // the constant operators that the configuration gives
 }
 
 // load loads the specification and translates its algorithm in memory.
@@ -182,6 +187,7 @@ func (s *algorithm) constants(named string) (*constantModel, error) {
 				Repair:  "make it a constant, if it belongs to the configuration"})
 		}
 	}
+	s.given = operatorsOf(s.spec, visible)
 	if !later {
 		return s.evaluate(visible, nil)
 	}
