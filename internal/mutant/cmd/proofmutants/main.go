@@ -137,7 +137,7 @@ func try(ctx context.Context, m proofs.Mutant, work, ashlar string) (fate, error
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fate{}, err
 	}
-	for _, part := range []string{"go.mod", "go.sum", "proofs", "internal/goose", "examples", "mail", "env", "internal"} {
+	for _, part := range []string{"go.mod", "go.sum", "proofs", "internal/goose", "examples", "mail", "env", "internal", "worm"} {
 		if out, err := command(ctx, ".", "cp", "-a", part, dir); err != nil {
 			return fate{}, fmt.Errorf("copying: %w\n%s", err, out)
 		}

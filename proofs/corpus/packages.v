@@ -1,7 +1,8 @@
-(** * Programs of the corpus, to show how the rules of packages.v are used
+(** * Programs of the corpus, to show how the rules of golib/packages.v are used
 
     The Go is in internal/goose/testdata/semantics: each function has a struct behind
-    an interface, an array, an int32 that overflows, or errors. *)
+    an interface, an array, an int32 that overflows, or errors.  This file is not in golib, of which
+    users get all files: it needs the corpus. *)
 From ashlar.golib Require Import packages.
 From ashlar.gen.internal.goose.testdata Require Import semantics.
 Local Open Scope Z_scope.

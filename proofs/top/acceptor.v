@@ -1,0 +1,81 @@
+(** * What the shipped acceptor answers to a write *)
+From stdpp Require Import prelude gmap.
+From ashlar.worm.acceptor Require Import model.
+From ashlar.worm.protocol Require register.
+Local Open Scope Z_scope.
+
+(** Ballots of worm/wor are in the order of the numbers that the protocol calls them by:
+    [Ballot.Less] reports true if and only if the number of the first is smaller. *)
+Theorem ballots_are_numbers `{!golangGS Σ} (b : boot) (x y : ballot) : ballot_ok x → ballot_ok y →
+  {{{ True }}}
+    wor.Ballot__Less (ballot_val x) (ballot_val y) @ b; ⊤
+  {{{ RET #(bool_decide (protocol_ballot x < protocol_ballot y)%nat); True }}}.
+Proof.
+  iIntros (Hx Hy Φ) "_ HΦ". iApply (wp_Ballot__Less with "[//]"); [done..|].
+  rewrite (bool_decide_ext _ _ (protocol_ballot_lt x y Hx Hy)). done.
+Qed.
+Print Assumptions ballots_are_numbers.
+
+(** Of n servers, [wor.Majority] and [wor.FastQuorum] count as many as register_counted in
+    register.v takes for a majority and for a fast quorum. *)
+Theorem quorums_are_counted `{!golangGS Σ} (b : boot) (members : gset nat) : size members < 2 ^ 60 →
+  ({{{ True }}} wor.Majority #(int (size members)) @ b; ⊤
+   {{{ (q : nat), RET #(int q); ⌜∀ Q, counts.majority_of members Q ↔ Q ⊆ members ∧ (q ≤ size Q)%nat⌝ }}}) ∧
+  ({{{ True }}} wor.FastQuorum #(int (size members)) @ b; ⊤
+   {{{ (q : nat), RET #(int q); ⌜∀ Q, counts.fast_of members Q ↔ Q ⊆ members ∧ (q ≤ size Q)%nat⌝ }}}).
+Proof.
+  intros Hn. split; iIntros (Φ) "_ HΦ".
+  - iApply (wp_Majority with "[//]"); [done|]. iIntros "!> _". by iApply "HΦ".
+  - iApply (wp_FastQuorum with "[//]"); [done|]. iIntros "!> _". by iApply "HΦ".
+Qed.
+Print Assumptions quorums_are_counted.
+
+(** The function [judge] of internal/worm/paxos, which answers a write of value [v] at
+    ballot [x] to one register, finds the register among the pages of its segment, whatever
+    pages there are, changes nothing, and accepts if and only if the protocol's step [Accept]
+    is allowed there: nothing above [x] is promised, and nothing is accepted at [x].  Where
+    it does not accept it says what the protocol lets a server say: OK only if this value is
+    accepted at this ballot already, a conflict only if another one is, with that value,
+    and outbid only if a higher ballot is promised, which it names. *)
+Theorem judge_is_the_protocol `{!golangGS Σ} (b : boot) (segment : base_lit) (pgs : list page) (i : Z)
+    (x : ballot) (value : slice) (v : list Z) :
+  0 ≤ i < 2 ^ 32 → ballot_ok x → Forall page_ok pgs →
+  let r := protocol_acceptor (register_of pgs i) in
+  {{{ own_segment b segment pgs ∗ own_bytes b value DfracDiscarded v }}}
+    paxos.judge #segment #(int i) (ballot_val x) (slice_val value) @ b; ⊤
+  {{{ (a : answer) (s : slice) (accepts : bool), RET (answer_val 1 a s, #accepts);
+      own_segment b segment pgs ∗ own_value b s (said_value a) ∗
+      ⌜accepts = true ↔ (register.promised r ≤ protocol_ballot x)%nat ∧
+         ∀ w, register.accepted r ≠ Some (protocol_ballot x, w)⌝ ∗
+      ⌜accepts = true → a = Answer wor.StatusOK x true x None⌝ ∗
+      ⌜accepts = false →
+         (status a = wor.StatusOK ∧ register.accepted r = Some (protocol_ballot x, v)) ∨
+         (status a = wor.StatusConflict ∧ ∃ w, w ≠ v ∧ said_value a = Some w ∧
+            register.accepted r = Some (protocol_ballot x, w)) ∨
+         (status a = wor.StatusOutbid ∧ (protocol_ballot x < register.promised r)%nat ∧
+            protocol_ballot (said_promised a) = register.promised r)⌝ }}}.
+Proof.
+  intros Hi Hx Hpgs r. pose proof (register_of_ok pgs i Hpgs) as Hr.
+  iIntros (Φ) "H HΦ". iApply (wp_judge with "H"); [done..|]. iIntros "!>" (s) "[Hseg Hv]". iApply "HΦ".
+  iFrame "Hseg Hv". iPureIntro. subst r. set (r := register_of pgs i) in *.
+  pose proof (protocol_ballot_lt x (promised r) Hx (proj1 Hr)) as Hlt.
+  pose proof (λ w, protocol_accepted r x w Hr Hx) as Hacc.
+  destruct r as [p c]. simpl promised in *. simpl accepted in *.
+  pose proof (same_spec c x) as Hsame. destruct (same c x).
+  - destruct Hsame as [w ->]. rewrite judged_same. assert (register.accepted (protocol_acceptor (Register p (Some (x, w)))) = Some (protocol_ballot x, w)) as Hw by done.
+    destruct (decide (w = v)) as [->|Hne]; simpl; (split_and!; [|done|]).
+    + split; [done|]. intros [_ Hno]. by destruct (Hno v).
+    + intros _. by left.
+    + split; [done|]. intros [_ Hno]. by destruct (Hno w).
+    + intros _. right. left. split; [done|]. by exists w.
+  - rewrite judged_other //. assert (∀ w, register.accepted (protocol_acceptor (Register p c)) ≠ Some (protocol_ballot x, w)) as Hno.
+    { intros w Hw%Hacc. by destruct (Hsame w). }
+    destruct (decide (number x < number p)) as [Hl|Hl]; simpl; (split_and!; [| |]).
+    + split; [done|]. intros [Hle _]. apply Hlt in Hl. lia.
+    + done.
+    + intros _. right. right. split; [done|]. split; [by apply Hlt|done].
+    + split; [intros _|done]. split; [|done]. destruct (decide (protocol_ballot x < protocol_ballot p)%nat) as [H%Hlt|]; lia.
+    + done.
+    + done.
+Qed.
+Print Assumptions judge_is_the_protocol.
