@@ -98,9 +98,10 @@ func (db *DB) merged(e CompactionEnded, out []*trunk.Branch, start env.Instant, 
 }
 
 // EstimateSize estimates how many bytes of the disk the keys in [lo, hi) take, nil
-// bounds being open: what a drop or a copy of them would be about. It reads only
-// indexes, which are in memory. Each branch may be off by two blocks; large
-// values count in proportion to the other bytes, and changes in memtables do not count.
+// bounds being open: what a drop or a copy of them would be about. It reads
+// nothing of the disk. Each branch may be off by two blocks, or by some more if its
+// fences stay in the file; large values count in proportion to the other bytes, and changes
+// in memtables do not count.
 func (db *DB) EstimateSize(lo, hi []byte) (int64, error) {
 	if hi != nil && bytes.Compare(lo, hi) > 0 {
 		return 0, checkRange(lo, hi)

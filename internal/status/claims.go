@@ -162,6 +162,13 @@ var Claims = []Claim{
 		Not:      "These crashes are not among the million states of the explorer, nor in specs/store. Keys do not expire by themselves",
 	},
 	{
+		Room: "Store", How: []How{Tested},
+		Claim:    "A store says what it does, and its merges can be limited while it is open",
+		Shown:    "events beside the counters, with functions that call everything, block and panic; histograms beside sorted values; a scrape read by a parser of the test's own; rates on a simulated clock; a queue, a time series and an index killed with SIGKILL",
+		Commands: []string{"go test -run 'Notify|Histograms|EstimateSize|Rate|Paused|Workers' ./store", "go test ./store/monitor ./examples/queue ./examples/timeseries ./examples/index"},
+		Not:      "Events and limits are not in the crash suite. Pops of a queue by an iterator get slower with what was popped: docs/store.md",
+	},
+	{
 		Room: "Store", How: []How{Measured},
 		Claim:    "Speed beside RocksDB, Pebble, Badger and bbolt, same work, one memory limit",
 		Shown:    "[the figures](../bench/kv/RESULTS.md)",
