@@ -2,6 +2,9 @@
 From ashlar.worm.acceptor Require Export segment.
 Local Open Scope Z_scope.
 
+(** The search for laters need not look into these. *)
+Local Typeclasses Opaque own_ty own_page.
+
 Section lookup.
   Context `{!golangGS Σ}.
   Implicit Types (b : boot) (l : loc) (pgs : list page) (s : slice) (Φ : val → iProp Σ).

@@ -3,6 +3,9 @@ From iris.proofmode Require Import environments.
 From ashlar.worm.acceptor Require Export page.
 Local Open Scope Z_scope.
 
+(** The search for laters need not look into these. *)
+Local Typeclasses Opaque own_ty own_page.
+
 Section read.
   Context `{!golangGS Σ}.
   Implicit Types (b : boot) (p : loc) (pg : page) (s : slice) (Φ : val → iProp Σ).

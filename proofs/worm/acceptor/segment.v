@@ -73,6 +73,9 @@ Section segment.
     iFrame "Hnumber". iIntros "Hnumber". iExists sp, sv, sl, st, ss, slots, table, mem.
     iFrame "Hok Htable Hcap Hnumber Hrest".
   Qed.
+  (** The search for laters need not look into these. *)
+  Local Typeclasses Opaque own_ty own_page.
+
   (** [s.pages[i].number] *)
   Lemma wp_number b s ps pgs w (i : Z) pg : 0 ≤ i → pgs !! Z.to_nat i = Some pg →
     {{{ own_slice b s ptrT (DfracOwn 1) (loc_val <$> ps) ∗ own_pages b ps pgs }}}
