@@ -29,6 +29,7 @@ SIM_WORM    ?= seeds=2000
 ATTACKS     ?= 3
 # How many crash states `make crash` explores.
 STATES      ?= 100000000
+SOAK        ?= 20
 # How long each fuzz target runs in `make fuzz`; `make test` runs the seeds only,
 # since what lands must not depend on luck.
 FUZZTIME    ?= 10s
@@ -36,7 +37,7 @@ FUZZTIME    ?= 10s
 DEDALUSFUZZTIME ?= 10m
 DEDALUSFUZZFROM ?= 1000
 
-.PHONY: demo test check build release lint unit race repeat fuzz dedalus-fuzz sim crash mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
+.PHONY: demo test check build release lint unit race repeat soak fuzz dedalus-fuzz sim crash mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -104,6 +105,10 @@ sim:
 crash:
 	ASHLAR_CRASH_STATES=$(STATES) $(GO) test -count=1 -timeout 24h -v -run TestCrashes ./internal/evidence/store/explore
 	ASHLAR_FULL_DISKS=all $(GO) test -count=1 -timeout 2h -run TestFullDisk ./store
+
+## soak: the attack on the memory bound of a store, SOAK times as long; the kernel says what it takes.
+soak:
+	$(GO) test -count=1 -timeout 24h -v -run TestUnderPressure ./store -args -pressure $(SOAK)
 
 ## mutants: named mistakes in the code, each of which a test must notice; writes build/mutants.md.
 mutants:

@@ -3,7 +3,11 @@
 package branch
 
 import (
+	"bytes"
 	"errors"
+	"math/rand/v2"
+	"slices"
+	"sort"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
@@ -207,4 +211,77 @@ func TestPagedIndexWithoutMemory(t *testing.T) {
 		t.Error(got, err)
 	}
 	s.Close()
+}
+
+// Paged indexes of many small parts, in which keys go on over blocks, answer
+// every question as a sorted list does.
+func TestPagedAgainstASortedList(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 9))
+	key := func() []byte {
+		k := make([]byte, 1+r.IntN(4))
+		for i := range k {
+			k[i] = 'a' + byte(r.IntN(3))
+		}
+		return k
+	}
+	for round := range 12 {
+		var all []message.Message
+		for range 300 {
+			all = append(all, message.Message{
+				Key: key(), Value: random(r.IntN(3000), r.Uint64()), Seq: message.Seq(1 + r.IntN(60)), Kind: message.Put,
+			})
+		}
+		slices.SortFunc(all, message.Compare)
+		all = slices.CompactFunc(all, func(a, b message.Message) bool { return message.Compare(a, b) == 0 })
+		p := newPlace(t)
+		o := p.options()
+		o.Compression, o.Resident, o.partBlocks = None, 1, 1+round%5
+		_, x := write(t, p, o, 1, all, message.RangeTombstone{Lo: []byte("a"), Hi: []byte("b"), Seq: 9})
+		if !x.Paged() || x.n < 20 {
+			t.Fatalf("%d blocks, in memory: %v", x.n, !x.Paged())
+		}
+		checkAll(t, x)
+		var cache Cache
+		if round%2 == 0 {
+			cache = newMapCache()
+		}
+		var s Scratch
+		for range 200 {
+			k, at := key(), message.Seq(r.IntN(70))
+			if r.IntN(9) == 0 {
+				k = append(k, 'z')
+			}
+			from := sort.Search(len(all), func(i int) bool { return bytes.Compare(all[i].Key, k) >= 0 })
+			var want []message.Message
+			for i := from; i < len(all) && bytes.Equal(all[i].Key, k); i++ {
+				if all[i].Seq <= at {
+					want = append(want, all[i])
+				}
+			}
+			if ok, err := x.May(filter.Hash(k), cache, &s); err != nil || !ok && len(want) > 0 {
+				t.Fatalf("round %d: the filter on %q: %v, %v", round, k, ok, err)
+			}
+			got, err := get(x, k, at, cache, &s)
+			if err != nil || !slices.EqualFunc(got, want, same) {
+				t.Fatalf("round %d: get %q at %d: %d messages, want %d, %v", round, k, at, len(got), len(want), err)
+			}
+			it := x.Iter(IterOptions{Cache: cache, Prefetch: r.IntN(2) << 16})
+			if ok := it.SeekGE(k); ok != (from < len(all)) || ok && !same(it.Message(), all[from]) {
+				t.Fatalf("round %d: at or above %q is %q, %v", round, k, it.Message().Key, it.Err())
+			}
+			if ok := it.SeekLT(k); ok != (from > 0) || ok && !same(it.Message(), all[from-1]) {
+				t.Fatalf("round %d: below %q is %q, %v", round, k, it.Message().Key, it.Err())
+			}
+			it.Close()
+		}
+		s.Close()
+		for range 10 {
+			lo, hi := key(), key()
+			from := sort.Search(len(all), func(i int) bool { return bytes.Compare(all[i].Key, lo) >= 0 })
+			to := max(from, sort.Search(len(all), func(i int) bool { return bytes.Compare(all[i].Key, hi) >= 0 }))
+			compare(t, x, IterOptions{Cache: cache, Lo: lo, Hi: hi, Prefetch: 1 << 17}, all[from:to])
+		}
+		compare(t, x, IterOptions{Cache: cache}, all)
+		x.Close()
+	}
 }
