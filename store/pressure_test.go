@@ -21,8 +21,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
@@ -148,10 +150,6 @@ func pressureChild(orders string) error {
 	if err != nil {
 		return err
 	}
-	if known := int64(o.Clients) * int64(o.Keys) * 4; known > o.Memory/8 {
-		// What clients know is not the store's, and gives the collector no slack.
-		debug.SetGCPercent(int(max(100*(o.Memory/8)/known, 5)))
-	}
 	clients := make([]*pressureClient, o.Clients)
 	for i := range clients {
 		clients[i] = newPressureClient(o, i)
@@ -265,9 +263,19 @@ func (p *pressureIter) pass() {
 	}
 }
 
+// unscanned returns so many numbers outside of the Go heap, for which the
+// collector would let the heap grow as well.
+func unscanned(n int) []uint32 {
+	b, err := syscall.Mmap(-1, 0, 4*max(n, 1), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		return make([]uint32, n)
+	}
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}
+
 func newPressureClient(o pressureOrders, number int) *pressureClient {
 	c := &pressureClient{
-		o: o, number: number, r: rand.New(rand.NewPCG(o.Seed, uint64(number))), last: make([]uint32, o.Keys),
+		o: o, number: number, r: rand.New(rand.NewPCG(o.Seed, uint64(number))), last: unscanned(o.Keys),
 		key: make([]byte, 8), value: make([]byte, o.Value), open: make([]pressureIter, o.Iterators),
 	}
 	clear(c.last) // so that its memory is taken before the store's
