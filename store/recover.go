@@ -3,6 +3,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -29,7 +30,7 @@ import (
 // Recovery reads the newer valid superblock, the table to which it leads, the
 // index of each branch, and then the segments of the journal from the one that
 // the superblock names, each straight into the arena of a memtable. It writes
-// nothing: a crash while it works leaves what it found. It syncs the data file
+// nothing new: a crash while it works leaves what it found. It syncs the data file
 // before anything is written, since the superblock that it has found may have
 // been written by a life that ended before its sync, and what is done from now
 // on relies on it; so may names of files. The same goes for the journal, whose
@@ -111,6 +112,7 @@ type recovery struct {
 	db    *DB
 	super table.Superblock // the newer one
 	slot  int              // its place
+	image []byte           // as it was found, to be written again; nil: that is not necessary
 	table *table.Table
 	older table.Features // of the other one, if it is valid
 	// unnamed reports that no superblock has the name of the merger.
@@ -176,20 +178,6 @@ func (r *recovery) lockShared() error {
 	}
 	db.files.lock = lock
 	return nil
-}
-
-// syncFound makes durable what recovery relies on, whichever life it is from:
-// the data file, its name, and that of the directory.
-func (r *recovery) syncFound() error {
-	db := r.db
-	db.journal.placeWitness()
-	if err := db.files.data.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", datafile.Name, err)
-	}
-	if err := db.files.disk.SyncDir(db.files.dir); err != nil {
-		return err
-	}
-	return db.files.disk.SyncDir(path.Dir(db.files.dir))
 }
 
 // openData opens the data file, and makes it if the directory has none. A new
@@ -304,6 +292,9 @@ func (r *recovery) readSupers() (*table.Superblock, error) {
 	}
 	r.unnamed = super.Merger != name
 	super.Merger = name
+	if !db.files.direct && !db.opt.ReadOnly {
+		r.image = bytes.Clone(slots[which])
+	}
 	r.super, r.slot, db.life.epoch = super, which, super.Epoch+1
 	db.tree.resume(super.NextID)
 	db.life.uuid, db.life.store = super.UUID, datafile.StoreID(super.UUID)

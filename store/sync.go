@@ -4,9 +4,13 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"path"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/table"
 )
 
 // Sync makes all changes durable that were made before.
@@ -103,4 +107,28 @@ func (db *DB) syncNow() (message.Seq, error) {
 		return 0, err
 	}
 	return upTo, nil
+}
+
+// syncFound makes durable what recovery relies on, whichever life it is from:
+// the data file, its name, and that of the directory. When the data file is not open past
+// the page cache, an earlier life may have failed to sync the superblock: then the cache
+// shows as clean what the disk does not have, and no sync writes it. So it is written
+// again, over itself, which cannot tear it; if the disk has an older one in its place, the
+// other superblock is there until this one is durable.
+func (r *recovery) syncFound() error {
+	db := r.db
+	if r.image != nil {
+		if _, err := db.files.data.WriteAt(r.image, table.SuperAddr(r.slot)); err != nil {
+			return fmt.Errorf("write superblock %d again: %w", r.super.Seq, err)
+		}
+		r.image = nil
+	}
+	db.journal.placeWitness()
+	if err := db.files.data.Sync(); err != nil {
+		return fmt.Errorf("sync %s: %w", datafile.Name, err)
+	}
+	if err := db.files.disk.SyncDir(db.files.dir); err != nil {
+		return err
+	}
+	return db.files.disk.SyncDir(path.Dir(db.files.dir))
 }

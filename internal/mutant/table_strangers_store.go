@@ -122,6 +122,9 @@ func rotMutants() []Mutant {
 		rot("a-sync-relies-on-earlier-frames", Lost,
 			"The first sync of a life counts on frames that an earlier life failed to sync.",
 			"for !db.files.direct && db.writer", "for db.files.direct && db.writer", "TestASyncDoesNotRely"),
+		rot("a-superblock-is-believed", Lost,
+			"A life acknowledges changes behind a superblock that an earlier one failed to sync.",
+			"if !db.files.direct && !db.opt.ReadOnly {", "if db.files.direct && !db.opt.ReadOnly {", "TestALifeDoesNotRely"),
 	}
 }
 

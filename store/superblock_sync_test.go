@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/sim"
+	"github.com/ashlar-dev/ashlar/store"
+)
+
+// forgetful is a disk with a page cache. What was written to the data file before a sync
+// that failed is read as it was written, but the disk does not have it, and no later
+// sync writes it.
+type forgetful struct {
+	hidden  // so that it cannot be read past the cache
+	fail    func() bool
+	pending map[int64][]byte // what the disk has where something was written since the last sync
+	lost    map[int64][]byte // the same, of syncs that have failed
+}
+
+type forgetfulFile struct {
+	env.File
+	disk *forgetful
+}
+
+func (d *forgetful) Open(name string, create bool) (env.File, error) {
+	f, err := d.hidden.Open(name, create)
+	if err != nil || name != "db/DATA" {
+		return f, err
+	}
+	return forgetfulFile{f, d}, nil
+}
+
+func (f forgetfulFile) WriteAt(b []byte, off int64) (int, error) {
+	old := make([]byte, len(b))
+	_, _ = f.ReadAt(old, off) // zeros beyond the end
+	if was, ok := f.disk.lost[off]; ok {
+		old = was
+		delete(f.disk.lost, off) // it is dirty again
+	}
+	if _, ok := f.disk.pending[off]; !ok {
+		f.disk.pending[off] = old
+	}
+	return f.File.WriteAt(b, off)
+}
+
+func (f forgetfulFile) Sync() error {
+	if f.disk.fail() {
+		for off, old := range f.disk.pending {
+			f.disk.lost[off] = old
+		}
+		clear(f.disk.pending)
+		return errIO
+	}
+	clear(f.disk.pending)
+	return f.File.Sync()
+}
+
+// A life fails to sync a superblock, and ends without its machine. The next one finds the
+// superblock in the page cache. What it acknowledges outlives a loss of power.
+func TestALifeDoesNotRelyOnAnEarlierSuperblock(t *testing.T) {
+	failed := 0
+	for nth := 1; nth <= 3; nth++ { // the sync of the data file that fails
+		disk := sim.NewDisk()
+		syncs := -1
+		lossy := &forgetful{
+			hidden: hidden{disk}, pending: map[int64][]byte{}, lost: map[int64][]byte{},
+			fail: func() bool {
+				if syncs >= 0 {
+					syncs++
+				}
+				return syncs == nth
+			},
+		}
+		db, err := store.Open(world(lossy, 1), "db", tiny())
+		must(t, err)
+		must(t, db.Put([]byte("first"), []byte("1")))
+		must(t, db.Flush())
+		must(t, db.Put([]byte("second"), []byte("2")))
+		syncs = 0
+		if err := db.Flush(); errors.Is(err, errIO) {
+			failed++
+		}
+		syncs = -1
+		disk.Crash(sim.KeepAll()) // the process ends
+		db, err = store.Open(world(lossy, 2), "db", tiny())
+		must(t, err)
+		shown := map[string]string{}
+		for _, k := range []string{"first", "second"} {
+			if v, err := db.Get([]byte(k), nil); err == nil {
+				shown[k] = string(v)
+			}
+		}
+		b := db.NewBatch()
+		b.Put([]byte("third"), []byte("3"))
+		must(t, db.Commit(b, store.Sync))
+		shown["third"] = "3"
+		disk.Crash(sim.KeepUpTo(0)) // the power fails
+		for off, old := range lossy.lost {
+			edit(t, disk, "DATA", off, len(old), func(b []byte) { copy(b, old) })
+		}
+		db, err = store.Open(world(disk, 3), "db", tiny())
+		if err != nil {
+			t.Errorf("sync %d: %v", nth, err)
+			continue
+		}
+		if err := readsAll(db, shown); err != nil {
+			t.Errorf("sync %d: %v", nth, err)
+		}
+		must(t, db.Close())
+	}
+	if failed < 2 {
+		t.Errorf("%d syncs have failed, want those of a tree and of its superblock", failed)
+	}
+}
