@@ -323,15 +323,17 @@ func (db *DB) checkpoint() error {
 	return db.checkpoints.write(false)
 }
 
-// reclaim makes a checkpoint when only superblocks hold much space.
+// reclaim makes a checkpoint when only superblocks hold much space: a part of what is
+// in use, since what is retired until the next checkpoints is space that the
+// store takes beside its data.
 func (db *DB) reclaim() error {
-	end, _, retired := db.space.pages()
-	if retired < uint64(end)/8 || retired < reclaimMin {
+	end, free, retired := db.space.pages()
+	if retired < (uint64(end)-free)/reclaimPart || retired < uint64(db.opt.Tuning.MemtableBytes)/4/extent.PageSize {
 		return nil
 	}
 	return db.checkpoint()
 }
 
-// reclaimMin is the smallest number of pages that justifies a checkpoint of its
-// own.
-const reclaimMin = 8 << 20 / extent.PageSize
+// reclaimPart is which part of the pages in use justifies a checkpoint of its own, if it
+// is at least a quarter of a memtable.
+const reclaimPart = 12

@@ -20,21 +20,23 @@ import (
 // A compaction merges branches of one pivot of the trunk into new ones, which
 // take their place. At the bottom it drops what is deleted.
 
-func (db *DB) policy(alpha float64) trunk.Policy {
+func (db *DB) policy(e eagerness) trunk.Policy {
 	oldest := db.views.oldestSeq()
-	return trunk.Policy{Alpha: alpha, Snapshots: oldest != message.MaxSeq, Oldest: oldest, Idle: alpha == alphaIdle, Skip: db.tree.isSpoiled, Busy: db.tree.isBusy}
+	return trunk.Policy{
+		Alpha: alphas[e], Snapshots: oldest != message.MaxSeq, Oldest: oldest, Idle: e != changing, Skip: db.tree.isSpoiled, Busy: db.tree.isBusy,
+	}
 }
 
-func (db *DB) nextJob(alpha float64, r *refusals) *trunk.Job {
+func (db *DB) nextJob(e eagerness, r *refusals) *trunk.Job {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return db.nextJobLocked(alpha, r)
+	return db.nextJobLocked(e, r)
 }
 
 // nextJobLocked takes the most urgent job; after refusals, the most urgent of the
 // others at the bottom. Flushes are done at once: they only move references.
-func (db *DB) nextJobLocked(alpha float64, r *refusals) *trunk.Job {
-	p := r.policy(db, alpha)
+func (db *DB) nextJobLocked(e eagerness, r *refusals) *trunk.Job {
+	p := r.policy(db, e)
 	for {
 		if db.err() != nil {
 			return nil
@@ -328,7 +330,7 @@ func (db *DB) Compact(lo, hi []byte) error {
 			return err
 		}
 		db.mu.Lock()
-		p := r.policy(db, alphaIdle)
+		p := r.policy(db, asked)
 		p.Skip = func(j *trunk.Job) bool { return r.skips(db, j) } // what is spoiled is tried: its error is the answer
 		j := db.tree.inRange(lo, hi, p)
 		switch {

@@ -91,7 +91,7 @@ func (s *schedule) mayMerge(worker int) bool { return !s.limits.Paused && worker
 // mergesDue reports whether merges are due that the background may make. The caller
 // holds DB.mu.
 func (s *schedule) mergesDue() bool {
-	return !s.limits.Paused && s.db.tree.due(s.db.policy(alphaIdle))
+	return !s.limits.Paused && s.db.tree.due(s.db.policy(asked))
 }
 
 // rate slows merges down to so many bytes per second, all of them together. It is a

@@ -102,7 +102,7 @@ func (db *DB) Metrics() Metrics {
 	m.Puts = c.changes[message.Put] + c.changes[message.Blob]
 	m.Deletes, m.Merges, m.RangeDeletes = c.changes[message.Delete], c.changes[message.Merge], c.changes[message.RangeDelete]
 	m.UserBytes = c.userBytes
-	m.Debt, m.Runs, m.Branches = db.tree.debt(db.policy(alphaBusy)), db.current.Load().runs, len(db.tree.all())
+	m.Debt, m.Runs, m.Branches = db.tree.debt(db.policy(changing)), db.current.Load().runs, len(db.tree.all())
 	m.Height = db.tree.height()
 	return m
 }

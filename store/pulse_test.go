@@ -128,7 +128,7 @@ func TestWorkersAskForRoom(t *testing.T) {
 // due takes a merge that is due, and gives it back.
 func due(t *testing.T, db *DB) *trunk.Job {
 	t.Helper()
-	j := db.nextJob(alphaBusy, &refusals{insist: true})
+	j := db.nextJob(changing, &refusals{insist: true})
 	if j == nil {
 		t.Fatal("no merge is due")
 	}
@@ -199,7 +199,7 @@ func TestARefusedMergeWakesNobody(t *testing.T) {
 	compactors(db, 1)
 	eventually(t, db, func() bool { return db.work.working == 0 })
 	from := woken.taken.Load()
-	j := db.nextJob(alphaIdle, &refusals{insist: true})
+	j := db.nextJob(asked, &refusals{insist: true})
 	if j == nil {
 		t.Fatal("no merge is due")
 	}

@@ -174,9 +174,9 @@ func (r *refusals) ask(db *DB) {
 }
 
 // policy is DB.policy without what was refused. The caller holds DB.mu.
-func (r *refusals) policy(db *DB, alpha float64) trunk.Policy {
+func (r *refusals) policy(db *DB, e eagerness) trunk.Policy {
 	r.renew(db)
-	p := db.policy(alpha)
+	p := db.policy(e)
 	p.Tight = r.err != nil
 	p.Skip = func(j *trunk.Job) bool { return db.tree.isSpoiled(j) || r.skips(db, j) }
 	return p

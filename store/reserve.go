@@ -394,7 +394,7 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 			db.mu.Unlock()
 			return true, nil
 		}
-		j := db.tree.shrink(worth, r.policy(db, alphaIdle))
+		j := db.tree.shrink(worth, r.policy(db, asked))
 		switch {
 		case j == nil && db.tree.merging() && !db.opt.Tuning.Inline && !db.closing.Load():
 			db.work.awaitJob() // a worker may give back space
@@ -402,7 +402,7 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 			continue
 		case j == nil:
 			// What the background would merge next gives back space as well.
-			j = db.nextJobLocked(alphaIdle, &r)
+			j = db.nextJobLocked(asked, &r)
 		}
 		switch {
 		case j == nil:

@@ -19,11 +19,23 @@ import (
 // are none, and the callers do one piece of work after the other until nothing
 // is due.
 
-// How eager compactions are, as trunk.Policy.Alpha.
+// eagerness is how much the store merges at present.
+type eagerness uint8
+
 const (
-	alphaBusy = 2.0  // while changes come
-	alphaIdle = 0.02 // when none came for a while, or a caller waits
+	// changing: changes come. Partitions are merged when they hold much that is newer,
+	// and when that gives back space which is worth the writing.
+	changing eagerness = iota
+	// unchanging: no change came for a while. What reads have paid for is merged as well;
+	// an idle store that merged small remainders by itself would rewrite most of what
+	// it has, beside the reads that come next.
+	unchanging
+	// asked: a caller waits until reads are as short as they can be.
+	asked
 )
+
+// alphas are the values of trunk.Policy.Alpha.
+var alphas = [...]float64{changing: 2, unchanging: 2, asked: 0.02}
 
 // idleAfter is how long no change must come before a store counts as idle.
 const idleAfter = 250 * time.Millisecond
@@ -160,7 +172,7 @@ func (db *DB) inline() error {
 		}
 	}
 	for r := (refusals{}); ; { // a caller that needs the room gets the error
-		did, err := db.step(alphaBusy, &r)
+		did, err := db.step(changing, &r)
 		var unreadable readError
 		switch {
 		case errors.As(err, &unreadable):
@@ -174,7 +186,7 @@ func (db *DB) inline() error {
 }
 
 // step does one piece of background work, if there is any that was not refused.
-func (db *DB) step(alpha float64, r *refusals) (did bool, err error) {
+func (db *DB) step(e eagerness, r *refusals) (did bool, err error) {
 	if err := db.err(); err != nil {
 		return false, nil
 	}
@@ -192,7 +204,7 @@ func (db *DB) step(alpha float64, r *refusals) (did bool, err error) {
 		return false, nil
 	}
 	r.ask(db)
-	j := db.nextJob(alpha, r)
+	j := db.nextJob(e, r)
 	if j == nil {
 		return false, nil
 	}
@@ -362,12 +374,12 @@ func (s *schedule) awaitMerge(worker int, r *refusals) *trunk.Job {
 			db.mu.Lock()
 		}
 		if s.mayMerge(worker) {
-			if j := db.nextJobLocked(s.alpha(), r); j != nil {
+			if j := db.nextJobLocked(s.eagerness(), r); j != nil {
 				s.trimmed = false
 				return j
 			}
 		}
-		if s.alpha() == alphaIdle && !s.trimmed && db.err() == nil {
+		if s.eagerness() != changing && !s.trimmed && db.err() == nil {
 			s.trimmed = true
 			db.mu.Unlock()
 			db.trim()
@@ -391,31 +403,41 @@ func (s *schedule) rest() {
 	s.working++
 }
 
-// alpha is the present eagerness of compaction. The caller holds DB.mu.
-func (s *schedule) alpha() float64 {
-	if s.quiet || s.waiting > 0 {
-		return alphaIdle
+// eagerness is the present one. The caller holds DB.mu.
+func (s *schedule) eagerness() eagerness {
+	switch {
+	case s.waiting > 0:
+		return asked
+	case s.quiet:
+		return unchanging
 	}
-	return alphaBusy
+	return changing
 }
 
-// watchIdle checks from time to time whether changes still come.
+// tick checks whether changes still come, and wakes the goroutines for what has
+// become due.
+func (s *schedule) tick() {
+	db := s.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	seq := db.writer.last()
+	quiet := seq == s.lastSeq
+	reads := db.metrics.iterators.Load() + db.metrics.misled.Load()
+	if quiet && !s.quiet || reads != s.lastReads {
+		s.wake() // merges may be due that nobody has asked for
+	}
+	s.quiet, s.lastSeq, s.lastReads = quiet, seq, reads
+	if db.journal.hasNews(db.durable.upTo()) {
+		s.witnessWanted = true
+		s.wake()
+	}
+}
+
+// watchIdle calls tick from time to time.
 func (s *schedule) watchIdle() {
 	db := s.db
 	s.alarm.set(db.clock, idleAfter, func() {
-		db.mu.Lock()
-		seq := db.writer.last()
-		quiet := seq == s.lastSeq
-		reads := db.metrics.iterators.Load() + db.metrics.misled.Load()
-		if quiet && !s.quiet || reads != s.lastReads {
-			s.wake() // merges may be due that nobody has asked for
-		}
-		s.quiet, s.lastSeq, s.lastReads = quiet, seq, reads
-		if db.journal.hasNews(db.durable.upTo()) {
-			s.witnessWanted = true
-			s.wake()
-		}
-		db.mu.Unlock()
+		s.tick()
 		if !db.closing.Load() {
 			db.regrowCache()
 			s.watchIdle()
@@ -466,9 +488,9 @@ func (db *DB) trim() {
 }
 
 // Wait returns when the background has nothing more to do, provided no changes
-// come meanwhile: full memtables are in the tree, and partitions are merged as
-// in an idle store. It returns an error for work that could not be done, for
-// lack of space or because of damage.
+// come meanwhile: full memtables are in the tree, and all partitions are merged
+// that hold more than a few changes. It returns an error for work that could not be
+// done, for lack of space or because of damage.
 func (db *DB) Wait() error {
 	if db.opt.ReadOnly {
 		return nil
@@ -476,7 +498,7 @@ func (db *DB) Wait() error {
 	defer db.notices.inline()
 	if db.opt.Tuning.Inline {
 		for r := (refusals{}); ; {
-			did, err := db.step(alphaIdle, &r)
+			did, err := db.step(asked, &r)
 			if err != nil {
 				return err
 			}

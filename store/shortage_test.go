@@ -118,7 +118,7 @@ func TestReadsWithoutRoom(t *testing.T) {
 	}
 	defer disk.Close()
 	db := shortStore(t, disk)
-	j := db.nextJob(alphaIdle, &refusals{})
+	j := db.nextJob(asked, &refusals{})
 	if j == nil {
 		t.Fatal("no merge is due")
 	}
@@ -147,7 +147,7 @@ func TestReadsWithoutRoom(t *testing.T) {
 func TestMergesReadWithoutRoom(t *testing.T) {
 	disk := &fullDisk{Disk: sim.NewDisk()}
 	db := shortStore(t, disk)
-	j := db.nextJob(alphaIdle, &refusals{})
+	j := db.nextJob(asked, &refusals{})
 	if j == nil {
 		t.Fatal("no merge is due")
 	}
@@ -284,7 +284,7 @@ func tightStoreWith(t *testing.T, much, short int, fresh bool) *DB {
 	if !errors.Is(err, env.ErrNoSpace) {
 		t.Fatal(err)
 	}
-	p := db.policy(alphaBusy)
+	p := db.policy(changing)
 	if j := db.tree.trunk.Next(p); j == nil || j.Bottom {
 		t.Fatalf("the most urgent job is %+v", j)
 	}
@@ -297,7 +297,7 @@ func tightStoreWith(t *testing.T, much, short int, fresh bool) *DB {
 func bottomDue(db *DB) bool {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	p := db.policy(alphaBusy)
+	p := db.policy(changing)
 	p.Tight = true
 	return db.tree.due(p)
 }
@@ -313,7 +313,7 @@ func TestMergesThatGiveBackSpaceGoOn(t *testing.T) {
 	if bottomDue(db) {
 		t.Error("callers leave a merge that gives back space")
 	}
-	if loose := db.policy(alphaBusy); db.tree.due(loose) {
+	if loose := db.policy(changing); db.tree.due(loose) {
 		t.Error("callers leave a merge for which others have made room")
 	}
 	if err := db.shut(nil); err != nil {
@@ -334,7 +334,7 @@ func TestMergesThatGiveBackSpaceGoOn(t *testing.T) {
 	if bottomDue(db) {
 		t.Error("a worker leaves a merge that gives back space")
 	}
-	if loose := db.policy(alphaBusy); db.tree.due(loose) || db.work.failed != nil {
+	if loose := db.policy(changing); db.tree.due(loose) || db.work.failed != nil {
 		t.Errorf("a worker leaves a merge for which others have made room: %v", db.work.failed)
 	}
 	if err := db.shut(nil); err != nil {
@@ -349,7 +349,7 @@ func TestRefusalsHideNoOtherMerge(t *testing.T) {
 	var r refusals
 	refuseAll := func() (all []*trunk.Job) {
 		for len(all) <= 100 {
-			j := db.nextJob(alphaIdle, &r)
+			j := db.nextJob(asked, &r)
 			if j == nil {
 				return all
 			}
@@ -433,7 +433,7 @@ func TestChangesAreRefusedWhenNothingIsDue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if db.tree.due(db.policy(alphaIdle)) {
+	if db.tree.due(db.policy(asked)) {
 		t.Error("a put leaves a merge that is due")
 	}
 	if err := db.shut(nil); err != nil {

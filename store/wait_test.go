@@ -94,7 +94,7 @@ func TestWaitDuringTheMergeOfACaller(t *testing.T) {
 	for err := error(nil); err == nil; {
 		_, err = db.space.take(1, forTable)
 	}
-	j := db.nextJob(alphaIdle, &refusals{})
+	j := db.nextJob(asked, &refusals{})
 	if j == nil {
 		t.Fatal("no merge is due")
 	}

@@ -252,6 +252,7 @@ func (t *Trunk) Commit(j *Job, outputs []*Branch) bool {
 	if !done {
 		return false
 	}
+	t.learn(j, outputs)
 	t.grow()
 	return true
 }

@@ -12,6 +12,10 @@ import (
 // takes to ask one more branch.
 const probeBytes = 32 << 10
 
+// paidShare is the ratio of newer to base bytes from which reads may pay for a merge
+// while changes come.
+const paidShare = 1
+
 // Policy states how eager compaction is.
 type Policy struct {
 	// Alpha is the ratio of newer bytes to base bytes at which a partition at
@@ -28,8 +32,9 @@ type Policy struct {
 	// Tight asks only for merges at the bottom, which may use the reserve, and for
 	// flushes.
 	Tight bool
-	// Idle reports that there is time to bring range tombstones to the bottom, where
-	// they give back what they hide.
+	// Idle reports that no changes come: there is time to bring range tombstones to the
+	// bottom, where they give back what they hide, and to merge whatever reads have
+	// paid for.
 	Idle bool
 	// Busy reports whether a job is already running on a pivot; nil: none is.
 	Busy func(level int, lo []byte) bool
@@ -40,8 +45,9 @@ type Policy struct {
 // A pivot above the bottom is flushed when it holds enough for each partition
 // below to get a piece worth having, and merged when it has too many runs. A
 // partition at the bottom is merged into its base by the ratio of newer to
-// base bytes; when it has too many small runs, these alone are merged. The
-// weight is how far over its limit a pivot is.
+// base bytes; when it has too many small runs, these alone are merged. A sweep
+// over all of them gives back space (sweep.go). The weight is how far over its limit
+// a pivot or the tree is.
 func (t *Trunk) Next(p Policy) *Job {
 	var best *Job
 	var most float64
@@ -60,6 +66,9 @@ func (t *Trunk) Next(p Policy) *Job {
 			best, most = j, weight
 		}
 	})
+	if space, j := t.sweep(p); j != nil && space.weight() >= 1 && space.weight() > most {
+		return j
+	}
 	return best
 }
 
@@ -153,9 +162,14 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 	}
 	if newer > 0 && bases > 0 {
 		// Reads that asked in vain have cost about as much as it costs to
-		// write a probe's worth of bytes.
+		// read and write as many bytes. While changes come the merge would
+		// soon have to be made again.
 		heat := p.Refs[len(p.Refs)-1].Branch.heat.Load()
-		ratio = max(ratio, float64(heat)*probeBytes/float64(total))
+		paid := float64(heat) * probeBytes / float64(2*total)
+		if !policy.Idle {
+			paid = min(paid, float64(newer)/(paidShare*float64(max(base, small))))
+		}
+		ratio = max(ratio, paid)
 	}
 	if bases > 1 {
 		// Neighbours that were joined are waiting to be one.

@@ -231,11 +231,13 @@ type Shape struct {
 // Trunk is the tree that is edited. The zero Trunk is not one: see New and
 // Load.
 type Trunk struct {
-	shape Shape
-	root  *Node
-	refs  map[uint64]int // of each branch, how many pivots refer to it
-	next  func() uint64  // numbers of new nodes
-	gone  []*Branch
+	shape  Shape
+	root   *Node
+	refs   map[uint64]int // of each branch, how many pivots refer to it
+	next   func() uint64  // numbers of new nodes
+	gone   []*Branch
+	held   int64 // bytes of the branches to which pivots refer
+	yields yields
 }
 
 // New returns a tree with one empty pivot. Next gives numbers that were never
@@ -249,9 +251,7 @@ func Load(shape Shape, next func() uint64, root *Node) *Trunk {
 	invariant.Check(shape.Fanout >= 4 && shape.Runs >= 2 && shape.LeafBytes > 0, "shape %+v of a trunk", shape)
 	t := &Trunk{shape: shape, root: root, refs: map[uint64]int{}, next: next}
 	root.Walk(func(n *Node, i int, _, _ []byte) {
-		for _, r := range n.Pivots[i].Refs {
-			t.refs[r.Branch.Meta.ID]++
-		}
+		t.retain(n.Pivots[i].Refs)
 	})
 	return t
 }
@@ -269,7 +269,10 @@ func (t *Trunk) Gone() []*Branch {
 
 func (t *Trunk) retain(refs []Ref) {
 	for _, r := range refs {
-		t.refs[r.Branch.Meta.ID]++
+		id := r.Branch.Meta.ID
+		if t.refs[id]++; t.refs[id] == 1 {
+			t.held += int64(r.Branch.Meta.Bytes)
+		}
 	}
 }
 
@@ -280,6 +283,7 @@ func (t *Trunk) release(refs []Ref) {
 		invariant.Check(t.refs[id] >= 0, "branch %d has less than no reference", id)
 		if t.refs[id] == 0 {
 			delete(t.refs, id)
+			t.held -= int64(r.Branch.Meta.Bytes)
 			t.gone = append(t.gone, r.Branch)
 		}
 	}

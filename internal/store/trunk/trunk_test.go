@@ -60,6 +60,7 @@ func (m *machine) next() uint64 { m.id++; return m.id }
 
 func (m *machine) branch(c content) *Branch {
 	b := &Branch{keys: c, Meta: branch.Meta{ID: m.next()}}
+	b.Meta.Bytes = uint64(100 * len(c))
 	b.Meta.MinSeq = message.MaxSeq
 	keys := make([]string, 0, len(c))
 	for k, seq := range c {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutant
+
+// sweepMutants are about which merges are made, when: they change no answer of a store, but
+// what it takes and writes. They die by counts of bytes.
+func sweepMutants() []Mutant {
+	row := func(name, in, breaks, before, after, run string) Mutant {
+		return Mutant{
+			Name: "store/sweep/" + name, In: in, Kind: WrongAnswer, Breaks: breaks, Old: before, New: after,
+			Packages: []string{in}, Run: run,
+		}
+	}
+	const trunk = "internal/store/trunk"
+	return []Mutant{
+		row("never", trunk, "Dead space is not swept: it comes back when each partition is merged for other reasons.",
+			"space.weight() >= 1 &&", "space.weight() >= 1e9 &&", "TestSweeps"),
+		row("at-any-cost", trunk, "A sweep is made whatever it costs.",
+			"(float64(s.Cost) * float64(s.Live))", "(float64(s.Cost)*float64(s.Live)/100)", "TestSweeps"),
+		row("shared-branches-stay", trunk, "A branch stays whole for a partition that needs little of it.",
+			"shared = shared || r.Branch.reaches(lo, hi)", "shared = false", "TestASweepReleases"),
+		row("never-ends", trunk, "What a sweep has written is swept again.",
+			"return above > 0 || above == 0 && len(b.tombstones) == 0", "return above > 0 || len(b.tombstones) == 0", "TestASweepEnds"),
+		row("nothing-is-learned", trunk, "That newer messages overwrite older ones is not known.",
+			"t.yields.add(newer, read-written, t.held)", "t.yields.add(newer, 0, t.held)", "TestSweeps"),
+		row("all-newer-is-dead", trunk, "New keys are taken for overwritten ones, and a load is merged again and again.",
+			"return min(y.dead/y.newer, deadMost)", "return 1", "TestLoadsAreNotSwept"),
+		row("given-back-branches-count", trunk, "Branches that are gone count as held.",
+			"t.held -= int64(r.Branch.Meta.Bytes)", "", "TestHeldIsCounted"),
+		row("an-idle-store-merges-remainders", "store", "A store to which no changes come merges all small remainders, beside its readers.",
+			"unchanging: 2,", "unchanging: 0.02,", "TestPhasesThatOnlyRead"),
+		row("reads-never-pay", trunk, "However many scans search the same branches in vain, they are not merged.",
+			"ratio = max(ratio, paid)", "_ = paid", "TestPaid"),
+		row("each-scan-merges-beside-writes", trunk, "While changes come, scans have partitions rewritten for the sake of a few newer messages.",
+			"paid = min(paid, ", "paid = max(paid, ", "TestPaid"),
+		row("checkpoints-come-late", "store", "What merges have retired stays in use until the next memtable is flushed.",
+			"retired < (uint64(end)-free)/reclaimPart ||", "retired < uint64(end)+free ||", "TestOverwritesAreBounded"),
+	}
+}
