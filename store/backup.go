@@ -143,9 +143,11 @@ func (m *Mark) end(out *stream.Writer, super []byte) error {
 // this store it leaves out what that one has: Restore then needs both. It
 // returns the Mark of this copy. On an error what was written is no copy.
 //
-// Until Copy returns, the store keeps the pages and the indexes of that state: a
-// slow w makes the file and the memory grow while the store is written, and Close
-// waits for w.Write to return.
+// While it runs, the store keeps the pages of that state that were not copied yet: a slow
+// w makes the file grow by at most what the store had. Memory is taken for a description
+// of the state, as long as the table of the store and the Mark, and for what is copied at
+// the moment; none of it while w.Write runs is the store's, so that Close need not wait
+// for that: Copy then ends with ErrClosed.
 //
 // Every block and every large value is checked as it is written: its checksum is
 // compared for the very bytes that go to w. Damage of the store is an ErrCorrupt.
@@ -157,6 +159,20 @@ func (db *DB) Copy(ctx context.Context, w io.Writer, since *Mark) (*Mark, error)
 			return nil, err
 		}
 	}
+	c, err := db.newCopying(ctx, w, since)
+	if err != nil {
+		return nil, err
+	}
+	defer c.giveUp()
+	mark, err := c.stream()
+	if err != nil {
+		return nil, fmt.Errorf("copy: %w", explain(err))
+	}
+	return mark, nil
+}
+
+// newCopying begins a copy of the present state, of which it keeps the branches.
+func (db *DB) newCopying(ctx context.Context, w io.Writer, since *Mark) (*copying, error) {
 	s := db.acquire()
 	defer db.release(s)
 	if err := db.open(); err != nil {
@@ -165,21 +181,53 @@ func (db *DB) Copy(ctx context.Context, w io.Writer, since *Mark) (*Mark, error)
 	if db.opt.ReadOnly && (len(s.mems) > 1 || s.mems[0].table.Len() > 0) {
 		return nil, fmt.Errorf("copy: the journal has changes that the tree lacks: %w", ErrReadOnly)
 	}
-	mark, err := db.stream(ctx, s, w, since)
-	if err != nil {
-		return nil, fmt.Errorf("copy: %w", explain(err))
-	}
-	return mark, nil
-}
-
-func (db *DB) stream(ctx context.Context, s *state, w io.Writer, since *Mark) (*Mark, error) {
 	uuid, _ := db.identity()
 	c := &copying{
-		db: db, ctx: ctx, out: stream.NewWriter(w), since: since, units: map[uint32]sum{},
+		db: db, ctx: ctx, out: stream.NewWriter(w), since: since, units: map[uint32]sum{}, buf: make([]byte, copySize),
 		mark: Mark{store: uuid, number: uint64(s.newest()), wall: db.clock.Wall().UnixNano()},
 	}
-	if since != nil {
-		if since.store != uuid || since.number > c.mark.number {
+	c.top = db.copySuper(s)
+	c.table = db.copyTable(s, c.top)
+	s.root.Branches(func(b *trunk.Branch) {
+		c.todo = append(c.todo, b.Meta)
+		db.kept.keep(b.Meta.ID)
+	})
+	return c, nil
+}
+
+// giveUp gives back the branches that were not written.
+func (c *copying) giveUp() {
+	for len(c.todo) > 0 {
+		c.written()
+	}
+}
+
+// written gives back the first branch.
+func (c *copying) written() {
+	id := c.todo[0].ID
+	c.todo = c.todo[1:]
+	if c.db.enter() != nil {
+		return // the store is closed
+	}
+	defer c.db.work.leave()
+	if meta, last := c.db.kept.done(id); last {
+		c.db.retireBranch(&meta)
+	}
+}
+
+// inside calls f, which may use the files and the memory of the store. The store is not
+// closed meanwhile.
+func (c *copying) inside(f func() error) error {
+	if err := cmp.Or(c.ctx.Err(), c.db.enter()); err != nil {
+		return err
+	}
+	defer c.db.work.leave()
+	return f()
+}
+
+func (c *copying) stream() (*Mark, error) {
+	if since := c.since; since != nil {
+		if since.store != c.mark.store || since.number > c.mark.number {
 			return nil, fmt.Errorf("%w: the former copy is of another store, or of a later state of this one", ErrBase)
 		}
 		c.mark.base = since.id
@@ -187,22 +235,13 @@ func (db *DB) stream(ctx context.Context, s *state, w io.Writer, since *Mark) (*
 	if err := c.out.Section(copyBegin, c.mark.begin()); err != nil {
 		return nil, err
 	}
-	var ok bool
-	if c.buf, ok = db.pool.Alloc(copySize); !ok {
-		return nil, fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, copySize)
-	}
-	defer db.pool.Free(c.buf)
-	super := db.copySuper(s)
-	var failed error
-	s.root.Branches(func(b *trunk.Branch) {
-		if failed == nil {
-			failed = c.branch(b)
+	for len(c.todo) > 0 {
+		if err := c.branch(&c.todo[0]); err != nil {
+			return nil, err
 		}
-	})
-	if failed != nil {
-		return nil, failed
+		c.written()
 	}
-	if err := db.writeCopy(c, db.copyTable(s, super), super); err != nil {
+	if err := writeCopy(c, make([]byte, c.table.Size()+table.SuperSize), c.table, c.top); err != nil {
 		return nil, err
 	}
 	for _, page := range slices.Sorted(maps.Keys(c.units)) {
@@ -222,23 +261,28 @@ type copying struct {
 	units map[uint32]sum
 	buf   []byte
 	super []byte
+	todo  []branch.Meta // branches that were not written yet, whose pages are kept
+	table *table.Table
+	top   table.Superblock
 	// sums are the checksums of the pages of the branch that was last written.
 	sums map[uint32]uint32
+	// last is the last of its large values that was found.
+	last message.Message
 }
 
 // branch writes a branch, and its large values, unless the former copy has them.
-func (c *copying) branch(b *trunk.Branch) error {
+func (c *copying) branch(b *branch.Meta) error {
 	s, err := c.branchSum(b)
 	if err != nil {
 		return err
 	}
-	page := b.Meta.IndexRun().Page
+	page := b.IndexRun().Page
 	if c.keep(b, page, s) {
 		return nil
 	}
 	c.units[page] = s
-	c.sums = map[uint32]uint32{}
-	for _, r := range append([]extent.Run{b.Meta.IndexRun()}, b.Meta.Runs...) {
+	c.sums, c.last = map[uint32]uint32{}, message.Message{}
+	for _, r := range append([]extent.Run{b.IndexRun()}, b.Runs...) {
 		err := c.read(r, func(piece []byte, addr int64) error {
 			for at := 0; at < len(piece); at += extent.PageSize {
 				c.sums[uint32((addr+int64(at))/extent.PageSize)] = crc32.Checksum(piece[at:at+extent.PageSize], c.db.crc)
@@ -249,14 +293,17 @@ func (c *copying) branch(b *trunk.Branch) error {
 			return err
 		}
 	}
-	return c.check(b)
+	if err := c.inside(func() error { return c.check(b) }); err != nil {
+		return err
+	}
+	return c.values(b)
 }
 
 // branchSum identifies a branch.
-func (c *copying) branchSum(b *trunk.Branch) (sum, error) {
+func (c *copying) branchSum(b *branch.Meta) (sum, error) {
 	h := sha256.New()
-	h.Write(b.Meta.Append(nil))
-	err := c.read(b.Meta.IndexRun(), func(piece []byte, _ int64) error {
+	h.Write(b.Append(nil))
+	err := c.read(b.IndexRun(), func(piece []byte, _ int64) error {
 		_, err := h.Write(piece)
 		return err
 	})
@@ -264,30 +311,34 @@ func (c *copying) branchSum(b *trunk.Branch) (sum, error) {
 }
 
 // keep takes over the units of a branch that the former copy has.
-func (c *copying) keep(b *trunk.Branch, page uint32, s sum) bool {
+func (c *copying) keep(b *branch.Meta, page uint32, s sum) bool {
 	if before, ok := c.since.find(page); !ok || before != s {
 		return false
 	}
-	for _, r := range b.Meta.Blobs {
+	for _, r := range b.Blobs {
 		if _, ok := c.since.find(r.Page); !ok {
 			return false
 		}
 	}
 	c.units[page] = s
-	for _, r := range b.Meta.Blobs {
+	for _, r := range b.Blobs {
 		c.units[r.Page], _ = c.since.find(r.Page)
 	}
 	return true
 }
 
-// check reads a branch that was written, and finds out whether its pages were
-// sound and whether they are still the same: then the copy's are sound. It
-// writes the large values.
-func (c *copying) check(b *trunk.Branch) error {
+// index opens a branch that was written. What it reads must be what was written.
+func (c *copying) index(b *branch.Meta) (*branch.Index, error) {
 	o := c.db.branchOptions(forTable, false)
 	o.Resident = 0 // it is checked without the cache, and closed
 	o.File = &unchanged{o.File, c.sums, c.db.crc}
-	index, err := branch.OpenIndex(o, &b.Meta)
+	return branch.OpenIndex(o, b)
+}
+
+// check reads a branch that was written, and finds out whether its pages were
+// sound and whether they are still the same: then the copy's are sound.
+func (c *copying) check(b *branch.Meta) error {
+	index, err := c.index(b)
 	if err != nil {
 		return err
 	}
@@ -302,19 +353,56 @@ func (c *copying) check(b *trunk.Branch) error {
 			return err
 		}
 	}
-	if len(b.Meta.Blobs) == 0 {
-		return nil
-	}
-	it := index.Iter(branch.IterOptions{})
-	defer it.Close()
-	for ok := it.First(); ok; ok = it.Next() {
-		if m := it.Message(); m.Kind == message.Blob {
+	return nil
+}
+
+// valuesBytes is how much of the keys of large values is remembered at a time, but at
+// least one key.
+const valuesBytes = 64 << 10
+
+// values writes the large values of a branch. The branch is closed while they are
+// written.
+func (c *copying) values(b *branch.Meta) error {
+	for more := len(b.Blobs) > 0; more; {
+		var some []message.Message
+		err := c.inside(func() (err error) {
+			some, err = c.someValues(b)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, m := range some {
 			if err := c.blob(m); err != nil {
 				return err
 			}
 		}
+		more = len(some) > 0
 	}
-	return it.Err()
+	return nil
+}
+
+// someValues finds large values that neither were written nor are left out.
+func (c *copying) someValues(b *branch.Meta) (some []message.Message, err error) {
+	index, err := c.index(b)
+	if err != nil {
+		return nil, err
+	}
+	defer index.Close()
+	it := index.Iter(branch.IterOptions{})
+	defer it.Close()
+	size := 0
+	ok := c.last.Key == nil && it.First() || c.last.Key != nil && it.SeekGE(c.last.Key)
+	for ; ok && size < valuesBytes; ok = it.Next() {
+		m := it.Message()
+		if m.Kind != message.Blob || c.last.Key != nil && message.Compare(m, c.last) <= 0 {
+			continue
+		}
+		m.Key, m.Value = append([]byte{}, m.Key...), bytes.Clone(m.Value)
+		some, c.last = append(some, m), m
+		size += len(m.Key) + len(m.Value)
+	}
+	return some, it.Err()
 }
 
 // blob writes a large value, unless this copy or the one before it has it.
@@ -367,11 +455,9 @@ func (c *copying) alive() error { return cmp.Or(c.ctx.Err(), c.db.open()) }
 // read calls visit with the pages of a run, in pieces.
 func (c *copying) read(r extent.Run, visit func(piece []byte, addr int64) error) error {
 	for at := int64(0); at < r.Bytes(); at += int64(len(c.buf)) {
-		if err := c.alive(); err != nil {
-			return err
-		}
 		piece := c.buf[:min(int64(len(c.buf)), r.Bytes()-at)]
-		if err := datafile.ReadFull(c.db.files.data, piece, r.Addr()+at); err != nil {
+		err := c.inside(func() error { return datafile.ReadFull(c.db.files.data, piece, r.Addr()+at) })
+		if err != nil {
 			return err
 		}
 		if err := visit(piece, r.Addr()+at); err != nil {

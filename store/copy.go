@@ -127,7 +127,13 @@ func (db *DB) copyData(s *state, f env.File) error {
 	if failed != nil {
 		return failed
 	}
-	return db.writeCopy(f, db.copyTable(s, super), super)
+	t := db.copyTable(s, super)
+	image, ok := db.pool.Alloc(t.Size() + table.SuperSize)
+	if !ok {
+		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, t.Size())
+	}
+	defer db.pool.Free(image)
+	return writeCopy(f, image, t, super)
 }
 
 // copyTable is the table of a copy.
@@ -192,14 +198,10 @@ type copyTarget interface {
 	Sync() error
 }
 
-// writeCopy writes the table after everything else, and then the superblock.
-func (db *DB) writeCopy(f copyTarget, t *table.Table, super table.Superblock) error {
+// writeCopy writes the table after everything else, and then the superblock. The buffer
+// has room for both.
+func writeCopy(f copyTarget, buf []byte, t *table.Table, super table.Superblock) error {
 	size := t.Size()
-	buf, ok := db.pool.Alloc(size + table.SuperSize)
-	if !ok {
-		return fmt.Errorf("%w: no buffer of %d bytes", ErrMemory, size)
-	}
-	defer db.pool.Free(buf)
 	chunk := t.Full(buf[:0:size], super.Seq)
 	at := int64(super.Pages) * extent.PageSize
 	run := extent.Run{Page: super.Pages, Pages: uint32(size / extent.PageSize)}

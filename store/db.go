@@ -9,7 +9,6 @@ import (
 	"hash/crc32"
 	"io"
 	"log/slog"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -68,6 +67,8 @@ type DB struct {
 	notices     notices
 	txs         transactions
 	copies      atomic.Uint64 // made by Checkpoint
+	kept        keeper
+	gone        gone
 
 	stopped atomic.Pointer[error]
 	closing atomic.Bool // set under mu
@@ -235,7 +236,8 @@ func (db *DB) crowded() bool {
 func (db *DB) buffersShare() int64 { return min(db.pool.Limit()/8, buffersShareMax) }
 
 // Close ends the store: it makes all changes durable, unless an error has
-// stopped the store. Iterators that are still open end with ErrClosed.
+// stopped the store. Iterators that are still open end with ErrClosed, and so does a
+// Copy, when what it writes to has taken what it was given: Close does not wait for that.
 func (db *DB) Close() error {
 	err := db.open()
 	if err != nil {
@@ -271,13 +273,10 @@ func (db *DB) enter() error {
 // awaitReaders returns when no reader has a state. By then the store returns
 // ErrClosed to new calls.
 func (db *DB) awaitReaders() {
-	for {
+	db.gone.await(func() bool {
 		s := db.current.Load()
-		if s == nil || s.pins.Load() == 1 && s.holds.Load() == 1 { // no older state is left
-			return
-		}
-		runtime.Gosched()
-	}
+		return s == nil || s.pins.Load() == 1 && s.holds.Load() == 1 // no older state is left
+	})
 }
 
 // shut ends the workers and frees everything.

@@ -87,6 +87,8 @@ func newDB(world env.Env, dir string, o Options) *DB {
 	db.checkpoints.init(db)
 	db.journal.init(db)
 	db.history.init(db)
+	db.kept.init()
+	db.gone.init()
 	db.pacing.init(db)
 	db.notices.init(db)
 	db.rate.init(db.clock)

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
+	"github.com/ashlar-dev/ashlar/internal/store/branch"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/journal"
 	"github.com/ashlar-dev/ashlar/internal/store/memtable"
@@ -54,6 +55,13 @@ func (db *DB) acquire() *state {
 }
 
 func (db *DB) release(s *state) {
+	db.unpin(s)
+	if db.closing.Load() {
+		db.gone.wake()
+	}
+}
+
+func (db *DB) unpin(s *state) {
 	n := s.pins.Add(-1)
 	invariant.Check(n >= 0, "a state is released more often than it was acquired")
 	if n > 0 {
@@ -172,9 +180,16 @@ func (db *DB) unrefBranch(b *trunk.Branch) {
 	db.cache.DropBranch(b.Meta.ID)
 	db.indexBytes.Add(-int64(b.Index.Memory()))
 	b.Index.Close()
-	db.space.retire(b.Meta.Runs...)
-	db.space.retire(b.Meta.IndexRun())
-	for _, r := range b.Meta.Blobs {
+	if !db.kept.keeps(b.Meta) {
+		db.retireBranch(&b.Meta)
+	}
+}
+
+// retireBranch gives back the pages of a branch that nothing needs any more.
+func (db *DB) retireBranch(m *branch.Meta) {
+	db.space.retire(m.Runs...)
+	db.space.retire(m.IndexRun())
+	for _, r := range m.Blobs {
 		db.unlike(r)
 	}
 }
