@@ -94,7 +94,8 @@ func TestSlowCopy(t *testing.T) {
 	if beside.FileBytes > 2*alone.FileBytes+16<<20 {
 		t.Errorf("a copy that waits keeps more pages than it has to write")
 	}
-	if used > usedAlone+usedAlone/4 {
+	t.Logf("used in the end: %d bytes alone, %d", usedAlone, used)
+	if used > usedAlone+usedAlone/32 {
 		t.Errorf("%d bytes of the file are used when the copy has ended, %d without one", used, usedAlone)
 	}
 }
