@@ -25,10 +25,12 @@ import "github.com/ashlar-dev/ashlar/env"
 const (
 	turnSlots = 1 << turnBits // per label with choices
 	turnBits  = 6
-	// jumpEvery is how many branch points, on average, start at random once.
+	// jumpEvery is the average number of branch points between two that start
+	// at random.
 	jumpEvery = 16
-	// exploreMax bounds the combinations tried in one go. Beyond it the
-	// instance pauses as for a conflict and then starts at another combination.
+	// exploreMax bounds the combinations tried without a pause. Beyond it the
+	// instance pauses as for a conflict, and then starts at another
+	// combination.
 	exploreMax = 1 << 16
 )
 
@@ -56,14 +58,14 @@ type choice struct {
 
 func (c choice) taken() int { return (c.start + c.off) % c.n }
 
-// reset forgets the attempts of the step before.
+// reset forgets the attempts of the previous step.
 func (e *explorer) reset() { e.path, e.depth, e.tried = e.path[:0], 0, 0 }
 
 // begin starts an attempt.
 func (e *explorer) begin() { e.depth = 0 }
 
-// choose returns a branch of a branch point with n > 0 branches, or -1 if the
-// set has shrunk so much that the branch to be tried is gone.
+// choose returns a branch of a branch point with n > 0 branches. It returns -1
+// if the set has shrunk so much that the branch to try no longer exists.
 func (e *explorer) choose(pc Label, n int) int {
 	d := e.depth
 	e.depth++

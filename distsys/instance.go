@@ -17,19 +17,21 @@ import (
 // is the default.
 type Options struct {
 	Env env.Env
-	// RetryMin and RetryMax bound the wait before an aborted section is tried
-	// again. Default: 1 ms and 250 ms.
+	// RetryMin and RetryMax bound the wait before the instance tries an aborted
+	// section again. Default: 1 ms and 250 ms.
 	RetryMin, RetryMax time.Duration
-	// Print receives what the specification prints, one value per line, when
-	// the section commits and before others can see that. Instances that share
-	// it may write concurrently. Nil: output is discarded.
+	// Print receives the values that the specification prints, one per line,
+	// when the section commits and before other instances can see the commit.
+	// Instances that share Print may write to it concurrently. If Print is nil,
+	// the output is discarded.
 	Print io.Writer
 	// Recorder receives the sections. Nil: no trace is kept.
 	Recorder Recorder
-	// Journal keeps the durable variables of an archetype that crashes, which
-	// needs it; others must have none. It is read by New.
+	// Journal stores the durable variables of an archetype that survives
+	// crashes. Such an archetype requires one; for other archetypes it must be
+	// nil. New reads from it.
 	Journal Journal
-	// TraceAborted records sections that were given up as well.
+	// TraceAborted records aborted sections as well.
 	TraceAborted bool
 }
 
@@ -61,8 +63,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Instance is an archetype in execution. Step, Run and State must be called
-// from one goroutine at a time; Stop, Close and Metrics from any.
+// Instance is an archetype in execution. Only one goroutine at a time may call
+// Step, Run or State; any goroutine may call Stop, Close and Metrics.
 type Instance[S any] struct {
 	engine
 	arch      *Archetype[S]
@@ -99,9 +101,10 @@ func (in *Instance[S]) State() S { return in.cur }
 // At is the current label of the instance: empty before it has started.
 func (in *Instance[S]) At() string { return in.labelName(in.pc) }
 
-// Reset puts the instance back into the state in which New left it, so that Run
-// starts anew. The instance must not be running, and must not be of an archetype
-// that survives crashes: only a new life of its node starts that again.
+// Reset returns the instance to the state in which New left it, so that Run
+// starts from the beginning. The instance must not be running. Its archetype
+// must not be one that survives crashes: only a new life of the node starts such
+// an instance again.
 func (in *Instance[S]) Reset() {
 	if in.arch.Crash != nil {
 		panic("distsys: Reset of " + in.name + ", which survives crashes")
@@ -147,8 +150,9 @@ func (in *Instance[S]) attempt(tx *Tx, pc Label) (next Label, err error) {
 	return next, err
 }
 
-// start gives the variables their first values, of which the durable ones are
-// those that the lives before have left, and returns where to start.
+// start gives the variables their first values and returns the label at which
+// the instance starts. The durable variables get the values that earlier lives
+// stored, if any.
 func (in *Instance[S]) start(tx *Tx) (Label, error) {
 	c, init, at := in.arch.Crash, in.arch.Init, Label(0)
 	if in.kept != nil {
@@ -163,8 +167,9 @@ func (in *Instance[S]) start(tx *Tx) (Label, error) {
 	return at, init(&in.work, tx)
 }
 
-// changes implements code. The first section of the first life makes known that
-// there is an instance, whatever it has assigned.
+// changes implements code. The first section of the first life is always
+// recorded, so that the journal knows of the instance even if the section
+// assigns nothing.
 func (in *Instance[S]) changes() ([]Var, bool) {
 	c := in.arch.Crash
 	changed := c.Changed(&in.work)
@@ -191,10 +196,10 @@ func (in *Instance[S]) checkInvariants(tx *Tx) error {
 	return nil
 }
 
-// accept makes the attempt's copy the state.
+// accept makes the attempt's copy the current state.
 func (in *Instance[S]) accept() { in.cur = in.work }
 
-// vars are the variables of the attempt.
+// vars returns the variables as the attempt left them.
 func (in *Instance[S]) vars() []Var {
 	if in.arch.Vars == nil {
 		return nil

@@ -43,21 +43,23 @@ type Watched interface {
 	Unwatch(w env.Waker)
 }
 
-// Queued is a Resource that at pre-commit gives the section a place in an
-// order, behind undecided sections, and does not keep later sections out. As
-// long as a section takes a place in only one order, that is as good as a lock,
-// because it took all its locks before: what takes places pre-commits after all
-// else has. With two orders, each of two sections could be first in one. So a
-// section that is not Alone must not be placed behind an undecided one.
+// Queued is a Resource that at pre-commit assigns the section a place in an
+// order, behind undecided sections, without blocking later sections. For a
+// section that takes a place in only one order, this is as good as a lock: the
+// section acquired all its locks before, because Queued resources pre-commit
+// last. With two orders, each of two sections could be first in one of them. So
+// a section for which Tx.Alone is false must not be placed behind an undecided
+// one.
 type Queued interface {
 	Resource
-	// Queues reports whether the section is going to take a place.
+	// Queues reports whether the section is about to take a place.
 	Queues(tx *Tx) bool
 }
 
-// Selector is a Resource made of others: an access goes to the resource that
-// Select returns, with the remaining indices. The same index always selects the
-// same resource. The other methods of a Selector are not called.
+// Selector is a Resource that consists of other resources: an access goes to
+// the resource that Select returns, with the remaining indices. The same index
+// always selects the same resource. The engine does not call the other methods
+// of a Selector.
 type Selector interface {
 	Resource
 	Select(idx []value.Value) (sub Resource, rest []value.Value, err error)
@@ -68,18 +70,18 @@ type Selector interface {
 // nothing.
 type Stored interface {
 	Resource
-	// Open returns the tree for one access of tx, under the rules of Read or,
-	// to write, of Write. Writes to a nil tree have no effect. If there is no
-	// error, Close must follow.
+	// Open returns the tree for one access of tx, under the rules of Read, or
+	// of Write if write is true. Writes to a nil tree have no effect. Unless
+	// Open returns an error, the caller must call Close afterwards.
 	Open(tx *Tx, write bool) (*cell.Tree, error)
 	Close()
-	// Keeper must return the resource itself. A resource that embeds a Stored,
-	// to read and write in its own way, is not Stored: its Keeper is the
-	// embedded resource.
+	// Keeper must return the resource itself. A type that embeds a Stored and
+	// overrides Read or Write does not count as Stored, because its Keeper
+	// returns the embedded resource.
 	Keeper() Resource
 }
 
-// stored is the leaf as a Stored, nil where it is none.
+// stored returns the leaf as a Stored, or nil if it is not one.
 func stored(leaf Resource) Stored {
 	if s, ok := leaf.(Stored); ok && s.Keeper() == leaf {
 		return s
@@ -110,8 +112,8 @@ func (r Ref) Name() string { return r.name }
 // Resource is what the parameter refers to.
 func (r Ref) Resource() Resource { return r.res }
 
-// Read reads a resource in the Go type that sh converts to. It is the read of
-// generated code.
+// Read reads a resource in the Go type that sh converts to. Generated code
+// calls it.
 func Read[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) (T, error) {
 	return read(tx, r, sh, idx, tx.traced)
 }
@@ -154,7 +156,7 @@ func MustRead[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) T {
 // unwind carries an error out of an expression.
 type unwind struct{ err error }
 
-// Write writes a Go value to a resource. It is the write of generated code.
+// Write writes a Go value to a resource. Generated code calls it.
 func Write[T any](tx *Tx, r Ref, sh Shape[T], x T, idx ...value.Value) error {
 	leaf, rest, err := tx.reach(r, idx)
 	if err != nil {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package detector has failure detectors: resources fd[i] that read TRUE
-// while the process i is suspected to have failed.
+// Package detector provides failure detectors: resources fd[i] that read TRUE
+// while process i is suspected to have failed.
 //
-// A Monitor runs on each node that is watched and answers for the processes
-// there. A Detector asks the monitors every Interval and suspects a process of
-// which it has heard nothing for Timeout, or that the monitor says has failed.
+// A Monitor runs on each watched node and answers for the node's processes. A
+// Detector queries the monitors every Interval. It suspects a process if it has
+// heard nothing of it for Timeout, or if the monitor says that it has failed.
 //
 // Promised: completeness. A process whose node has ended or cannot be reached
 // is suspected after Timeout plus Interval, and for as long as that lasts. Not
-// promised: accuracy. A slow process may be suspected; it is trusted again
-// with the next answer.
+// promised: accuracy. A slow process may be suspected; it is trusted again with
+// the next answer.
 //
 // Source: PGo (ASPLOS 2023), section 4.4.
 package detector
@@ -67,7 +67,7 @@ type Monitor struct {
 	state  map[string]bool // processes here, and whether they live
 }
 
-// NewMonitor listens at addr. The Lock of o is set here.
+// NewMonitor listens at addr. It sets the Lock of o.
 func NewMonitor(o link.Options, addr env.Addr) (*Monitor, error) {
 	m := &Monitor{state: map[string]bool{}}
 	o.Lock, o.Service = &m.mu, service
@@ -85,8 +85,8 @@ func NewMonitor(o link.Options, addr env.Addr) (*Monitor, error) {
 // Addr is where the monitor listens.
 func (m *Monitor) Addr() env.Addr { return m.server.Addr() }
 
-// Set says whether a process of this node lives. One of which nothing was said
-// is failed.
+// Set records whether a process of this node is alive. A process for which Set
+// was never called counts as failed.
 func (m *Monitor) Set(process value.Value, alive bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,16 +126,16 @@ func (a *answers) Frame(p *link.Conn, kind link.Type, payload []byte) error {
 
 // Options of a Detector.
 type Options struct {
-	// Link configures the links; its Lock is set here.
+	// Link configures the links; Open sets its Lock.
 	Link link.Options
 	// Processes are the processes that are watched.
 	Processes []Process
-	// Interval is the time between questions, Timeout the silence after which
-	// a process is suspected.
+	// Interval is the time between queries. A process that has been silent for
+	// Timeout is suspected.
 	Interval, Timeout time.Duration
 }
 
-// Process says at which address a process is answered for.
+// Process gives the address of the monitor that answers for a process.
 type Process struct {
 	Index value.Value
 	Addr  env.Addr
@@ -152,7 +152,7 @@ type Detector struct {
 	timer  env.Timer
 }
 
-// asker asks one monitor.
+// asker queries one monitor.
 type asker struct {
 	d      *Detector
 	addr   env.Addr
@@ -176,7 +176,7 @@ var (
 	_ distsys.Watched  = (*suspicion)(nil)
 )
 
-// Open starts to watch.
+// Open starts watching.
 func Open(o Options) (*Detector, error) {
 	if o.Interval == 0 {
 		o.Interval = IntervalDefault
@@ -258,8 +258,8 @@ func (d *Detector) tick() {
 	d.timer = d.opt.Link.Env.Clock.After(d.opt.Interval, env.WakeFunc(d.tick))
 }
 
-// ask asks for all processes of a monitor. A question that does not fit into
-// the connection is asked again with the next tick.
+// ask queries all processes of a monitor. If a query does not fit into the
+// connection's buffer, the next tick sends it again.
 func (l *asker) ask() {
 	for _, s := range l.subs {
 		if !l.up || l.client.Send(frame(frameAsk, s.key)) != nil {

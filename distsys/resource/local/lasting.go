@@ -8,8 +8,7 @@ import (
 )
 
 // Lasting is a Shared that survives crashes of its node: the journal of the
-// instances that write it keeps its value. The journal gets the whole value each
-// time that it is written.
+// instances that write it stores its value. Each write records the whole value.
 type Lasting struct {
 	*Shared
 	name string
@@ -20,8 +19,8 @@ var (
 	_ distsys.Stored  = (*Lasting)(nil)
 )
 
-// NewLasting returns a variable with that value. The name tells it from others of
-// the node.
+// NewLasting returns a variable with that value. The name must be unique in the
+// node.
 func NewLasting(name string, v value.Value) *Lasting { return &Lasting{NewShared(v), name} }
 
 // Keeper implements Stored.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package local has the resources that stay inside one process of the
-// operating system: variables of one instance, variables that instances
-// share, constants, and maps from indices to resources.
+// Package local provides the resources that belong to one process of the
+// operating system: variables of one instance, variables that instances share,
+// constants, and maps from indices to resources.
 //
-// In: values. Out: distsys.Resource. A Shared is serializable: what a section
-// has read does not change before it ends, and no section waits while it holds
-// something, so that there are no deadlocks. Nothing here survives the end of
-// the process.
+// In: values. Out: distsys.Resource. A Shared is serializable: a value that a
+// section has read does not change before the section ends. No section waits
+// while it holds a lock, so there are no deadlocks. Except for a Lasting,
+// nothing here survives the end of the process.
 //
 // Source: PGo (ASPLOS 2023), section 4.2.1.
 package local
@@ -21,8 +21,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Variable is a resource of one instance. Indices go into the value: reading
-// x[i] applies it, writing replaces the part.
+// Variable is a resource of one instance. Indices select a part of the value:
+// reading x[i] applies the value to i, and writing x[i] replaces that part.
 type Variable struct{ tree *cell.Tree }
 
 var _ distsys.Stored = (*Variable)(nil)
@@ -73,8 +73,8 @@ var _ distsys.Stored = (*Constant)(nil)
 // NewConstant returns a resource that always reads as v.
 func NewConstant(v value.Value) *Constant { return &Constant{tree: cell.New(v)} }
 
-// Open implements Stored. To write ends the run: the configuration gives a
-// constant where the specification assigns.
+// Open implements Stored. A write ends the run: the configuration supplies a
+// constant for a parameter that the specification assigns.
 func (c *Constant) Open(_ *distsys.Tx, write bool) (*cell.Tree, error) {
 	if write {
 		return nil, fmt.Errorf("a constant resource is written to")
@@ -111,8 +111,8 @@ func (c *Constant) Commit(*distsys.Tx) {}
 // Abort implements Resource.
 func (c *Constant) Abort(*distsys.Tx) {}
 
-// Dummy is a resource that always reads as the same value and takes every
-// write without effect: for a parameter that a system does without.
+// Dummy is a resource that always reads as the same value and ignores writes.
+// It stands for a parameter that the system does not need.
 type Dummy struct{ Constant }
 
 var _ distsys.Stored = (*Dummy)(nil)

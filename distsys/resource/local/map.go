@@ -13,8 +13,8 @@ import (
 // MapMax bounds the number of resources in a Map.
 const MapMax = 1 << 20
 
-// Map stands for a resource with an index: x[i] is the resource that fill
-// makes for i when it is first used.
+// Map is a resource with an index: x[i] is the resource that fill makes for i
+// on first use.
 type Map struct {
 	fill func(key value.Value) (distsys.Resource, error)
 

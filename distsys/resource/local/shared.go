@@ -15,19 +15,18 @@ import (
 
 // Shared is a variable that several instances of one process share.
 //
-// It is locked in two phases: a section that reads it keeps others from
-// writing it, one that writes it keeps others out, from the first access until
-// the section commits or aborts. A section that finds it locked does not wait
-// there: it gets ErrContended, gives up what it holds, waits for the release,
-// and tries again. No section waits while it holds a lock, so there is no
-// deadlock; the jittered pause that ErrContended brings keeps two sections
-// from giving way to each other for ever.
+// It uses two-phase locking: from its first access until it commits or aborts,
+// a section that reads the variable excludes writers, and a section that writes
+// it excludes all other sections. A section that finds the variable locked does
+// not wait while it holds other locks: it gets ErrContended, aborts, waits for
+// the release, and tries again. So there is no deadlock. The jittered pause
+// that follows ErrContended keeps two sections from aborting each other
+// forever.
 //
-// A release wakes the sections that were refused only when no lock is left.
-// Otherwise sections that are refused because of a third one, which holds its
-// lock for long, would wake themselves and each other by giving up. For the
-// same reason a section that waits for another value is woken only by a commit
-// that writes.
+// A release wakes the refused sections only when no lock is left. Otherwise,
+// while a third section holds its lock for long, refused sections would wake
+// themselves and each other whenever one of them aborts. For the same reason
+// only a commit that writes wakes a section that waits for another value.
 type Shared struct {
 	mu       sync.Mutex
 	tree     *cell.Tree
@@ -72,7 +71,7 @@ func (s *Shared) Close() { s.mu.Unlock() }
 // Keeper implements Stored.
 func (s *Shared) Keeper() distsys.Resource { return s }
 
-// lock takes a lock for tx, which is not the writer, where it is free.
+// lock takes a lock for tx if it is free. tx must not be the writer already.
 func (s *Shared) lock(tx *distsys.Tx, write bool) bool {
 	reads := slices.Contains(s.readers, tx)
 	others := len(s.readers)
@@ -112,7 +111,8 @@ func (s *Shared) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
 	return nil
 }
 
-// PreCommit implements Resource: the lock is held, so nothing can go wrong.
+// PreCommit implements Resource. The section holds the lock, so Commit cannot
+// fail.
 func (s *Shared) PreCommit(*distsys.Tx) error { return nil }
 
 // Commit implements Resource.

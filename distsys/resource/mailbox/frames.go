@@ -53,7 +53,8 @@ func appendClock(buf []byte, c tracelog.Clock) []byte {
 
 func readClock(r *link.Reader) tracelog.Clock {
 	n := r.Count("clock", clockMax)
-	// An entry has at least two bytes, so a count costs no memory by itself.
+	// The sender must send at least two bytes per entry, so a large count alone
+	// cannot make the receiver allocate memory.
 	c := make(tracelog.Clock, 0, min(n, len(r.Rest())/2))
 	for i := 0; i < n && r.Err == nil; i++ {
 		t := tracelog.Tick{Actor: r.String("actor", keyMax), N: r.Uvarint("count")}
@@ -65,11 +66,12 @@ func readClock(r *link.Reader) tracelog.Clock {
 	return c
 }
 
-// tickBytes is what an entry of a clock takes in memory beside its name.
+// tickBytes is the memory that an entry of a clock takes, without its name.
 const tickBytes = 40
 
-// clockSize is how many bytes a clock takes in memory. The sender counts it in
-// the same way, so that it never sends more than the receiver takes.
+// clockSize returns the number of bytes that a clock takes in memory. The
+// sender counts clocks in the same way, so that it never sends more than the
+// receiver accepts.
 func clockSize(c tracelog.Clock) (n int) {
 	for _, t := range c {
 		n += tickBytes + len(t.Actor)
@@ -77,8 +79,8 @@ func clockSize(c tracelog.Clock) (n int) {
 	return n
 }
 
-// readValue reads a value, whose size is that of its encoding. The caller adds
-// the clock's.
+// readValue reads a value. The size of the message is the length of the value's
+// encoding; the caller adds that of the clock.
 func readValue(r *link.Reader, c tracelog.Clock) queue.Message {
 	if r.Err != nil {
 		return queue.Message{}
@@ -93,7 +95,7 @@ func readValue(r *link.Reader, c tracelog.Clock) queue.Message {
 	return queue.Message{Value: v, Clock: c, Size: len(before) - len(rest)}
 }
 
-// offer is what a frameOffer or frameDeliver says.
+// offer is the content of a frameOffer or frameDeliver.
 type offer struct {
 	low, seq uint64
 	key      string

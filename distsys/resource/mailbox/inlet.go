@@ -14,7 +14,7 @@ import (
 	"github.com/ashlar-dev/ashlar/link"
 )
 
-// Why a receiver ends a connection.
+// The reasons for which a receiver ends a connection.
 var (
 	errSuperseded = &link.Refusal{Code: link.RefusalTaken, Text: "the sender has connected again"}
 	errTooMany    = &link.Refusal{Code: link.RefusalFull, Text: fmt.Sprintf("%d senders are remembered, and none can be forgotten", sessionsMax)}
@@ -22,7 +22,7 @@ var (
 )
 
 // inlet is the receiving side of one sender's session, which outlives its
-// connections. Its methods expect the lock to be held.
+// connections. The callers of its methods hold the lock.
 type inlet struct {
 	m       *Mailboxes
 	session uint64 // the life that the sender has drawn for it
@@ -35,8 +35,8 @@ type inlet struct {
 	peer    *link.Conn // nil between connections
 	hold    env.Timer  // runs while peer is nil and something is staged
 
-	// The strict protocol: staged and done are about numbers from low.
-	// None is below low, so there are at most transfersMax of each.
+	// The strict protocol: the keys of staged and done are transfer numbers.
+	// None is below low, so each map has at most transfersMax entries.
 	low    uint64
 	staged map[uint64]staged
 	done   map[uint64]bool
@@ -49,7 +49,7 @@ type staged struct {
 	places []*queue.Place
 }
 
-// inLane is the relaxed messages of one sender to one mailbox.
+// inLane holds the relaxed messages of one sender to one mailbox.
 type inLane struct {
 	in      *inlet
 	box     *box
@@ -59,14 +59,15 @@ type inLane struct {
 	stalled bool
 }
 
-// want is a sender that was told that a mailbox is full.
+// want is a request of a sender to be notified of room: the receiver told it
+// that the mailbox is full.
 type want struct {
 	in       *inlet
 	messages int
 	bytes    int
 }
 
-// receiver is the Mailboxes as the owner of its server.
+// receiver is the Mailboxes in the role of its server's owner.
 type receiver Mailboxes
 
 // Up implements ServerOwner.
@@ -97,8 +98,9 @@ func (r *receiver) Up(p *link.Conn) {
 	m.succeeds(in)
 }
 
-// succeeds ends the lives of a sender's node before this one: they decide nothing
-// any more, so nothing is held back for them.
+// succeeds ends the inlets of earlier lives of a sender's node. Those lives
+// decide no more transfers, so the receiver drops the places that it holds for
+// them.
 func (m *Mailboxes) succeeds(now *inlet) {
 	for _, in := range m.inlets {
 		if in.node != now.node || in.life == now.life || in.ended {
@@ -111,7 +113,7 @@ func (m *Mailboxes) succeeds(now *inlet) {
 	}
 }
 
-// giveUp drops the places that the sender has not decided on.
+// giveUp drops the places on which the sender has not decided.
 func (in *inlet) giveUp() {
 	for _, s := range in.staged {
 		s.box.queue.Drop(s.places)
@@ -119,13 +121,13 @@ func (in *inlet) giveUp() {
 	clear(in.staged)
 }
 
-// mark notes that a connection begins or ends now.
+// mark records that a connection begins or ends now.
 func (in *inlet) mark() {
 	in.m.changes++
 	in.changed = in.m.changes
 }
 
-// idle reports whether the sender is gone and nothing of it is pending.
+// idle reports whether the sender is disconnected and has nothing pending.
 func (in *inlet) idle() bool {
 	for _, l := range in.lanes {
 		if len(l.pending) > 0 {
@@ -135,10 +137,11 @@ func (in *inlet) idle() bool {
 	return len(in.staged) == 0 && (in.peer == nil || in.peer.Over())
 }
 
-// evict forgets one idle sender to make room for a new one from a host: in the
-// network that has most senders, of the host that has most there, the sender
-// that has been gone for longest. So a host that connects with ever new lives
-// has its own forgotten, and is refused where it keeps all of them connected.
+// evict forgets one idle sender to make room for a new sender from a host. It
+// picks the network with most senders, in it the host with most, and of that
+// host the sender that has been disconnected longest. So a host that keeps
+// connecting with new lives evicts only its own senders, and is refused if all
+// of them are connected.
 func (m *Mailboxes) evict(host, network string) bool {
 	networks, hosts := map[string]int{network: 1}, map[string]int{host: 1}
 	for _, in := range m.inlets {
@@ -193,7 +196,7 @@ func (r *receiver) Down(p *link.Conn, err error) {
 	}
 }
 
-// holdOver gives up the places of a sender that has not come back.
+// holdOver drops the places of a sender that has not reconnected in time.
 func (in *inlet) holdOver() {
 	in.m.mu.Lock()
 	defer in.m.mu.Unlock()
@@ -246,7 +249,8 @@ func (r *receiver) Frame(p *link.Conn, kind link.Type, payload []byte) error {
 	return link.Malformed("mailbox", "type %d is not expected by a receiver", kind)
 }
 
-// say answers the sender: a number, or a mailbox and perhaps a number.
+// say sends a reply to the sender: a number, or a mailbox with or without a
+// number.
 func (in *inlet) say(kind link.Type, key []byte, seq uint64) {
 	b := link.Begin(make([]byte, 0, 32+len(key)), kind)
 	if key != nil {
@@ -267,7 +271,8 @@ func (in *inlet) advance(low, seq uint64) error {
 	}
 	switch {
 	case low < in.low:
-		// What was done below in.low is forgotten, so it could be done again.
+		// The receiver has forgotten which transfers below in.low were done, so
+		// it could do one twice.
 		return link.Malformed("mailbox", "transfer %d with low %d after low %d", seq, low, in.low)
 	case low == in.low:
 		return nil
@@ -287,7 +292,7 @@ func (in *inlet) advance(low, seq uint64) error {
 	return nil
 }
 
-// offered gives a transfer places, or says that there are none.
+// offered stages a transfer, or replies that the mailbox is busy or full.
 func (in *inlet) offered(b *box, o offer) {
 	if in.done[o.seq] {
 		in.say(frameDone, nil, o.seq)
@@ -335,14 +340,15 @@ func (in *inlet) decide(seq uint64, commit bool) error {
 	return nil
 }
 
-// deliver is an offer and a commit in one, of a transfer of which the receiver
-// may know everything, something or nothing.
+// deliver handles a frame that combines an offer with its commit. The receiver
+// may have staged or completed the transfer already, or may never have seen it.
 func (in *inlet) deliver(b *box, o offer) error {
 	if _, here := in.staged[o.seq]; here || in.done[o.seq] {
 		return in.decide(o.seq, true)
 	}
-	// It was granted once, so it is not refused now; but a peer must not fill
-	// the memory in this way.
+	// The receiver granted this transfer once, so it must not refuse it for
+	// lack of room now. The check below keeps a peer from filling the memory in
+	// this way.
 	limits := b.queue.Limits()
 	if (b.queue.Len()-transfersMax)/2 > limits.Messages || (b.queue.Bytes()-in.m.opt.Link.FrameMax)/2 > limits.Bytes {
 		return errOverrun
@@ -396,7 +402,7 @@ func (in *inlet) receive(payload []byte) error {
 	return nil
 }
 
-// move brings pending messages into the mailbox as far as there is room.
+// move moves pending messages into the mailbox while there is room.
 func (l *inLane) move() (moved int) {
 	if l.stalled {
 		return 0 // its turn comes with room
@@ -421,7 +427,8 @@ func (l *inLane) move() (moved int) {
 	return moved
 }
 
-// want remembers to notify a sender of room, and unwant forgets it.
+// want records that a sender wants to be notified of room; unwant removes its
+// requests.
 func (m *Mailboxes) want(b *box, w want) {
 	for i := range b.wants {
 		if have := &b.wants[i]; have.in == w.in {
@@ -448,8 +455,8 @@ func (m *Mailboxes) watchRoom(b *box) {
 	}
 }
 
-// roomTick uses room that has become free: first for relaxed messages that
-// have come, then by telling strict senders.
+// roomTick uses freed room: first for relaxed messages that have arrived, then
+// by notifying strict senders.
 func (m *Mailboxes) roomTick() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
