@@ -12,31 +12,33 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
 )
 
-// Options say how a specification is read. The zero value reads the module from the
-// file system, and the configuration that is beside it.
+// Options say how to read a specification. The zero value reads the module from the
+// file system and takes the configuration from the file beside it.
 type Options struct {
-	// Config is the file of the configuration. Where it is empty, that is the file
-	// beside the module with its name and the ending .cfg, else the section of the
-	// module's file that names itself a configuration, else a default one: Init and
-	// Next, or Spec.
+	// Config is the path of the configuration file. If it is empty, the
+	// configuration is the file beside the module with the same name and the
+	// extension .cfg; else the section of the module's file that is marked as its
+	// configuration; else a default one, Init and Next or Spec.
 	Config string
-	// Libraries are directories in which modules are looked for that are not beside
-	// the module, in order.
+	// Libraries are the directories to search, in order, for modules that are not
+	// beside the root module.
 	Libraries []string
-	// Files is where modules and configurations are; nil is the file system. With
-	// other Files a specification cannot read or write files itself.
+	// Files supplies modules and configurations; nil means the file system. If
+	// Files is set, a specification cannot itself read or write files.
 	Files Files
-	// Print takes the lines that the specification prints (TLC!Print, and its like),
-	// from several goroutines, but one at a time; nil drops them.
+	// Print receives the lines that the specification prints (with TLC!Print and
+	// similar operators). Several goroutines call it, one at a time. If Print is
+	// nil, the lines are dropped.
 	Print func(line string)
-	// Environment is what IOUtils!IOEnv sees; nil is nothing.
+	// Environment is the environment that IOUtils!IOEnv shows; nil means an
+	// empty one.
 	Environment map[string]string
 }
 
 // Files is where modules are read from.
 type Files interface {
-	// ReadFile returns the content of a file, which the caller does not change. Where
-	// there is no such file the error satisfies errors.Is(err, fs.ErrNotExist).
+	// ReadFile returns the content of a file. The caller must not change it. If the
+	// file does not exist, the error satisfies errors.Is(err, fs.ErrNotExist).
 	ReadFile(name string) ([]byte, error)
 }
 
@@ -55,7 +57,7 @@ func (o Options) evaluation() model.Options {
 	return e
 }
 
-// Diagnostic is one thing that is wrong with a specification or its configuration.
+// Diagnostic is one error or warning about a specification or its configuration.
 type Diagnostic struct {
 	Severity string `json:"severity"` // error, warning, or note: there are more
 	Code     string `json:"code"`     // names the kind: "UnknownName"
@@ -66,14 +68,15 @@ type Diagnostic struct {
 	Repair   string `json:"repair,omitempty"` // what to write instead, where that is known
 }
 
-// Diagnostics are what is wrong with the input, in the order of its places.
+// Diagnostics are errors and warnings about the input, ordered by position.
 type Diagnostics struct {
 	List []Diagnostic // at most source.DiagnosticsMax, and how many more there are
 
 	list *source.List
 }
 
-// Print writes the diagnostics with the lines of the files that they are about.
+// Print writes the diagnostics together with the source lines that they refer
+// to.
 func (d Diagnostics) Print(w io.Writer) {
 	if d.list != nil {
 		d.list.Print(w)
@@ -88,17 +91,18 @@ func diagnostics(list *source.List) Diagnostics {
 	return out
 }
 
-// InputError says that there is at least one error in the input. Its text has the
+// InputError reports at least one error in the input. Its text shows the source
 // lines at fault.
 type InputError struct {
 	Diagnostics
-	// Configuration says that the configuration is to blame, and not the module.
+	// Configuration reports that the error is in the configuration, not in the
+	// module.
 	Configuration bool
 }
 
 func (e *InputError) Error() string { return e.list.Error() }
 
-// inputError makes an *InputError of what the packages behind say about the input.
+// inputError converts the diagnostics of the internal packages to an *InputError.
 func inputError(err error) error {
 	var wrong *specification.Error
 	if errors.As(err, &wrong) {
@@ -113,9 +117,10 @@ type Specification struct {
 	warnings Diagnostics
 }
 
-// Load reads the module in the file at path, all that it uses, and the
-// configuration. A path without an ending gets .tla. An algorithm whose translation
-// is not in the file is translated; the file stays as it is.
+// Load reads the module in the file at path, every module that it uses, and the
+// configuration. If path has no extension, Load appends .tla. If the file holds an
+// algorithm without a translation, Load translates it in memory and does not change
+// the file.
 func Load(path string, o Options) (*Specification, error) {
 	s, err := specification.Load(o.files(), path, specification.Options{Config: o.Config, Libraries: o.Libraries})
 	if err != nil {
@@ -131,6 +136,6 @@ func Load(path string, o Options) (*Specification, error) {
 // Name is the module's name.
 func (s *Specification) Name() string { return s.model.Info().Name }
 
-// Warnings are what the specification and its configuration were warned of: what is
-// legal, and seldom meant.
+// Warnings are the warnings about the specification and its configuration: text
+// that is legal but probably not intended.
 func (s *Specification) Warnings() Diagnostics { return s.warnings }

@@ -13,37 +13,41 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
-// CheckOptions are options of Check. The zero value visits every state and checks all
-// that the configuration asks for.
+// CheckOptions are options of Check. The zero value visits every state and checks
+// everything that the configuration asks for.
 type CheckOptions struct {
-	// Workers is how many goroutines search; 0 is one for each processor. Every figure
-	// of the result is the same for any number.
+	// Workers is the number of goroutines that search; 0 means one per processor. The
+	// result does not depend on it.
 	Workers int
-	// SafetyOnly leaves properties of behaviours (liveness) out.
+	// SafetyOnly skips liveness checking (properties of whole behaviours).
 	SafetyOnly bool
 	// IgnoreDeadlock accepts states without a successor.
 	IgnoreDeadlock bool
-	// StatesMax ends the search soon after so many distinct states; 0 is no bound.
+	// StatesMax stops the search soon after it has found this many distinct
+	// states; 0 means no limit.
 	StatesMax int64
-	// MemoryBytes bounds what the search holds of states in memory, and Dir is the
-	// empty directory for what has no room there, which is removed from it again. Both
-	// or neither.
+	// MemoryBytes limits the memory for states. States beyond the limit are stored in
+	// files in Dir, which must be an empty directory; Check removes the files at the
+	// end. Set both fields or neither.
 	MemoryBytes int64
 	Dir         string
-	// Continue goes on after violations, to find the first of every property.
+	// Continue makes Check go on after a violation, to find the first violation
+	// of every property.
 	Continue bool
-	// Periodic also looks at properties of behaviours while the search goes on.
+	// Periodic makes Check also check liveness at intervals during the search.
 	Periodic bool
 }
 
 // Verdict is the outcome of a search.
 type Verdict string
 
-// The verdicts. They are those of the command's JSON (docs/lang/check-json.md).
+// The verdicts, with the values that the command's JSON output uses
+// (docs/lang/check-json.md).
 const (
-	// OK: all that was asked for holds, in every reachable state or in every walk.
+	// OK: everything checked holds, in every reachable state or in every walk.
 	OK Verdict = "ok"
-	// AssumptionFalse: Violation.Assumptions has the places of the assumptions.
+	// AssumptionFalse: Violation.Assumptions has the positions of the false
+	// assumptions.
 	AssumptionFalse Verdict = "assumption"
 	// Deadlock: the last state of the trace has no successor.
 	Deadlock Verdict = "deadlock"
@@ -53,13 +57,14 @@ const (
 	StepViolated Verdict = "step"
 	// LivenessViolated: the behaviour of the trace breaks a property of behaviours.
 	LivenessViolated Verdict = "liveness"
-	// PostconditionFalse: what was to hold after the search does not.
+	// PostconditionFalse: the postcondition is false after the search.
 	PostconditionFalse Verdict = "postcondition"
-	// NoValue: an expression has no value; Violation.Message and Places say which.
+	// NoValue: an expression has no value; see Violation.Message and Places.
 	NoValue Verdict = "evaluation"
-	// Incomplete: what was searched is fine, and Result.Reason says what was not.
+	// Incomplete: no violation was found, but something was not checked; see
+	// Result.Reason.
 	Incomplete Verdict = "incomplete"
-	// Interrupted: the context ended before the search did.
+	// Interrupted: the context was cancelled before the search ended.
 	Interrupted Verdict = "interrupted"
 )
 
@@ -69,49 +74,56 @@ var verdicts = map[check.Verdict]Verdict{check.OK: OK, check.AssumptionFalse: As
 
 // Result is what a search found.
 type Result struct {
-	// Verdict is that of the first violation, where there is one.
+	// Verdict is the verdict of the first violation, if there is one.
 	Verdict Verdict
-	// Complete says that every reachable state was visited, and that everything that
-	// the configuration asks for was checked; Reason says what was left out.
+	// Complete reports that every reachable state was visited and that everything
+	// that the configuration asks for was checked. Otherwise Reason says what was
+	// left out.
 	Complete bool
 	Reason   string
-	// Generated counts the states that were computed, Distinct those that are not
-	// equal, Depth the states of the longest shortest path to one.
+	// Generated counts the states computed, Distinct the different states among
+	// them. Depth is the number of states on the longest of the shortest paths to
+	// a state.
 	Generated, Distinct int64
 	Depth               int
-	// Collision bounds the probability that two states were taken for one.
+	// Collision is an upper bound on the probability that two different states
+	// were taken for the same state.
 	Collision float64
-	// Actions are the initial predicate, whose name is "", and then those of Next.
+	// Actions holds the initial predicate, named "", and then the actions of Next.
 	Actions []Action
-	// Violations are what is wrong: at most one, unless CheckOptions.Continue is set.
+	// Violations are the violations found: at most one, unless CheckOptions.Continue
+	// is set.
 	Violations []Violation
-	// Warnings are about what is checked in vain: an action that is never enabled, a
+	// Warnings report checks that cannot fail: an action that is never enabled, or a
 	// property whose premise is true in no state.
 	Warnings []string
 }
 
-// Action is what a part of the specification contributed.
+// Action is an action of the specification with its share of the search.
 type Action struct {
 	Name, Place         string // Place is FILE:LINE:COLUMN
 	Generated, Distinct int64
 }
 
-// Violation is something that is wrong.
+// Violation is one violation of the specification.
 type Violation struct {
 	Verdict Verdict
-	// Property is the name of the invariant or property, "" for none.
+	// Property is the name of the violated invariant or property, or "".
 	Property string
-	// Message says, after NoValue, why there is no value, and Places where: the
-	// innermost place first.
+	// Message says, for NoValue, why the expression has no value. Places are
+	// the positions of the expressions being evaluated, innermost first.
 	Message string
 	Places  []string
-	// Assumptions are the places of the false ones, after AssumptionFalse.
+	// Assumptions are the positions of the false assumptions, for
+	// AssumptionFalse.
 	Assumptions []string
-	// Trace is a shortest one to what is wrong, but after LivenessViolated.
+	// Trace leads to the violation. It is a shortest such trace, except for
+	// LivenessViolated.
 	Trace []State
-	// Loop is, after LivenessViolated, the index in Trace of the state that follows
-	// the last one, for ever; it is the last one where nothing happens any more. It is
-	// -1 after any other verdict.
+	// Loop is, for LivenessViolated, the index in Trace of the state that follows the
+	// last one, so that the behaviour repeats from there for ever. If the behaviour
+	// stutters at the end, Loop is the index of the last state. For any other verdict
+	// Loop is -1.
 	Loop int
 }
 
@@ -125,10 +137,10 @@ type State struct {
 // Binding is a variable with its value, in TLA+.
 type Binding struct{ Name, Value string }
 
-// Check visits the reachable states of the specification, breadth first. When ctx
-// ends, Check returns soon with the verdict Interrupted and what it knows. An error
-// is one of the options or of the disk; what is wrong with the specification is in
-// the result.
+// Check visits the reachable states of the specification, breadth first. If ctx is
+// cancelled, Check returns soon with the verdict Interrupted and the results so
+// far. The error reports invalid options or a disk failure; violations of the
+// specification are in the result.
 func (s *Specification) Check(ctx context.Context, o CheckOptions) (*Result, error) {
 	c := check.Options{Workers: workers(o.Workers), SafetyOnly: o.SafetyOnly, IgnoreDeadlock: o.IgnoreDeadlock,
 		StatesMax: o.StatesMax, MemoryBytes: o.MemoryBytes, Continue: o.Continue, Periodic: o.Periodic}
@@ -186,7 +198,7 @@ func (s *Specification) conclude(r *Result) error {
 	return nil
 }
 
-// workers are as many as asked for, or one for each processor.
+// workers returns the number asked for, or the number of processors for 0.
 func workers(n int) int {
 	if n == 0 {
 		return min(runtime.GOMAXPROCS(0), check.WorkersMax)
@@ -194,7 +206,7 @@ func workers(n int) int {
 	return n
 }
 
-// found says whether a verdict accuses the specification.
+// found reports whether the verdict means that the specification is violated.
 func found(v check.Verdict) bool {
 	return !slices.Contains([]check.Verdict{check.OK, check.Incomplete, check.Interrupted}, v)
 }

@@ -9,18 +9,19 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 )
 
-// Translation is what Translate makes.
+// Translation is the result of Translate.
 type Translation struct {
-	// Content is the module's file with the translation between its markers, which are
-	// added where they are missing; everything else is as it was, to the byte.
+	// Content is the module's file with the translation between its markers. Translate
+	// adds the markers if they are missing and leaves every other byte as it was.
 	Content []byte
-	// PlusCal is what a Modular PlusCal algorithm expands to, "" for a plain one.
+	// PlusCal is the plain PlusCal that a Modular PlusCal algorithm expands to,
+	// or "" if the algorithm is already plain.
 	PlusCal  string
 	Warnings Diagnostics
 }
 
 // Translate translates the algorithm of the module at path, or at path.tla, to TLA+.
-// It does not write the file. Options.Config, Print and Environment do not matter.
+// It does not write the file. It ignores Options.Config, Print and Environment.
 func Translate(path string, o Options) (*Translation, error) {
 	f, diags, err := trans.Translate(o.files(), specification.File(path), o.Libraries)
 	if err != nil {
@@ -32,41 +33,43 @@ func Translate(path string, o Options) (*Translation, error) {
 	return &Translation{Content: f.Content, PlusCal: f.PlusCal, Warnings: diagnostics(diags)}, nil
 }
 
-// CompileOptions are options of Compile. The zero value makes a package that is
-// named as the algorithm, in lower case.
+// CompileOptions are options of Compile. The zero value makes a package named
+// after the algorithm, in lower case.
 type CompileOptions struct {
 	Options
 	// Package is the name of the Go package.
 	Package string
-	// Main makes a command of the package, and an example of its configuration.
+	// Main makes the package a command and adds an example of its
+	// configuration.
 	Main bool
 	// Invariants are the names of definitions that the compiled code evaluates before
 	// each step commits.
 	Invariants []string
 }
 
-// Program is what Compile makes.
+// Program is the result of Compile.
 type Program struct {
 	Files []File
-	// Example is a configuration of the system (sys.json): one node for each process,
-	// on loopback. It is nil without CompileOptions.Main, and where the values of the
-	// constants are not known.
+	// Example is an example configuration of the system (sys.json): one node per
+	// process, on the loopback interface. It is nil if CompileOptions.Main is false
+	// or the values of the constants are unknown.
 	Example []byte
-	// Explain says, one line each, what has which Go type, and what has none and why.
+	// Explain lists, one per line, the Go type found for each variable or definition,
+	// or the reason why it has none.
 	Explain  []string
 	Warnings Diagnostics
 }
 
-// File is a file of a program.
+// File is a file of a compiled program.
 type File struct {
 	Name string // without a directory
 	Text []byte
 }
 
 // Compile compiles the Modular PlusCal algorithm of the module at path, or at
-// path.tla, to Go that runs on package distsys. It writes no files. Options.Config
-// gives the values of constants; with the ending .json it is the configuration of a
-// running system.
+// path.tla, to Go code that uses package distsys. It writes no files.
+// Options.Config gives the values of the constants; if its extension is .json, it
+// is the configuration of a running system.
 func Compile(path string, o CompileOptions) (*Program, error) {
 	made, err := system.Compile(o.files(), path, system.Options{
 		Options: compile.Options{Package: o.Package, Main: o.Main, Invariants: o.Invariants},

@@ -2,14 +2,14 @@
 
 // Package ashlar checks, simulates, translates and compiles specifications written
 // in TLA+, PlusCal and Modular PlusCal, and checks traces of running systems against
-// them. It is what the command ashlar does, for programs and tests.
+// them. It gives programs and tests the functions of the command ashlar.
 //
-// In: the path of a module, and options. Out: results, whose figures are exact. What
-// is wrong with a specification or its configuration is an *InputError, which has a
-// place and a repair for everything in it; every other error is one of files, or of
-// an argument.
+// Each function takes the path of a module and options. An error in a specification
+// or its configuration is reported as an *InputError, which gives the position of
+// each error and suggests a repair; every other error concerns a file or an
+// argument.
 //
-// It promises that a result says ok only where everything that the configuration
-// asks for was checked in every reachable state. Its functions may be called from
-// several goroutines, and a Specification may be used by several.
+// A result says OK only if everything that the configuration asks for was checked in
+// every reachable state. The counts in results are exact. Several goroutines may
+// call the functions and share a Specification.
 package ashlar

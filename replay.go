@@ -18,8 +18,8 @@ import (
 // ReplayOptions are options of Replay.
 type ReplayOptions struct {
 	Options
-	// StepsMax bounds the search for an order that explains the traces; 0 is the
-	// default, conform.StepsMax.
+	// StepsMax limits the search for an order that explains the traces; 0 means
+	// conform.StepsMax.
 	StepsMax int
 }
 
@@ -27,22 +27,22 @@ type ReplayOptions struct {
 const (
 	// Accepted: some behaviour of the specification explains all traces.
 	Accepted Verdict = "accepted"
-	// Rejected: none does.
+	// Rejected: no behaviour of the specification explains all traces.
 	Rejected Verdict = "rejected"
-	// Undecided: the search gave up, or was interrupted.
+	// Undecided: the search reached its limit or was interrupted.
 	Undecided Verdict = "undecided"
 )
 
-// Replayed is what the specification says about traces.
+// Replayed is the result of Replay.
 type Replayed struct {
 	Verdict Verdict // Accepted, Rejected or Undecided
-	// Processes is how many traces there are, Sections the critical sections in them
-	// that were to be explained, and Explained how many the furthest attempt did.
-	// Trimmed counts those that were left out, as they depend on sections of a trace
-	// that was cut off. Steps counts the steps of the search.
+	// Processes is the number of traces. Sections is the number of critical sections
+	// in them to explain, and Explained the number that the furthest attempt
+	// explained. Trimmed is the number left out because they depend on sections of a
+	// trace that was cut off. Steps counts the steps of the search.
 	Processes, Sections, Explained, Trimmed, Steps int
-	// Blocked are the sections that no order gets past, and State is the state of the
-	// specification before them.
+	// Blocked are the sections at which every order fails, and State is the state of
+	// the specification before them.
 	Blocked  []Blocked
 	State    []Binding
 	Warnings Diagnostics
@@ -50,7 +50,7 @@ type Replayed struct {
 	report *conform.Report
 }
 
-// Blocked is a critical section that cannot come next.
+// Blocked is a critical section that the specification does not allow next.
 type Blocked struct {
 	Process string
 	File    string // in the directory of traces
@@ -61,19 +61,19 @@ type Blocked struct {
 	Reason  string
 }
 
-// Print writes the outcome for people.
+// Print writes the outcome as text for people.
 func (r *Replayed) Print(w io.Writer) { r.report.Print(w) }
 
-// NoValueError says that an expression of the specification has no value.
+// NoValueError reports that an expression of the specification has no value.
 type NoValueError struct{ Err error }
 
 func (e *NoValueError) Error() string { return e.Err.Error() }
 func (e *NoValueError) Unwrap() error { return e.Err }
 
-// Replay holds the traces in a directory, which a compiled system has written, one
-// file for each process, against the Modular PlusCal algorithm of the module at path,
-// or at path.tla. When ctx ends, Replay returns soon, undecided. Traces that make no
-// sense are an error.
+// Replay checks the traces in a directory against the Modular PlusCal algorithm of
+// the module at path, or at path.tla. A compiled system writes the traces, one file
+// per process. If ctx is cancelled, Replay returns soon with the verdict Undecided.
+// Malformed traces are an error.
 func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (*Replayed, error) {
 	s, err := specification.Load(o.files(), module, specification.Options{Config: o.Config, Libraries: o.Libraries, Retranslate: true})
 	if err != nil {
@@ -89,7 +89,8 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 		return nil, err
 	}
 	if s.Loaded.Plain.Crashes != nil {
-		// The traces say how often processes crashed, whatever the configuration allows.
+		// The traces determine how often processes crash, so the configured bound does
+		// not apply.
 		if err := s.Crash(int32(conform.Crashes(logs))); err != nil {
 			return nil, inputError(err)
 		}

@@ -8,37 +8,39 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
-// SimulateOptions are options of Simulate. The zero value walks until the context
-// ends, with the walks of seed 0.
+// SimulateOptions are options of Simulate. The zero value walks with seed 0 until
+// the context is cancelled.
 type SimulateOptions struct {
-	// Workers is how many goroutines walk; 0 is one for each processor. What is found
-	// is the same for any number.
+	// Workers is the number of goroutines that walk; 0 means one per processor. It
+	// does not affect what is found.
 	Workers int
-	// Depth is how many states a walk has at most; 0 is 100.
+	// Depth is the maximum number of states in a walk; 0 means 100.
 	Depth int
-	// Walks ends the simulation after so many; 0 is no end but that of the context.
+	// Walks is the number of walks; 0 means that only the context ends the
+	// simulation.
 	Walks int64
-	// Seed chooses the walks: walk i of a seed is always the same.
+	// Seed selects the walks: walk i of a given seed is always the same.
 	Seed uint64
 	// IgnoreDeadlock accepts states without a successor.
 	IgnoreDeadlock bool
 }
 
-// Simulation is what walks have found. OK means that they have found nothing, which
-// shows nothing about the states that they did not visit.
+// Simulation is the result of Simulate. OK means that no walk found a violation; it
+// says nothing about states that no walk visited.
 type Simulation struct {
 	Verdict Verdict
-	// Walks counts the walks, Generated the states that were computed for them, Steps
-	// the states in them.
+	// Walks counts the walks, Generated the states computed for them, and Steps the
+	// states in them.
 	Walks, Generated, Steps int64
-	// Violation is what is wrong, where the verdict accuses the specification. Its
-	// trace is that of a walk, shortened where one of its states leads to a later one.
+	// Violation is the violation found, or nil. Its trace is that of a walk, shortened
+	// where one of its states leads directly to a later one.
 	Violation *Violation
 	Warnings  []string
 }
 
-// Simulate walks at random: from an initial state, again and again, to one of all
-// successors. When ctx ends, Simulate returns soon with what it knows.
+// Simulate walks at random from an initial state to one of its successors and on,
+// again and again. If ctx is cancelled, Simulate returns soon with the results so
+// far.
 func (s *Specification) Simulate(ctx context.Context, o SimulateOptions) (*Simulation, error) {
 	r, err := check.Simulate(ctx, s.model, check.SimulateOptions{Workers: workers(o.Workers), Depth: o.Depth, Walks: o.Walks,
 		Seed: o.Seed, IgnoreDeadlock: o.IgnoreDeadlock})

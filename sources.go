@@ -4,10 +4,10 @@ package ashlar
 
 import "embed"
 
-// NativeSources are what the command compiles a search in a process of its own from,
-// wherever there is a Go toolchain: the files of the checker's engine and of
+// NativeSources are the files from which the command compiles a search that runs in its
+// own process, if a Go toolchain is installed: the checker's engine and
 // internal/search/program, tests included, under their paths in this module. They
-// import nothing else but the standard library.
+// import only the standard library.
 //
 //go:embed internal/check/*.go internal/check/fpset/*.go internal/check/live/*.go internal/check/spill/*.go env/*.go internal/invariant/*.go internal/search/program/*.go
 var NativeSources embed.FS

@@ -60,7 +60,7 @@ func isBag(b Value) bool {
 	return true
 }
 
-// copies is how often x is in b.
+// copies is the number of copies of x in b.
 func copies(x, b Value, op string) int32 {
 	n, ok := wantFn(b, op).Lookup(x)
 	if !ok {
@@ -77,7 +77,7 @@ func uniformBag(s Value) Value {
 	return f
 }
 
-// addBags adds the numbers of copies.
+// addBags adds the numbers of copies in two bags.
 func addBags(bs []Value, op string) Value {
 	var counts []value.Pair
 	for _, b := range bs {
@@ -88,7 +88,8 @@ func addBags(bs []Value, op string) Value {
 	return sumPairs(counts)
 }
 
-// sumPairs is the bag whose numbers are the sums over equal keys.
+// sumPairs returns the bag in which the count of each key is the sum of the
+// counts given for it.
 func sumPairs(counts []value.Pair) Value {
 	keys := make([]Value, len(counts))
 	for i, c := range counts {
@@ -108,7 +109,7 @@ func sumPairs(counts []value.Pair) Value {
 	return f
 }
 
-// placesOf finds the place of an element in a set.
+// placesOf returns a function that finds the index of an element in a set.
 func placesOf(s Value) func(Value) int {
 	numbers, vals := value.NewFn(s)
 	for i := range vals {
@@ -117,7 +118,7 @@ func placesOf(s Value) func(Value) int {
 	return func(x Value) int { return int(numbers.Apply(x).AsInt()) }
 }
 
-// subtractBags takes the copies of b out of a.
+// subtractBags removes the copies in b from a.
 func subtractBags(a, b Value) Value {
 	var left []value.Pair
 	for x := range wantFn(a, "(-)").Domain().Each {
@@ -128,7 +129,7 @@ func subtractBags(a, b Value) Value {
 	return value.Fn(left)
 }
 
-// subBags is the set of bags that are part of b.
+// subBags is the set of all sub-bags of b.
 func subBags(b Value) Value {
 	keys := wantFn(b, "SubBag").Domain().Elems()
 	out := collector{what: "SubBag(" + value.Brief(b) + ")"}

@@ -108,13 +108,14 @@ func isOnto(f, t Value) bool {
 	return value.Subseteq(t, value.SetOf(slices.Clone(f.Values())))
 }
 
-// mapsThat is the set of functions from s to t that pass a test, not enumerated.
+// mapsThat is the set of functions from s to t that pass a test. The set is not
+// enumerated.
 func mapsThat(s, t Value, test func(Value) bool) Value {
 	return value.LazyFilter(value.FnSet(s, t), test)
 }
 
-// inverse maps each element of t to an element of s that f maps to it, and to
-// the first of s where there is none.
+// inverse maps each element of t to an element of s that f maps to it. If there
+// is none, it maps the element to the first element of s.
 func inverse(f, s, t Value) Value {
 	wantFn(f, "Inverse")
 	from, to := wantSet(s, "Inverse").Elems(), wantSet(t, "Inverse")
@@ -176,7 +177,8 @@ type matrix struct {
 	holds []bool
 }
 
-// relationMax bounds the sets on which relations are tabulated.
+// relationMax limits the size of the sets whose relations are stored as
+// matrices.
 const relationMax = 2000
 
 func newMatrix(s Value, op string, holds func(x, y Value) Value) *matrix {
@@ -203,7 +205,7 @@ func matrixUnder(f Operator, s Value, op string) *matrix {
 	return newMatrix(s, op, a.call)
 }
 
-// all reports whether test holds of all pairs of elements.
+// all reports whether test holds for all pairs of elements.
 func (m *matrix) all(test func(i, j int) bool) bool {
 	for i := range m.elems {
 		for j := range m.elems {
@@ -242,7 +244,7 @@ func (m *matrix) transitive() bool {
 	return slices.Equal(closed.close().holds, m.holds)
 }
 
-// reflex makes every element related to itself.
+// reflex makes the relation reflexive.
 func (m *matrix) reflex() *matrix {
 	for i := range m.elems {
 		m.holds[i*len(m.elems)+i] = true
@@ -267,7 +269,8 @@ func (m *matrix) close() *matrix {
 	return m
 }
 
-// value is the relation as a function; pairs of a sorted set are sorted.
+// value returns the relation as a function. It builds the pairs in canonical
+// order, so they need no sorting.
 func (m *matrix) value() Value {
 	if len(m.elems) == 0 {
 		return value.Tuple()

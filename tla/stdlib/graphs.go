@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// graph is [node |-> set, edge |-> set] with the nodes numbered.
+// graph is the graph [node |-> set, edge |-> set] with numbered nodes.
 type graph struct {
 	nodes Value
 	elems []Value
@@ -16,8 +16,8 @@ type graph struct {
 	place func(Value) int
 }
 
-// readGraph reads a graph. The edges are pairs, or sets of one or two nodes;
-// ends identifies them. Edges between other nodes are passed over.
+// readGraph reads a graph. An edge is a pair, or a set of one or two nodes;
+// ends returns its two nodes. Edges with a node outside the graph are ignored.
 func readGraph(g Value, op string, directed bool) *graph {
 	wantFn(g, op)
 	nodes := value.Enumerate(wantSet(g.Field("node"), op))
@@ -56,7 +56,7 @@ func ends(e Value, op string, directed bool) (a, b Value) {
 	return a, b
 }
 
-// reach is the nodes that can be reached from the given ones, these included.
+// reach returns the nodes reachable from the given ones, including those.
 func (g *graph) reach(from ...int) []bool {
 	seen := make([]bool, len(g.elems))
 	for _, i := range from {
@@ -88,7 +88,7 @@ func (g *graph) stronglyConnected() bool {
 	return !slices.Contains(g.reach(0), false) && !slices.Contains(back.reach(0), false)
 }
 
-// simplePaths is the non-empty paths without repetition.
+// simplePaths returns the non-empty paths that visit no node twice.
 func (g *graph) simplePaths(what string) Value {
 	out := collector{what: what}
 	used := make([]bool, len(g.elems))
@@ -116,7 +116,8 @@ func graphOf(nodes, edges Value) Value {
 	return value.Record([]value.Field{{Name: "node", Val: nodes}, {Name: "edge", Val: edges}})
 }
 
-// isGraph reports whether g is a record of nodes and of edges that satisfy ok.
+// isGraph reports whether g is a record of a set of nodes and a set of edges
+// that satisfy ok.
 func isGraph(g Value, ok func(e, nodes Value) bool) bool {
 	if g = g.Normal(); g.Kind() != value.KindRecord ||
 		!value.Equal(g.Domain(), value.Set(value.String("node"), value.String("edge"))) {
@@ -155,7 +156,8 @@ func graphs() []Op {
 		return boolean(readGraph(g, "IsStronglyConnected", true).stronglyConnected())
 	})
 	m.f2("IsTreeWithRoot", func(g, r Value) Value {
-		// Edges lead from child to parent; the root has none, the others one.
+		// Edges lead from child to parent. The root has no parent; every other
+		// node has exactly one.
 		t := readGraph(g, "IsTreeWithRoot", true)
 		if !value.Contains(t.nodes, r) || int(value.Cardinality(g.Field("edge"))) != len(t.elems)-1 {
 			return boolean(false)
@@ -186,8 +188,9 @@ func graphs() []Op {
 	return m.ops
 }
 
-// neighbourSet is the nodes that a path of one edge, or of any number of edges,
-// leads to from n, or from which it leads to n.
+// neighbourSet returns the nodes that n leads to or, unless forward is set,
+// those that lead to n: by one edge or, if transitive is set, by a path of any
+// length.
 func neighbourSet(g, n Value, op string, forward, transitive bool) Value {
 	read := readGraph(g, op, true)
 	next := read.next
@@ -227,7 +230,7 @@ func connected(a, b, g Value, directed bool) bool {
 	return read.reach(read.place(a))[read.place(b)]
 }
 
-// subgraphs is the graphs whose nodes and edges are among those of g.
+// subgraphs is the set of graphs whose nodes and edges are among those of g.
 func subgraphs(g Value, op string, directed bool) Value {
 	out := collector{what: op}
 	nodes, edges := wantFn(g, op).Field("node"), g.Field("edge")
@@ -310,8 +313,8 @@ func vectorClocks() []Op {
 	return m.ops
 }
 
-// clockLeq reports whether vector clock a is at most b; a node that one of them
-// does not know has the time 0 there.
+// clockLeq reports whether vector clock a is at most b. A node missing from one
+// of the clocks has time 0 there.
 func clockLeq(a, b Value) bool {
 	for n := range wantFn(a, "a vector clock").Domain().Each {
 		if copies(n, a, "a vector clock") > copies(n, b, "a vector clock") {
@@ -321,9 +324,9 @@ func clockLeq(a, b Value) bool {
 	return true
 }
 
-// causalOrder sorts a log so that no event comes before one that happened
-// before it, and moves as little as that takes: always the first event of the
-// rest that nothing in the rest precedes comes next.
+// causalOrder sorts a log so that every event comes after those that happened
+// before it. It keeps the given order as far as possible: the next event is
+// always the first remaining one that no other remaining event precedes.
 func causalOrder(log []Value, clock *apply1) Value {
 	clocks := make([]Value, len(log))
 	for i, e := range log {

@@ -96,11 +96,11 @@ func ioUtils() []Op {
 	return m.ops
 }
 
-// padMax bounds the width of zeroPadN.
+// padMax limits the width of zeroPadN.
 const padMax = 10_000
 
-// serialize writes a string, or the text of another value, as its options say:
-// openOptions is a sequence that holds "APPEND" where the file is to grow.
+// serialize writes a string, or the text of any other value, to a file. If
+// openOptions, a sequence, contains "APPEND", it appends to the file.
 func serialize(ctx *Context, args []Arg) Value {
 	text := args[0].Val.String()
 	if args[0].Val.Kind() == value.KindString {
@@ -122,7 +122,8 @@ func outcome(exit int32, stdout, stderr string) Value {
 	})
 }
 
-// words is a sequence of strings; other elements stand for their text.
+// words converts a sequence to Go strings; an element that is not a string is
+// replaced by its text.
 func words(v Value, op string) []string {
 	var out []string
 	for _, x := range wantSeq(v, op) {
@@ -131,7 +132,7 @@ func words(v Value, op string) []string {
 	return out
 }
 
-// plain is the text of a value, strings without quotes.
+// plain is the text of a value; strings have no quotes.
 func plain(v Value) string {
 	if v.Kind() == value.KindString {
 		return v.AsString()
@@ -139,8 +140,8 @@ func plain(v Value) string {
 	return v.String()
 }
 
-// expand puts the parameters into the words of a command, the template being a
-// sequence of words or one string whose words spaces separate.
+// expand inserts the parameters into the words of a command. The template is a
+// sequence of words, or one string that is split at spaces.
 func expand(template, params Value, op string) []string {
 	var parts []string
 	if template.Kind() == value.KindString {
@@ -179,8 +180,8 @@ func (ctx *Context) execute(command []string, env map[string]string, op string) 
 	return outcome(int32(exit), stdout, stderr)
 }
 
-// format replaces %s by the next of the parameters, %2$s by the second, %% by %;
-// used counts those that %s took.
+// format replaces %s by the next parameter, %2$s by the second, and %% by %. It
+// returns in used how many parameters %s consumed.
 func format(template string, params []Value, used *int, op string) string {
 	var b strings.Builder
 	for i := 0; i < len(template); i++ {
@@ -259,8 +260,8 @@ func csvModule() []Op {
 	return m.ops
 }
 
-// csvRecord adds a line with the values of a record, and perhaps one with the
-// names of its fields before it.
+// csvRecord adds a line with the values of a record, preceded by a line with
+// the field names if asked for.
 func csvRecord(ctx *Context, args []Arg) Value {
 	const op = "CSVWriteRecord"
 	record, delimiter := wantFn(args[0].Val, op).Normal(), wantString(args[1].Val, op)
@@ -283,7 +284,7 @@ func csvRecord(ctx *Context, args []Arg) Value {
 	return boolean(true)
 }
 
-// lines splits a text into lines, without their ends and without empty ones.
+// lines splits a text into lines without their line ends and drops empty lines.
 func lines(text []byte) []string {
 	var out []string
 	for line := range strings.Lines(string(text)) {

@@ -57,9 +57,9 @@ func elementsOf(v Value, op string) []Value {
 	return wantSeq(v, op)
 }
 
-// appendJSON writes a value the way other TLA+ tools do: sequences and sets
-// become arrays, other functions objects, model values strings. It cannot be
-// read back without loss.
+// appendJSON writes a value as other TLA+ tools do: sequences and sets become
+// arrays, other functions become objects, and model values become strings. The
+// original value cannot be recovered from the output.
 func appendJSON(buf []byte, v Value) []byte {
 	switch v = v.Normal(); v.Kind() {
 	case value.KindBool:
@@ -105,11 +105,11 @@ func appendObject(buf []byte, f Value) []byte {
 	return append(buf, '}')
 }
 
-// jsonDepthMax bounds the nesting of JSON texts.
+// jsonDepthMax limits the nesting depth of JSON texts.
 const jsonDepthMax = 500
 
-// parseJSON reads the values of a text one after the other: objects are
-// records, arrays sequences.
+// parseJSON reads a sequence of JSON values. Objects become records, and arrays
+// become sequences.
 func parseJSON(text []byte, file Value, op string) []Value {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

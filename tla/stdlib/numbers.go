@@ -10,7 +10,7 @@ import (
 
 func naturals() []Op { return arithmetic("Naturals", value.Nat) }
 
-// arithmetic is the operators that Naturals has.
+// arithmetic holds the operators of Naturals.
 func arithmetic(name string, nat func() Value) []Op {
 	m := module{name: name}
 	m.f0("Nat", nat)
@@ -49,7 +49,8 @@ func reals() []Op {
 	return m.ops
 }
 
-// divide is a / b where that is an integer: there are no other real numbers.
+// divide is a / b if the quotient is an integer. Other quotients are an error,
+// because reals that are not integers are not supported.
 func divide(a, b Value) Value {
 	x, y := wantInt(a, "/"), wantInt(b, "/")
 	if y == 0 {
@@ -84,12 +85,12 @@ func bitwise() []Op {
 	return m.ops
 }
 
-// bits is an operator on the bits of natural numbers.
+// bits wraps a bitwise operator on natural numbers.
 func bits(name string, f func(x, y int32) int32) func(a, b Value) Value {
 	return func(a, b Value) Value { return value.Int(f(wantNat(a, name), wantNat(b, name))) }
 }
 
-// A dyadic rational is [num |-> n, den |-> d], d being a power of 2.
+// A dyadic rational is [num |-> n, den |-> d], where d is a power of 2.
 func dyadic() []Op {
 	m := module{name: "DyadicRationals"}
 	m.f1("IsDyadicRational", func(r Value) Value {

@@ -45,7 +45,7 @@ func sequences() []Op {
 	return m.ops
 }
 
-// keep is the elements of a sequence that pass a test, in order.
+// keep returns the elements of a sequence that pass a test, in order.
 func keep(s Value, op string, test func(Value) bool) Value {
 	es := wantSeq(s, op)
 	i := 0
@@ -164,7 +164,7 @@ func sequencesExt() []Op {
 	return m.ops
 }
 
-// place is the index that i, from 1 to n, is in a slice.
+// place converts i, which must be in 1..n, to a slice index.
 func place(i Value, n int, op string) int {
 	at := wantInt(i, op)
 	if at < 1 || int(at) > n {
@@ -182,7 +182,7 @@ func removeFirst(s Value, op string, test func(Value) bool) Value {
 	return value.TupleOf(slices.Delete(slices.Clone(es), at, at+1))
 }
 
-// foldSequences adds the folds, from the left and from the right.
+// foldSequences adds the left and right folds.
 func foldSequences(m *module) {
 	m.fn("FoldSeq", func(_ *Context, args []Arg) Value {
 		op, acc := apply2{op: args[0].Op}, args[1].Val
@@ -223,14 +223,14 @@ func foldSequences(m *module) {
 	}, 2, 0, 0)
 }
 
-// sortBy sorts es, which it owns, so that an element comes before those that it
-// is less than; equal ones keep their order. It ends whatever less says.
+// sortBy sorts es, which it owns, in increasing order of less. The sort is
+// stable. It terminates even if less is not an order.
 func sortBy(es []Value, less Operator, op string) Value {
 	cmp := apply2{op: less}
 	for i := 1; i < len(es); i++ {
 		x := es[i]
-		// Binary search keeps the number of calls low; the place is behind the
-		// last element that x is not less than.
+		// Binary search keeps the number of calls of less low. It finds the
+		// place after the last element that x is not less than.
 		lo, hi := 0, i
 		for lo < hi {
 			mid := (lo + hi) / 2
@@ -246,8 +246,8 @@ func sortBy(es []Value, less Operator, op string) Value {
 	return value.TupleOf(es)
 }
 
-// arrangements is the sequences without repetition of elements of s: of all of
-// them, or of any number of them.
+// arrangements returns the sequences of distinct elements of s: those that use
+// all elements, or those of any length.
 func arrangements(s Value, op string, whole bool) Value {
 	es := s.Elems()
 	out := collector{what: op + "(" + value.Brief(s) + ")"}

@@ -96,7 +96,8 @@ func foldSet(f Operator, base, s Value, name string) Value {
 	return acc
 }
 
-// extreme is the number of a set that is better than all others.
+// extreme returns the best number of a set according to better. The empty set
+// is an error.
 func extreme(s Value, op string, better func(a, b Value) bool) Value {
 	if lo, hi, ok := wantSet(s, op).AsInterval(); ok {
 		if op == "Max" {
@@ -143,7 +144,8 @@ func kSubset(k, s Value) Value {
 	return out.set()
 }
 
-// choices is the sets that are got by choosing an element of each set in s.
+// choices is the set of all sets made by choosing one element from each set in
+// s.
 func choices(s Value) Value {
 	sets := wantSet(s, "Choices").Elems()
 	for _, e := range sets {
@@ -152,7 +154,8 @@ func choices(s Value) Value {
 	if len(sets) == 0 {
 		return value.Set(value.EmptySet())
 	}
-	// Two choices may be one set: chosen has those of the sets so far.
+	// Different choices may give the same set, so chosen removes duplicates as
+	// it goes.
 	chosen := []Value{value.EmptySet()}
 	for _, e := range sets {
 		out := collector{what: "Choices(" + value.Brief(s) + ")"}

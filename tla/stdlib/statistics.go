@@ -16,10 +16,11 @@ func statistics() []Op {
 	return m.ops
 }
 
-// chiSquare says whether observed counts may come from the expected ones at a
-// level of significance: the sum of the squared deviations, each over what was
-// expected, is a chi-square variable, and the probability that it is as large
-// must not be below alpha. Expected counts with another sum are scaled.
+// chiSquare reports whether the observed counts are consistent with the
+// expected ones at significance level alpha. The sum of the squared deviations,
+// each divided by the expected count, has a chi-square distribution; the
+// probability of a sum at least as large must not be below alpha. If the sums
+// of the counts differ, chiSquare scales the expected ones.
 func chiSquare(expected, actual, alpha Value) Value {
 	const op = "ChiSquare"
 	wantFn(expected, op)
@@ -51,9 +52,9 @@ func chiSquare(expected, actual, alpha Value) Value {
 	return boolean(gammaAbove(float64(len(want)-1)/2, sum/2) >= level)
 }
 
-// gammaAbove is the regularized upper incomplete gamma function Q(a, x), for
-// a > 0 and x >= 0: by the series of its complement for small x, and by the
-// continued fraction (Lentz's method) for large ones.
+// gammaAbove is the regularized upper incomplete gamma function Q(a, x), for a
+// > 0 and x >= 0. For small x it uses the series of the complement, for large x
+// the continued fraction (Lentz's method).
 func gammaAbove(a, x float64) float64 {
 	const steps, precision, tiny = 10_000, 1e-15, 1e-300
 	if x <= 0 {

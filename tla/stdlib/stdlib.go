@@ -31,34 +31,35 @@ import (
 // Value is short for value.Value.
 type Value = value.Value
 
-// Operator is an operator passed as an argument. It does not keep args: the
-// caller may use the slice again.
+// Operator is an operator passed as an argument. It does not retain args; the
+// caller may reuse the slice.
 type Operator func(args []Value) Value
 
-// Arg is an argument of an operator: a value, or an operator where the
-// parameter has an arity.
+// Arg is an argument of an operator: a value, or, if the parameter has an
+// arity, an operator.
 type Arg struct {
 	Val Value
 	Op  Operator
 }
 
 // Op is an operator with its implementation. Exactly one of the functions is
-// set: F0, F1, F2 and F3, by arity, where the result depends on nothing but
-// values, FN otherwise. FN may be called with a nil Context unless Effects.
+// set: F0, F1, F2 or F3, according to arity, if the result depends only on
+// values; otherwise FN. FN accepts a nil Context unless Effects is set.
 type Op struct {
 	Module, Name string
 	Arity        int
-	// Params has the arity of each parameter that is an operator; nil where all
-	// are values.
+	// Params has the arity of each parameter that is an operator. It is nil if
+	// all parameters are values.
 	Params []int
-	// Primitive reports that the module has no definition in TLA+, only a place
-	// for one.
+	// Primitive reports that the module only declares the operator and has no
+	// TLA+ definition of it.
 	Primitive bool
-	// Effects reports that the operator is no function of its arguments: it prints,
-	// reads or writes something, or is random.
+	// Effects reports that the result depends on more than the arguments or that
+	// the call has side effects: the operator prints, reads, writes or draws random
+	// numbers.
 	Effects bool
-	// Lazy reports that the last argument is given as an Operator without parameters,
-	// which evaluates it.
+	// Lazy reports that the last argument is passed as an Operator without
+	// parameters, which evaluates the argument when it is called.
 	Lazy bool
 
 	F0 func() Value
@@ -68,7 +69,7 @@ type Op struct {
 	FN func(ctx *Context, args []Arg) Value
 }
 
-// Call applies the operator in whichever form it has.
+// Call applies the operator through whichever function is set.
 func (o *Op) Call(ctx *Context, args []Arg) Value {
 	if len(args) != o.Arity {
 		value.Fail("%s!%s takes %d arguments, found %d", o.Module, o.Name, o.Arity, len(args))
@@ -89,39 +90,39 @@ func (o *Op) Call(ctx *Context, args []Arg) Value {
 	return o.FN(ctx, args)
 }
 
-// Context is what operators may use of the world. Any of the functions may be
-// nil: then the operators that need it are an error, but for Print, whose output
-// is then dropped.
+// Context gives operators access to the outside world. Any of the functions may
+// be nil. An operator that needs a missing one fails with an error, except that
+// output without Print is dropped.
 type Context struct {
 	// Print writes a line of text.
 	Print func(line string)
-	// Register reads a register or a named property of the run for TLCGet.
+	// Register reads a register, or a named property of the run, for TLCGet.
 	Register func(key Value) (Value, bool)
 	// SetRegister sets a register, or acts on a named property, for TLCSet.
 	SetRegister func(key, val Value)
-	// Random is a uniform random number in 0..n-1, n being positive.
+	// Random returns a uniform random number in 0..n-1; n must be positive.
 	Random func(n int64) int64
-	// Now is the time of JavaTime.
+	// Now returns the time for JavaTime.
 	Now func() int32
-	// Trace is the sequence of records that is the behaviour so far.
+	// Trace returns the behaviour so far as a sequence of records.
 	Trace func() Value
-	// Uncaught says of an error that it ends the evaluation, and is none that
-	// AssertError may expect.
+	// Uncaught reports that an error ends the evaluation, so that AssertError
+	// must not catch it.
 	Uncaught func(err error) bool
-	// Files is the file system of IOUtils, Json and CSV.
+	// Files is the file system that IOUtils, Json and CSV use.
 	Files Files
-	// Environment is the variables of IOEnv.
+	// Environment returns the environment variables for IOEnv.
 	Environment func() map[string]string
 	// Execute runs a command for IOExec.
 	Execute func(command []string, environment map[string]string) (exit int, stdout, stderr string, err error)
 }
 
-// Files is a file system: names are as the specification writes them.
+// Files is a file system. It receives names as the specification writes them.
 type Files interface {
-	// ReadFile returns what a file holds. Where there is none, the error
-	// satisfies errors.Is(err, fs.ErrNotExist).
+	// ReadFile returns the content of a file. If the file does not exist, the
+	// error satisfies errors.Is(err, fs.ErrNotExist).
 	ReadFile(name string) ([]byte, error)
-	// WriteFile replaces the file, or adds to its end.
+	// WriteFile replaces the file or appends to it.
 	WriteFile(name string, data []byte, appending bool) error
 }
 
@@ -145,8 +146,9 @@ var table = sync.OnceValue(func() map[key]*Op {
 	return out
 })
 
-// Lookup is the implementation of an operator of a module, or nil. The name is
-// in its canonical spelling ("<=", "\o", "-."); the usual synonyms are known.
+// Lookup returns the implementation of an operator of a module, or nil. The
+// name is the canonical spelling ("<=", "\o", "-.") or one of its usual
+// synonyms.
 func Lookup(module, name string) *Op {
 	if op := table()[key{module, name}]; op != nil {
 		return op
@@ -157,7 +159,7 @@ func Lookup(module, name string) *Op {
 	return nil
 }
 
-// synonym is the canonical spelling of an operator written otherwise.
+// synonym returns the canonical spelling of an operator name.
 func synonym(name string) (string, bool) {
 	switch name {
 	case "=<", `\leq`:
@@ -174,14 +176,14 @@ func synonym(name string) (string, bool) {
 	return "", false
 }
 
-// All is every operator, by module and name.
+// All returns every operator, sorted by module and name.
 func All() []*Op {
 	return slices.SortedFunc(maps.Values(table()), func(a, b *Op) int {
 		return cmp.Or(strings.Compare(a.Module, b.Module), strings.Compare(a.Name, b.Name))
 	})
 }
 
-// module gathers the operators of one module.
+// module collects the operators of one module.
 type module struct {
 	name string
 	ops  []Op
@@ -243,8 +245,8 @@ func (m *module) effects(names string) {
 
 func boolean(b bool) Value { return value.Bool(b) }
 
-// apply1 and apply2 call an operator with one and two arguments through a
-// buffer, so that a loop does not allocate for each call.
+// apply1 and apply2 call an operator with one or two arguments through a reused
+// buffer, so that a loop does not allocate on each call.
 type apply1 struct {
 	op  Operator
 	buf [1]Value
@@ -265,7 +267,7 @@ func (a *apply2) call(x, y Value) Value {
 	return a.op(a.buf[:])
 }
 
-// collector gathers the elements of a result within MaxSetSize.
+// collector collects the elements of a result, up to MaxSetSize.
 type collector struct {
 	what  string
 	elems []Value
@@ -278,7 +280,7 @@ func (c *collector) add(v Value) {
 	c.elems = append(c.elems, v)
 }
 
-// expect fails at once where so many elements are too many.
+// expect fails early if n elements are too many.
 func (c *collector) expect(n *big.Int) {
 	if n.Cmp(big.NewInt(value.MaxSetSize)) > 0 {
 		value.Fail("%s has more than %d elements", c.what, value.MaxSetSize)
@@ -287,7 +289,8 @@ func (c *collector) expect(n *big.Int) {
 
 func (c *collector) set() Value { return value.SetOf(c.elems) }
 
-// wantSeq is v, a sequence, or an error that names the operator.
+// wantSeq returns v if it is a sequence; otherwise it fails with an error that
+// names the operator.
 func wantSeq(v Value, op string) []Value {
 	if n := v.Normal(); n.Kind() == value.KindTuple {
 		return n.Elements()
@@ -334,7 +337,8 @@ func wantFn(v Value, op string) Value {
 	return v
 }
 
-// wantBool is the truth of what an operator passed as an argument returned.
+// wantBool returns the boolean that an operator argument returned, and fails on
+// any other value.
 func wantBool(v Value, op string) bool {
 	if v.Kind() != value.KindBool {
 		value.Fail("%s: its operator argument must give a boolean, found %s", op, value.Describe(v))

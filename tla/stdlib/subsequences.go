@@ -10,7 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// subsequences is the second half of SequencesExt: prefixes, suffixes, parts.
+// subsequences is the second half of SequencesExt: prefixes, suffixes and
+// subsequences.
 func subsequences() []Op {
 	m := module{name: "SequencesExt"}
 	m.f2("IsPrefix", func(s, t Value) Value { return boolean(isPrefix(s, t, "IsPrefix")) })
@@ -129,7 +130,7 @@ func commonPrefix(s Value, op string) Value {
 	return value.Tuple(common...)
 }
 
-// subSeqs is the set of contiguous parts of a sequence.
+// subSeqs is the set of contiguous subsequences.
 func subSeqs(s Value) Value {
 	n := int32(len(wantSeq(s, "SubSeqs")))
 	out := collector{what: "SubSeqs(" + value.Brief(s) + ")"}
@@ -142,7 +143,7 @@ func subSeqs(s Value) Value {
 	return out.set()
 }
 
-// allSubSeqs is the set of sequences that remain when elements are left out.
+// allSubSeqs is the set of all subsequences, contiguous or not.
 func allSubSeqs(s Value) Value {
 	out := collector{what: "AllSubSeqs(" + value.Brief(s) + ")"}
 	out.add(value.Tuple())
@@ -155,7 +156,7 @@ func allSubSeqs(s Value) Value {
 	return out.set()
 }
 
-// indexSeq is where part first occurs in whole, or -1.
+// indexSeq returns the index of the first occurrence of part in whole, or -1.
 func indexSeq(part, whole []Value) int {
 	for i := 0; i+len(part) <= len(whole); i++ {
 		if equalAll(part, whole[i:i+len(part)]) {
@@ -165,8 +166,8 @@ func indexSeq(part, whole []Value) int {
 	return -1
 }
 
-// indexString is the place, counted in characters, where a string first occurs
-// in another one.
+// indexString returns the index, in characters and from 1, of the first
+// occurrence of part in whole. It fails if there is none.
 func indexString(part, whole string) Value {
 	at := strings.Index(whole, part)
 	if at < 0 {
@@ -175,7 +176,7 @@ func indexString(part, whole string) Value {
 	return value.Int(int32(utf8.RuneCountInString(whole[:at]) + 1))
 }
 
-// wantStrings is the strings that values are.
+// wantStrings converts values to Go strings and fails if one is not a string.
 func wantStrings(vs []Value, op string) []string {
 	out := make([]string, len(vs))
 	for i, v := range vs {
@@ -184,9 +185,9 @@ func wantStrings(vs []Value, op string) []string {
 	return out
 }
 
-// replaceSeq puts r in the place of the first occurrences, from left to right
-// and at most so many, of s in t. The empty sequence occurs before each element,
-// and in the empty sequence.
+// replaceSeq replaces the first occurrences of s in t by r, from left to right,
+// up to a maximum number. The empty sequence occurs before each element, and
+// once in the empty sequence.
 func replaceSeq(r, s, t Value, times int, op string) Value {
 	if t.Kind() == value.KindString {
 		return replaceString(wantString(r, op), wantString(s, op), t.AsString(), times, op)
@@ -207,7 +208,8 @@ func replaceSeq(r, s, t Value, times int, op string) Value {
 	return value.TupleOf(append(out, rest...))
 }
 
-// spread puts elements before each, or before the first, of a sequence.
+// spread inserts elements before each element of a sequence, or only before the
+// first.
 func spread(with, rest []Value, times int, op string) Value {
 	if times > 0 || len(rest) == 0 {
 		return value.TupleOf(append(slices.Clone(with), rest...))
@@ -222,7 +224,7 @@ func spread(with, rest []Value, times int, op string) Value {
 	return value.TupleOf(out)
 }
 
-// replaceBytesMax bounds the strings that replacing makes.
+// replaceBytesMax limits the length of strings that replacement makes.
 const replaceBytesMax = 1 << 24
 
 func replaceString(with, part, whole string, times int, op string) Value {

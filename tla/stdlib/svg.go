@@ -25,7 +25,7 @@ func svg() []Op {
 		if total == 0 {
 			value.Fail("NodeOfRingNetwork: a ring of no nodes")
 		}
-		// The nodes are spread clockwise, number 0 being at the top.
+		// The nodes are spread clockwise, with node 0 at the top.
 		angle := 2 * math.Pi * float64(n) / float64(total)
 		dx, dy := int32(math.Round(float64(r)*math.Sin(angle))), int32(math.Round(float64(r)*math.Cos(angle)))
 		return value.Record([]value.Field{
@@ -45,11 +45,11 @@ func svg() []Op {
 	return m.ops
 }
 
-// svgDepthMax bounds the nesting of drawings.
+// svgDepthMax limits the nesting depth of drawings.
 const svgDepthMax = 500
 
-// writeSVG writes an element and its children as XML. An underscore in the name
-// of an attribute stands for the hyphen that TLA+ does not allow there.
+// writeSVG writes an element and its children as XML. TLA+ identifiers cannot
+// contain hyphens, so an underscore in an attribute name becomes a hyphen.
 func writeSVG(b *strings.Builder, e Value, depth int) {
 	if depth > svgDepthMax {
 		value.Fail("SVGElemToString: nested deeper than %d", svgDepthMax)

@@ -64,7 +64,7 @@ func tlc() []Op {
 	return m.ops
 }
 
-// whole computes what is lazy in a value.
+// whole computes the lazy parts of a value.
 func whole(v Value) Value {
 	v = v.Normal()
 	if v.Kind() == value.KindSet && value.IsFinite(v) {
@@ -108,7 +108,7 @@ func (ctx *Context) random(n int64, op string) int64 {
 	return ctx.Random(n)
 }
 
-// permutations is the set of bijections of s to itself.
+// permutations is the set of bijections from s to s.
 func permutations(s Value) Value {
 	domain := value.Enumerate(wantSet(s, "Permutations"))
 	orders := arrangements(domain, "Permutations", true).Elems()
@@ -121,11 +121,11 @@ func permutations(s Value) Value {
 	return value.SetOf(out)
 }
 
-// digitBits is how many random bits are drawn at a time.
+// digitBits is the number of random bits drawn at a time.
 const digitBits = 31
 
-// randomElement draws an element of a set, each being as likely. It draws a few
-// more bits than needed, so that the remainder is as good as uniform.
+// randomElement draws an element of a set uniformly. It draws a few more bits
+// than needed, so that the bias of the remainder is negligible.
 func randomElement(ctx *Context, s Value, op string) Value {
 	n := value.Count(wantSet(s, op))
 	if n.Sign() == 0 {
@@ -181,8 +181,8 @@ func tlcExt() []Op {
 	return m.ops
 }
 
-// assertError is true where the expression has a value, or its evaluation ends with
-// the message that is expected.
+// assertError is TRUE if the expression has a value, or if its evaluation fails
+// with the expected message.
 func assertError(ctx *Context, args []Arg) Value {
 	want := wantString(args[0].Val, "AssertError")
 	err := value.Catch(func() { args[1].Op(nil) })
@@ -217,11 +217,11 @@ func randomization() []Op {
 	return m.ops
 }
 
-// testRuns is how many sets TestRandomSetOfSubsets makes.
+// testRuns is the number of sets of subsets that TestRandomSetOfSubsets draws.
 const testRuns = 5
 
-// randomSubset draws a subset of k elements, all being as likely. It is all of
-// a set that has no more.
+// randomSubset draws a subset of k elements uniformly. If the set has at most k
+// elements, it returns the whole set.
 func randomSubset(ctx *Context, k int32, s Value, op string) Value {
 	n := value.Count(wantSet(s, op))
 	if n.Cmp(big.NewInt(int64(k))) <= 0 {
@@ -231,7 +231,8 @@ func randomSubset(ctx *Context, k int32, s Value, op string) Value {
 		value.Fail("%s: a set of %d elements is too large", op, k)
 	}
 	if n.Cmp(big.NewInt(4*int64(k))) > 0 {
-		// Few of many: draw until there are enough.
+		// k is small compared with the set: draw elements until k different
+		// ones are found.
 		out := collector{what: op}
 		for {
 			for range k - int32(len(out.elems)) {
@@ -250,7 +251,7 @@ func randomSubset(ctx *Context, k int32, s Value, op string) Value {
 	return value.SetOf(es[:k])
 }
 
-// randomSubsets draws k subsets of a set, with n elements on average.
+// randomSubsets draws k subsets of a set, of n elements on average.
 func randomSubsets(ctx *Context, args []Arg, op string) []Value {
 	k, n := wantNat(args[0].Val, op), wantNat(args[1].Val, op)
 	es := wantSet(args[2].Val, op).Elems()
