@@ -9,25 +9,29 @@ import (
 	"strings"
 )
 
-// plan is what a command becomes: operations, and how their results are reported.
+// plan is the execution plan of a command: its operations, and a function that
+// writes the reply from their results.
 type plan struct {
 	ops  []Op
 	tell func(w *writer, r []Result)
 }
 
-// said is a plan without operations.
+// said returns a plan without operations: the reply needs nothing from the
+// Store.
 func said(tell func(w *writer)) (*plan, string) {
 	return &plan{tell: func(w *writer, _ []Result) { tell(w) }}, ""
 }
 
-// command is a row of the table: how many arguments it takes, its name included
-// (max -1: any), and what it does. An error is a text in Redis' form.
+// command is a row of the command table: the minimum and maximum number of
+// arguments, the command's name included (max -1 means no maximum), and the
+// function that makes the plan. If that function returns a text, it is an error
+// in Redis' form.
 type command struct {
 	min, max int
 	make     func(c *Conn, args [][]byte) (*plan, string)
 }
 
-// commands are those that may stand in a MULTI as well.
+// commands looks up the commands that are also permitted inside MULTI.
 func commands(name string) (command, bool) {
 	switch name {
 	case "GET":
@@ -74,7 +78,7 @@ func commands(name string) (command, bool) {
 	return others(name)
 }
 
-// others are the commands without keys.
+// others looks up the commands that have no keys.
 func others(name string) (command, bool) {
 	switch name {
 	case "PING":
@@ -126,8 +130,8 @@ func others(name string) (command, bool) {
 	return command{}, false
 }
 
-// info answers as much as there is to say; without the number of keys where they
-// cannot be counted.
+// info makes the plan for INFO. If the keys cannot be counted, the reply omits
+// their number.
 func info(_ *Conn, a [][]byte) (*plan, string) {
 	asked := func(sections ...string) bool {
 		return len(a) == 1 || slices.ContainsFunc(a[1:], func(s []byte) bool {
@@ -150,7 +154,7 @@ func info(_ *Conn, a [][]byte) (*plan, string) {
 	}}, ""
 }
 
-// version is that of Redis whose commands these are like.
+// version is the version of Redis whose commands this package imitates.
 const version = "7.0.0"
 
 func one(b bool) int64 {
@@ -162,7 +166,7 @@ func one(b bool) int64 {
 
 func first(w *writer, r []Result) { w.value(&r[0]) }
 
-// sum reports the result of an Incr or Append.
+// sum writes the reply of an Incr or Append.
 func sum(w *writer, r []Result) {
 	switch r[0].Failure {
 	case None:
@@ -289,7 +293,7 @@ func set(_ *Conn, a [][]byte) (*plan, string) {
 	}}, ""
 }
 
-// config answers what redis-benchmark asks.
+// config answers the CONFIG queries that redis-benchmark sends.
 func config(_ *Conn, a [][]byte) (*plan, string) {
 	if !strings.EqualFold(string(a[1]), "GET") || len(a) < 3 {
 		return nil, "ERR only CONFIG GET is supported"
@@ -327,7 +331,8 @@ func wrongArgs(name string) string {
 	return "ERR wrong number of arguments for '" + strings.ToLower(name) + "' command"
 }
 
-// printable is a short form of what a client has sent, for an error.
+// printable returns a short printable form of a client's input, for an error
+// text.
 func printable(b []byte) string {
 	s := strconv.QuoteToASCII(string(b[:min(len(b), 64)]))
 	return s[1 : len(s)-1]

@@ -8,28 +8,30 @@ import (
 	"strings"
 )
 
-// Conn is one connection. It belongs to one goroutine or env.Serial, from which
-// the Store answers as well.
+// Conn is one connection. It belongs to one goroutine or one env.Serial; the
+// Store must call its callbacks there too.
 type Conn struct {
 	store Store
 	lim   Limits
 	parse parser
 	proto int
-	// queue has the commands whose replies have not been taken over into out, in
-	// order: first those that were begun, the rest waits.
+	// queue has the commands whose replies have not been moved to out yet, in
+	// order. The first begun of them have been begun; the others wait.
 	queue []*job
 	begun int
 	out   []byte
 	wake  func()
-	// busy has the keys of commands under way: how many read it, or -1 for one
-	// that writes.
+	// busy has the keys of running commands: the number of readers of a key, or
+	// -1 while a command writes it.
 	busy map[string]int
-	// barrier: a command is under way that what follows waits for.
+	// barrier: a command is running, and no later command may begin before it
+	// ends.
 	barrier bool
 
-	// waiting is the bytes of the commands in the queue, replied those of replies
-	// that wait there for the ones before them, flying how many commands the
-	// Store has, reply about how long its replies are.
+	// waiting is the number of bytes of the commands in the queue. replied is the
+	// number of bytes of finished replies in the queue, which wait for earlier
+	// replies. flying is the number of commands that the Store is running. reply
+	// estimates the length of one reply.
 	waiting, replied, flying, reply int
 
 	multi   bool
@@ -38,7 +40,7 @@ type Conn struct {
 	ops     int
 	bytes   int // of what is queued
 	watches []Watch
-	// unwatched: a WATCH has failed.
+	// unwatched: a WATCH has failed, so the next EXEC must fail.
 	unwatched bool
 	bad       error // nothing more is read
 	quitting  bool
@@ -46,26 +48,26 @@ type Conn struct {
 	pumping   bool
 }
 
-// job is a command.
+// job is a command that the connection has received.
 type job struct {
 	args  [][]byte
 	size  int // of args
 	done  bool
 	reply []byte
 	keys  map[string]bool // true: written
-	// alone: what follows waits for it.
+	// alone: no later command may begin before this one ends.
 	alone bool
 }
 
-// New makes a Conn. Wake is called when there is something to Take, or more to be
-// fed, because the Store has answered; never from within Feed.
+// New makes a Conn. The Conn calls wake after an answer of the Store if there is
+// output to Take or room for more input. It never calls wake from within Feed.
 func New(store Store, lim Limits, wake func()) *Conn {
 	lim = lim.complete()
 	return &Conn{store: store, lim: lim, parse: parser{lim: lim, bulk: -1}, proto: 2, wake: wake, busy: map[string]int{}}
 }
 
-// Feed takes bytes that have arrived, and copies what it needs. It is not to be
-// called while Full.
+// Feed processes received bytes; it does not retain b. The caller must not call
+// Feed while Full returns true.
 func (c *Conn) Feed(b []byte) {
 	if c.Closing() || c.gone {
 		return
@@ -74,25 +76,26 @@ func (c *Conn) Feed(b []byte) {
 	c.pump()
 }
 
-// Full reports whether enough is waiting: no more should be read until Wake.
+// Full reports whether a limit is reached. The caller must then read nothing
+// more from the connection until the Conn calls wake.
 func (c *Conn) Full() bool {
 	return len(c.queue) >= c.lim.Pipeline || len(c.out) >= c.lim.Output || c.waiting >= c.lim.Waiting ||
 		len(c.parse.buf)-c.parse.at > c.lim.Command+c.lim.Inline
 }
 
-// Load is about how many bytes of memory it takes: commands that have come, in
-// part or whole, and replies.
+// Load returns about how many bytes of memory the connection uses for received
+// commands, complete or not, and for replies.
 func (c *Conn) Load() int {
 	return c.parse.held() + c.waiting + c.bytes + c.replied + len(c.out)
 }
 
-// Unfinished says that a command has come in part, and how many were complete
-// before it.
+// Unfinished reports whether the input ends with an incomplete command, and
+// returns the number of complete commands before it.
 func (c *Conn) Unfinished() (before uint64, unfinished bool) {
 	return c.parse.complete, c.parse.held() > 0
 }
 
-// Take returns the bytes to be sent, which are the caller's.
+// Take returns the bytes to send. The caller owns them.
 func (c *Conn) Take() []byte {
 	b := c.out
 	c.out = nil
@@ -104,17 +107,19 @@ func (c *Conn) Take() []byte {
 	return b
 }
 
-// Closing reports whether the connection is to be closed when all replies are sent:
-// the client has said QUIT, or what it sent made no sense.
+// Closing reports whether the caller should close the connection once all replies
+// are sent: the client has sent QUIT, or invalid input.
 func (c *Conn) Closing() bool { return c.bad != nil || c.quitting }
 
-// Closed reports whether nothing follows: it may be closed after a last Take.
+// Closed reports whether no more output will follow: the caller may close the
+// connection after a last Take.
 func (c *Conn) Closed() bool { return c.Closing() && len(c.queue) == 0 }
 
-// Close says that the connection is gone. What is under way goes on.
+// Close records that the connection has ended. Running commands continue.
 func (c *Conn) Close() { c.gone = true }
 
-// pump parses and begins as much as may be, and collects replies.
+// pump parses and begins as many commands as the limits permit, and collects
+// replies.
 func (c *Conn) pump() {
 	if c.pumping {
 		return
@@ -150,20 +155,21 @@ func (c *Conn) pump() {
 	c.pumping = false
 }
 
-// jobBytes is about what a command takes besides its arguments.
+// jobBytes is about the memory of a command besides its arguments.
 const jobBytes = 256
 
-// firstFlying is how many commands are given to the Store before it is known how
-// long replies are.
+// firstFlying bounds the commands that the Store may run before the first reply
+// shows how long replies are.
 const firstFlying = 16
 
-// room reports whether one more reply of the Store has room, if it is like those before.
-// One at a time always has.
+// room reports whether the output has room for one more reply of the usual length. One
+// command at a time may always run.
 func (c *Conn) room() bool {
 	return c.flying == 0 || len(c.out)+c.replied+(c.flying+1)*c.reply < c.lim.Output && (c.reply > 0 || c.flying < firstFlying)
 }
 
-// start begins the commands whose turn it is.
+// start begins queued commands in order, as far as the limits and running
+// commands permit. It reports whether it began any.
 func (c *Conn) start() bool {
 	some := false
 	for c.begun < len(c.queue) && !c.barrier && !c.quitting && len(c.out)+c.replied < c.lim.Output && c.room() {
@@ -183,7 +189,7 @@ func (c *Conn) start() bool {
 	return some
 }
 
-// collect takes over the replies that are there, in order.
+// collect moves finished replies to out, in the order of their commands.
 func (c *Conn) collect() bool {
 	n := 0
 	for n < c.begun && c.queue[n].done {
@@ -199,7 +205,7 @@ func (c *Conn) collect() bool {
 	return n > 0
 }
 
-// finish ends a command that was answered by the Store.
+// finish ends a command that the Store has answered.
 func (c *Conn) finish(j *job, w *writer) {
 	if j.done {
 		return
@@ -218,7 +224,7 @@ func (c *Conn) finish(j *job, w *writer) {
 	c.wake()
 }
 
-// say ends a command at once.
+// say answers a command without the Store.
 func (c *Conn) say(j *job, tell func(w *writer)) bool {
 	w := writer{proto: c.proto}
 	tell(&w)
@@ -236,7 +242,8 @@ func (c *Conn) refuse(j *job, text string) bool {
 	return c.say(j, func(w *writer) { w.error(text) })
 }
 
-// begin begins a command, or answers false when it must wait for others.
+// begin begins a command. It returns false if the command must wait for running
+// ones.
 func (c *Conn) begin(j *job) bool {
 	name := strings.ToUpper(string(j.args[0]))
 	args := j.args
@@ -305,7 +312,8 @@ func (c *Conn) begin(j *job) bool {
 	return c.run(j, &Txn{Ops: p.ops}, func(w *writer, _ bool, r []Result) { p.tell(w, r) })
 }
 
-// run gives a transaction to the Store, if none of its keys is in the way.
+// run passes a transaction to the Store, unless a running command uses one of
+// its keys: then it returns false.
 func (c *Conn) run(j *job, t *Txn, tell func(w *writer, held bool, r []Result)) bool {
 	if !c.acquire(j, t) {
 		return false
@@ -330,13 +338,14 @@ func (c *Conn) run(j *job, t *Txn, tell func(w *writer, held bool, r []Result)) 
 	return true
 }
 
-// counts reports whether it counts keys, which what comes before and behind it on the
-// connection may change.
+// counts reports whether the transaction counts keys. Other commands of the
+// connection may change that number, so the transaction must run alone.
 func (t *Txn) counts() bool {
 	return slices.ContainsFunc(t.Ops, func(o Op) bool { return o.Kind == Count })
 }
 
-// acquire marks the keys of a transaction as busy.
+// acquire marks the keys of a transaction as busy. It returns false if a
+// running command conflicts with it.
 func (c *Conn) acquire(j *job, t *Txn) bool {
 	if t.counts() && len(c.busy) > 0 {
 		return false
@@ -381,7 +390,7 @@ func (c *Conn) discard() {
 	c.multi, c.dirty, c.queued, c.ops, c.bytes, c.watches, c.unwatched = false, false, nil, 0, 0, nil, false
 }
 
-// exec runs what a MULTI has queued.
+// exec runs the queued commands of a MULTI.
 func (c *Conn) exec(j *job) bool {
 	switch {
 	case !c.multi:
@@ -416,7 +425,8 @@ func (c *Conn) exec(j *job) bool {
 	return true
 }
 
-// watch reads the versions of keys. What follows waits for it.
+// watch reads the versions of keys. Later commands wait until it ends, so that
+// an EXEC knows the versions.
 func (c *Conn) watch(j *job) bool {
 	keys := j.args[1:]
 	switch {
@@ -432,7 +442,7 @@ func (c *Conn) watch(j *job) bool {
 		t.Ops = append(t.Ops, Op{Kind: Get, Key: string(k)})
 	}
 	j.alone = true
-	// Until it has succeeded, a transaction that relies on it must fail.
+	// Until the WATCH has succeeded, an EXEC that relies on it must fail.
 	told := c.unwatched
 	c.unwatched = true
 	begun := c.run(j, t, func(w *writer, _ bool, r []Result) {
@@ -449,7 +459,7 @@ func (c *Conn) watch(j *job) bool {
 	return begun
 }
 
-// hello changes the protocol.
+// hello answers HELLO, which may change the version of the protocol.
 func (c *Conn) hello(j *job) bool {
 	proto := c.proto
 	if len(j.args) > 1 {

@@ -8,21 +8,23 @@ import (
 	"strconv"
 )
 
-// Limits bound what a connection may take. The zero Limits are the defaults.
+// Limits bound the resources of one connection. The zero Limits are the
+// defaults.
 type Limits struct {
-	// Bulk is the longest argument, default 512 KiB; Args how many a command may
-	// have, default 8192; Command how long all together may be, default 1 MiB.
+	// Bulk is the longest argument in bytes, default 512 KiB. Args is the
+	// maximum number of arguments of a command, default 8192. Command is the
+	// maximum total length of a command's arguments, default 1 MiB.
 	Bulk, Args, Command int
-	// Inline is the longest line, default 64 KiB.
+	// Inline is the longest line in bytes, default 64 KiB.
 	Inline int
-	// Pipeline is how many commands may wait for replies, default 1024, and
-	// Output how many bytes of replies may wait to be taken, default 4 MiB: beyond,
-	// nothing more is begun.
+	// Pipeline is the maximum number of commands that wait for replies, default
+	// 1024. Output bounds the bytes of replies that wait for Take, default 4 MiB.
+	// At either limit, the connection begins no more commands.
 	Pipeline, Output int
-	// Waiting is how many bytes of commands may wait for replies, default 4 MiB.
+	// Waiting bounds the bytes of commands that wait for replies, default 4 MiB.
 	Waiting int
-	// Queue is how many commands a MULTI may have, default 1024, and Watched how
-	// many keys may be watched, default 1024.
+	// Queue is the maximum number of commands in a MULTI, default 1024. Watched
+	// is the maximum number of watched keys, default 1024.
 	Queue, Watched int
 }
 
@@ -44,8 +46,8 @@ func (l Limits) complete() Limits {
 	return l
 }
 
-// parser takes commands from a stream of bytes. It keeps how far it is within a
-// command, so that no byte is looked at twice.
+// parser splits a stream of bytes into commands. It remembers its progress
+// within an incomplete command, so that it examines no byte twice.
 type parser struct {
 	lim   Limits
 	buf   []byte
@@ -55,11 +57,11 @@ type parser struct {
 	bulk  int      // length of the next argument, -1 when not known
 	size  int
 	begun bool
-	// complete counts the commands that were complete.
+	// complete counts the complete commands.
 	complete uint64
 }
 
-// held is how many bytes of a command that is not complete it holds.
+// held returns the number of bytes of an incomplete command.
 func (p *parser) held() int {
 	n := len(p.buf) - p.at
 	if p.begun {
@@ -68,15 +70,15 @@ func (p *parser) held() int {
 	return n
 }
 
-// argBytes is about what an argument takes besides its bytes.
+// argBytes is about the memory of an argument besides its bytes.
 const argBytes = 24
 
-// protocolError ends a connection.
+// protocolError is an error of the client that ends the connection.
 type protocolError string
 
 func (e protocolError) Error() string { return "Protocol error: " + string(e) }
 
-// feed adds bytes.
+// feed appends received bytes.
 func (p *parser) feed(b []byte) {
 	if p.at > 0 && p.at == len(p.buf) {
 		if p.buf, p.at = p.buf[:0], 0; cap(p.buf) > 64<<10 {
@@ -88,7 +90,8 @@ func (p *parser) feed(b []byte) {
 	p.buf = append(p.buf, b...)
 }
 
-// next is the next command: nil when it is not complete. Arguments are copies.
+// next returns the next command, or nil if it is incomplete. The arguments are
+// copies.
 func (p *parser) next() ([][]byte, error) {
 	for {
 		if !p.begun {
@@ -134,7 +137,7 @@ func (p *parser) next() ([][]byte, error) {
 	}
 }
 
-// arguments reads as many as there are.
+// arguments reads as many arguments as have arrived.
 func (p *parser) arguments() (done bool, err error) {
 	for p.left > 0 {
 		if p.bulk < 0 {
@@ -168,7 +171,7 @@ func (p *parser) arguments() (done bool, err error) {
 	return true, nil
 }
 
-// line is the next line, without its end.
+// line returns the next line without its terminator.
 func (p *parser) line() (line []byte, ok bool, err error) {
 	rest := p.buf[p.at:]
 	i := bytes.IndexByte(rest[:min(len(rest), p.lim.Inline)], '\n')
@@ -182,7 +185,7 @@ func (p *parser) line() (line []byte, ok bool, err error) {
 	return bytes.TrimSuffix(rest[:i], []byte{'\r'}), true, nil
 }
 
-// number reads a decimal number of a length.
+// number parses a decimal length.
 func number(b []byte) (int64, bool) {
 	if len(b) == 0 || len(b) > 20 {
 		return 0, false
@@ -191,8 +194,9 @@ func number(b []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// splitInline splits a line typed by a user: words, and strings in quotes, in
-// double ones with \n, \r, \t, \b, \a, \xHH.
+// splitInline splits a line that a user has typed into words and quoted
+// strings. Double-quoted strings may contain the escapes \n, \r, \t, \b, \a and
+// \xHH.
 func splitInline(line []byte) ([][]byte, error) {
 	var args [][]byte
 	for i := 0; i < len(line); {
@@ -211,7 +215,8 @@ func splitInline(line []byte) ([][]byte, error) {
 	return args, nil
 }
 
-// inlineWord is the first word of a line, and how many bytes it takes.
+// inlineWord returns the first word of a line, and the number of bytes that it
+// takes in the line.
 func inlineWord(line []byte) (word []byte, n int, ok bool) {
 	word = []byte{}
 	quote := byte(0)

@@ -4,7 +4,7 @@ package resp
 
 import "strconv"
 
-// writer makes replies, for protocol 2 or 3.
+// writer encodes replies for version 2 or 3 of the protocol.
 type writer struct {
 	b     []byte
 	proto int
@@ -12,7 +12,7 @@ type writer struct {
 
 func (w *writer) line(kind byte, s string) {
 	w.b = append(w.b, kind)
-	// A reply must not break the line that it is.
+	// A line break in the text would end the reply early.
 	for i := range len(s) {
 		c := s[i]
 		if c == '\r' || c == '\n' {
@@ -35,7 +35,7 @@ func (w *writer) error(s string)  { w.line('-', s) }
 func (w *writer) int(n int64)     { w.head(':', n) }
 func (w *writer) array(n int)     { w.head('*', int64(n)) }
 
-// pairs begins n pairs of names and values.
+// pairs begins a map of n names and values.
 func (w *writer) pairs(n int) {
 	if w.proto == 3 {
 		w.head('%', int64(n))
@@ -68,7 +68,7 @@ func (w *writer) nullArray() {
 	}
 }
 
-// value is what a Get has found.
+// value writes the result of a Get.
 func (w *writer) value(r *Result) {
 	if r.Found {
 		w.bulk(r.Value)

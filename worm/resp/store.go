@@ -2,7 +2,7 @@
 
 package resp
 
-// Kind is what an Op does.
+// Kind is the kind of an Op.
 type Kind uint8
 
 // The operations.
@@ -10,11 +10,11 @@ const (
 	Get Kind = iota + 1
 	Set
 	Delete
-	// Incr adds Delta to a decimal number; an absent one is 0.
+	// Incr adds Delta to a decimal number; an absent key counts as 0.
 	Incr
 	Append
-	// Count counts all keys. It has no key of its own, and takes effect behind
-	// the other operations of its Txn.
+	// Count counts all keys of the store. It has no key, and counts after the
+	// other operations of its Txn have taken effect.
 	Count
 )
 
@@ -38,19 +38,21 @@ type Op struct {
 	Delta int64
 }
 
-// Watch is a key, and the version that it must still have.
+// Watch is a key, and the version that the key must still have.
 type Watch struct {
 	Key     string
 	Version uint64
 }
 
-// Txn is operations that happen together, in order, if no watched key has changed.
+// Txn is a transaction: its operations take effect atomically, in order, if no
+// watched key has changed.
 type Txn struct {
 	Watches []Watch
 	Ops     []Op
 }
 
-// Failure is why an operation did nothing, though its condition held.
+// Failure is the reason why an operation did nothing although its condition
+// held.
 type Failure uint8
 
 // The failures.
@@ -59,17 +61,18 @@ const (
 	NotInteger
 	Overflow
 	TooLong
-	// Unavailable: the keys could not be counted.
+	// Unavailable: the Store could not count the keys.
 	Unavailable
 )
 
-// Result is what an operation has found and done.
+// Result is the result of an operation.
 type Result struct {
 	Failure Failure
 	// Done: its condition held. Found: the key was there before.
 	Done, Found bool
-	// Value is that of a Get, Number the sum of an Incr, the length after an
-	// Append or a Count, Version what a Watch compares.
+	// Value is the result of a Get. Number is the sum of an Incr, the new
+	// length after an Append, or the result of a Count. Version is the key's
+	// version, for a Watch.
 	Value   []byte
 	Number  int64
 	Version uint64
@@ -77,9 +80,9 @@ type Result struct {
 
 // Store runs transactions.
 type Store interface {
-	// Do runs a transaction and calls done, once, at any time. Held is false when
-	// a watched key had changed; otherwise there is a result for each operation.
-	// Err is for people; after it the transaction was not done, unless the text
-	// says otherwise. The Txn is the Store's.
+	// Do runs a transaction and calls done once, at any time. If a watched key
+	// has changed, held is false; otherwise results has one for each operation. If
+	// err is not nil, its text is for people, and the transaction was not
+	// performed unless the text says otherwise. The Store owns the Txn.
 	Do(t *Txn, done func(held bool, results []Result, err error))
 }
