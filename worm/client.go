@@ -13,19 +13,21 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Client makes blocking calls of a wor.Space. It is safe for concurrent use.
+// Client makes the calls of a wor.Space, and blocks until they end. It is safe
+// for concurrent use.
 //
-// Each call is bounded by its context. Values passed to it are copied; returned
-// values belong to the caller.
+// Each call is bounded by its context. The Client copies the values that it is
+// given; returned values belong to the caller.
 type Client struct {
 	clock  env.Clock
 	random env.Random // in the Serial only
 	serial *env.Serial
 	space  wor.Space
-	// messenger and cluster are nil for a client that was not opened.
+	// messenger and cluster are nil unless Open made the client.
 	messenger wor.Messenger
 	cluster   *cluster
-	// unresolved: an outbid write returns at once.
+	// unresolved is Options.Unresolved: a Write that another client has outbid
+	// returns at once.
 	unresolved bool
 	closed     chan struct{}
 	why        error // the reason of the end, valid once closed is closed
@@ -33,9 +35,9 @@ type Client struct {
 	shut       func()
 }
 
-// ErrRestored: the cluster was restored from a backup. Anything that the client
-// has seen may never have happened; the caller must make a new client with the
-// new description.
+// ErrRestored is returned after the cluster was restored from a backup.
+// Whatever the client has read may never have happened, so the caller must make
+// a new client with the new description.
 var ErrRestored = fmt.Errorf("the cluster was restored from a backup: open it anew with its new description: %w", wor.ErrClosed)
 
 // Over returns a Client for a Space that belongs to the Serial, using the
@@ -113,9 +115,9 @@ func call[T any](ctx context.Context, c *Client, start func(within time.Duration
 		if within == 0 || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return none, errGivenUp
 		}
-		// The operation has the same bound and is about to end with a more
-		// informative result. A caller that returned before the end of its
-		// operation might start it again concurrently.
+		// The operation has the same time limit and will end soon, with a more
+		// informative result. If call returned before that, the caller might
+		// start the operation again concurrently.
 		select {
 		case a := <-answers:
 			return a.value, a.err
@@ -138,8 +140,8 @@ func (c *Client) Sync(f func()) {
 	<-done
 }
 
-// errGivenUp means that no caller waits for the result any more: for a change
-// it becomes an ErrUnknown, for the rest an ErrDeadline.
+// errGivenUp is the result of an operation whose caller waits no longer. For a
+// change it becomes an ErrUnknown, for other operations an ErrDeadline.
 var errGivenUp = fmt.Errorf("context ended: %w", wor.ErrDeadline)
 
 // changed returns the error of a change: the outcome of an abandoned one is
@@ -158,8 +160,8 @@ func bare(done func(nothing, error)) func(error) {
 	return func(err error) { done(nothing{}, err) }
 }
 
-// Alloc allocates a segment. With wor.ErrWritten, another client has allocated
-// it, with the returned Meta.
+// Alloc allocates a segment. The error wor.ErrWritten means that another client
+// has allocated it; Alloc then returns that client's Meta.
 func (c *Client) Alloc(ctx context.Context, s wor.Segment, m wor.Meta) (wor.Meta, error) {
 	m.Payload = clone(m.Payload)
 	m, err := call(ctx, c, func(within time.Duration, done func(wor.Meta, error)) {
@@ -186,10 +188,10 @@ func (c *Client) Capture(ctx context.Context, r wor.Range) (*wor.Token, error) {
 	return call(ctx, c, func(within time.Duration, done func(*wor.Token, error)) { c.space.Capture(r, within, done) })
 }
 
-// Write writes a register with a token. Nil means that the value is decided,
-// and wor.ErrWritten that another one is. If another client has captured the
-// register meanwhile, Write finds out what is decided, by proposing the value
-// once more, unless the client is Unresolved: then it returns wor.ErrUnknown.
+// Write writes a register with a token. It returns nil if the value is decided,
+// and wor.ErrWritten if another value is. If another client has captured the
+// register meanwhile, Write proposes the value once more to find out which
+// value is decided; with Options.Unresolved it returns wor.ErrUnknown instead.
 func (c *Client) Write(ctx context.Context, t *wor.Token, offset uint32, value []byte) error {
 	a, value := wor.Addr{Segment: t.Range.Segment, Offset: offset}, clone(value)
 	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
@@ -201,9 +203,9 @@ func (c *Client) Write(ctx context.Context, t *wor.Token, offset uint32, value [
 	return changed(a, err)
 }
 
-// unresolved returns the error of a write of unknown outcome that was then
-// proposed: if the proposal changed nothing and found nothing out, the outcome
-// is still unknown.
+// unresolved returns the error of a write whose outcome was unknown and that
+// Propose then tried to resolve with error err. If Propose neither decided the
+// register nor learned its content, the outcome is still unknown.
 func unresolved(a wor.Addr, err error) error {
 	for _, known := range []error{nil, wor.ErrWritten, wor.ErrTrimmed, wor.ErrUnknown} {
 		if errors.Is(err, known) {
@@ -213,8 +215,8 @@ func unresolved(a wor.Addr, err error) error {
 	return &wor.UnknownError{Addr: a, Cause: err}
 }
 
-// WriteRange writes one value to each register of a range, as Write does with
-// Unresolved, and returns an error for each.
+// WriteRange writes one value to each register of a range and returns an error
+// for each. Like a Write with Unresolved, it does not resolve unknown outcomes.
 func (c *Client) WriteRange(ctx context.Context, t *wor.Token, r wor.Range, value []byte) ([]error, error) {
 	value = clone(value)
 	errs, err := call(ctx, c, func(within time.Duration, done func([]error, error)) {
@@ -223,8 +225,8 @@ func (c *Client) WriteRange(ctx context.Context, t *wor.Token, r wor.Range, valu
 	return errs, changed(wor.Addr{Segment: r.Segment, Offset: r.Lo}, err)
 }
 
-// Propose captures and writes a register until a value is decided: nil means
-// this one, wor.ErrWritten another.
+// Propose captures and writes a register until a value is decided. It returns
+// nil if that is the given value, and wor.ErrWritten if it is another one.
 func (c *Client) Propose(ctx context.Context, a wor.Addr, value []byte) error {
 	value = clone(value)
 	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {
@@ -233,8 +235,8 @@ func (c *Client) Propose(ctx context.Context, a wor.Addr, value []byte) error {
 	return changed(a, err)
 }
 
-// WriteUnsafe writes without a capture, for a caller that knows that no other
-// client ever does.
+// WriteUnsafe writes a register without capturing it. The caller must know that
+// no other client ever writes or captures it.
 func (c *Client) WriteUnsafe(ctx context.Context, a wor.Addr, value []byte) error {
 	value = clone(value)
 	_, err := call(ctx, c, func(within time.Duration, done func(nothing, error)) {

@@ -17,11 +17,11 @@ import (
 // GenesisMax is the longest accepted text of a Genesis, in bytes.
 const GenesisMax = 1 << 20
 
-// genesisFile is a Genesis as text.
+// genesisFile is the JSON form of a Genesis.
 type genesisFile struct {
 	Cluster string `json:"cluster"`
-	// Restored are earlier identities of the cluster, Known later
-	// configurations.
+	// Restored has the earlier identities of the cluster. Known has later
+	// configurations of its partitions.
 	Restored   []string        `json:"restored,omitempty"`
 	Partitions []partitionFile `json:"partitions"`
 	Known      []knownFile     `json:"known,omitempty"`
@@ -63,8 +63,8 @@ func WriteGenesis(w io.Writer, g *wor.Genesis) error {
 	return e.Encode(f)
 }
 
-// ReadGenesis reads the output of WriteGenesis. Its errors describe the text,
-// for the person who wrote it.
+// ReadGenesis reads the output of WriteGenesis. Its errors are written for the
+// person who edited the text.
 func ReadGenesis(r io.Reader) (*wor.Genesis, error) {
 	text, err := io.ReadAll(io.LimitReader(r, GenesisMax+1))
 	if err != nil {

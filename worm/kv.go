@@ -13,12 +13,12 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// The parameters of a cluster's key-value store on which all servers and
-// clients agree.
+// Parameters of the cluster's key-value store. All servers and clients must use
+// the same values.
 const (
 	// KVInstance is the tx.Options.Instance of the store that ashlard hosts.
 	KVInstance = 1<<15 - 1
-	// KVPartitions is its number of partitions.
+	// KVPartitions is the number of partitions of that store.
 	KVPartitions = 16
 )
 
@@ -29,7 +29,7 @@ type KV struct {
 	kv     *tx.Client
 }
 
-// ErrNoKey: there is no such key.
+// ErrNoKey is returned for a key that the store does not have.
 var ErrNoKey = errors.New("no such key")
 
 // KV opens the key-value store. It asks the cluster for its servers.
@@ -52,7 +52,7 @@ func (c *Client) KV(ctx context.Context) (*KV, error) {
 	return &KV{c, kv}, nil
 }
 
-// Close ends it, not the client.
+// Close ends the KV, but not the client.
 func (k *KV) Close() {
 	k.client.Sync(func() {
 		delete(k.client.cluster.handles, k.kv)
@@ -60,10 +60,10 @@ func (k *KV) Close() {
 	})
 }
 
-// Do runs a transaction: if all conditions hold, the operations happen, in
-// order, all at once. It happens once, however often servers fail meanwhile.
-// After wor.ErrUnknown, which Do returns when the context ends, it may have
-// happened.
+// Do runs a transaction: if all conditions hold, the operations take effect in
+// order and atomically. They take effect only once, however often servers fail
+// meanwhile. Do returns wor.ErrUnknown when the context ends; the transaction
+// may have taken effect then.
 func (k *KV) Do(ctx context.Context, conds []tx.Cond, ops ...tx.Op) (*tx.Result, error) {
 	q := &tx.Request{Conds: append([]tx.Cond(nil), conds...), Ops: append([]tx.Op(nil), ops...)}
 	for i := range q.Conds {
@@ -115,8 +115,7 @@ func (k *KV) Delete(ctx context.Context, key string) (bool, error) {
 	return r.Found, err
 }
 
-// Incr adds to a decimal number, or to 0 if the key is absent, and returns the
-// sum.
+// Incr adds to a decimal number and returns the sum. An absent key counts as 0.
 func (k *KV) Incr(ctx context.Context, key string, delta int64) (int64, error) {
 	r, err := k.one(ctx, tx.Op{Kind: tx.OpIncr, Key: key, Delta: delta})
 	return r.Number, err

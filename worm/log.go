@@ -14,8 +14,9 @@ import (
 )
 
 // LogMax is the highest number of a log in a cluster of ashlard: the numbers
-// above belong to its key-value store. Number 0 would use the segments below
-// 1<<32, which are reserved for clients that use registers directly.
+// above it belong to the cluster's key-value store. Number 0 is not a log's,
+// because it would use the segments below 1<<32, which are reserved for clients
+// that use registers directly.
 const LogMax = log.ID(KVInstance)<<16 - 1
 
 // Log is a shared log with blocking calls. It is safe for concurrent use.
@@ -59,9 +60,9 @@ func (c *Client) Log(ctx context.Context, id log.ID, o LogOptions) (*Log, error)
 	return &Log{c, l}, nil
 }
 
-// Close ends the log, not the client: pending appends return ErrUnknown, or
-// ErrClosed if nothing was written. It must be called before the client's
-// Close.
+// Close ends the log, but not the client. Pending appends return ErrUnknown, or
+// ErrClosed if nothing of them was written. The caller must call it before the
+// client's Close.
 func (l *Log) Close() {
 	l.client.Sync(func() {
 		delete(l.client.cluster.handles, l.log)
@@ -95,7 +96,7 @@ func (l *Log) Read(ctx context.Context, at log.Position) (log.Entry, error) {
 	return e, err
 }
 
-// Tail returns a position above all appends that ended before.
+// Tail returns a position above all appends that ended before the call.
 func (l *Log) Tail(ctx context.Context) (log.Position, error) {
 	return call(ctx, l.client, func(within time.Duration, done func(log.Position, error)) { l.log.Tail(within, done) })
 }
@@ -105,7 +106,8 @@ func (l *Log) Head(ctx context.Context) (log.Position, error) {
 	return call(ctx, l.client, func(within time.Duration, done func(log.Position, error)) { l.log.Head(within, done) })
 }
 
-// Fill decides a position that was handed out, and returns its content.
+// Fill decides a position that a sequencer has handed out, and returns its
+// content.
 func (l *Log) Fill(ctx context.Context, at log.Position) (log.Entry, error) {
 	e, err := call(ctx, l.client, func(within time.Duration, done func(log.Entry, error)) { l.log.Fill(at, within, done) })
 	e.Data = clone(e.Data)
@@ -123,10 +125,10 @@ func (l *Log) Trim(ctx context.Context, below log.Position) error {
 // followAhead is the number of entries that a Follow buffers for its caller.
 const followAhead = 256
 
-// Follow yields the entries from a position on, in order, each once, and
-// continues as the log grows, until the context ends; that is its last error.
-// After the caller leaves the loop, it ends within a bounded time. It skips
-// trimmed entries.
+// Follow yields the entries from a position on, each once and in order, and
+// continues as the log grows. When the context ends, Follow yields its error
+// last. It skips trimmed entries. After the caller leaves the loop, the
+// underlying subscription ends within a bounded time.
 func (l *Log) Follow(ctx context.Context, from log.Position) iter.Seq2[log.Entry, error] {
 	return l.follow(ctx, from, 0)
 }

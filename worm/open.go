@@ -16,7 +16,7 @@ import (
 )
 
 // WriteBuffer is the number of bytes that a connection of a client or server
-// may queue: at least a frame.
+// may queue. It must be at least the size of a frame.
 const WriteBuffer = 2 * wire.FrameMax
 
 // SpaceOptions are the settings of the client's view of the address space: what it
@@ -25,14 +25,15 @@ type SpaceOptions = space.Options
 
 // Options of Open.
 type Options struct {
-	// Genesis is the cluster's.
+	// Genesis is the Genesis of the cluster.
 	Genesis *wor.Genesis
-	// TLS, if not nil, secures the connections; it has the client's certificate
-	// and the trusted authorities, as osenv.NetworkOptions.TLS.
+	// TLS, if not nil, secures the connections. It has the client's certificate
+	// and the trusted authorities, as in osenv.NetworkOptions.TLS.
 	TLS *tls.Config
 	// DialTimeout bounds connecting; default 5 s.
 	DialTimeout time.Duration
-	// Unresolved: an outbid Write returns wor.ErrUnknown at once.
+	// Unresolved makes a Write that another client has outbid return
+	// wor.ErrUnknown at once.
 	Unresolved bool
 	// Space are the limits of the space; Open sets its Env, Serial, Transport
 	// and Genesis.

@@ -24,12 +24,12 @@ type cluster struct {
 	handles map[any]func([]wor.Member)
 }
 
-// refreshEvery is how often a client checks whether servers were replaced: more
-// often than all of them can be.
+// refreshEvery is how often a client looks for replaced servers. It is so often
+// that not all servers can be replaced in between.
 const refreshEvery = 5 * time.Second
 
-// refreshing looks for later configurations from time to time, as long as the
-// client is open. It must be called in the Serial.
+// refreshing looks for later configurations periodically until the client is
+// closed. It must be called in the Serial.
 func (c *Client) refreshing() {
 	select {
 	case <-c.closed:
@@ -42,7 +42,7 @@ func (c *Client) refreshing() {
 	c.clock.After(refreshEvery, c.serial.Waker(c.refreshing))
 }
 
-// follow gives the present servers to everything that is open. It must be
+// follow passes the present servers to all open logs and stores. It must be
 // called in the Serial.
 func (c *Client) follow() {
 	members := c.members()
@@ -51,8 +51,8 @@ func (c *Client) follow() {
 	}
 }
 
-// members are the servers of the newest known configurations. It must be called
-// in the Serial.
+// members returns the servers of the newest known configurations. It must be
+// called in the Serial.
 func (c *Client) members() []wor.Member {
 	var out []wor.Member
 	for p := range c.cluster.genesis.Partitions {
@@ -62,9 +62,9 @@ func (c *Client) members() []wor.Member {
 	return out
 }
 
-// Description returns the cluster's Genesis with the present configurations,
-// for clients that start later: it names servers that are present. It asks the
-// cluster for them.
+// Description returns the cluster's Genesis with the present configurations. A
+// client that starts later needs it to find servers that are still present.
+// Description asks the cluster for them.
 func (c *Client) Description(ctx context.Context) (*wor.Genesis, error) {
 	if c.cluster == nil {
 		return nil, ErrNotOpened
@@ -86,14 +86,15 @@ func (c *Client) Description(ctx context.Context) (*wor.Genesis, error) {
 	return &g, nil
 }
 
-// ErrNotOpened: the client was not made by Open, so it has no servers.
+// ErrNotOpened is returned for a client that Open did not make: it has no
+// servers.
 var ErrNotOpened = errors.New("not a client of a cluster")
 
 // PartitionState is the state of a partition, as its newest configuration and
 // its members report it.
 type PartitionState struct {
 	Config wor.Config
-	// Members has what each of Config.Members reports.
+	// Members has the report of each of Config.Members.
 	Members []MemberState
 }
 
@@ -111,27 +112,28 @@ func (p *PartitionState) Serving() int {
 // MemberState is a server's report about itself in one partition.
 type MemberState struct {
 	wor.Member
-	// Answers: the server reported the rest within a second.
+	// Answers reports whether the server answered within a second. If not, the
+	// other fields are not set.
 	Answers  bool
 	Standing wor.Status
 	Epoch    wor.Epoch
-	// Full is how much of its memory for registers the server uses, in percent.
-	// From 75 percent on it refuses writes.
+	// Full is the share of its memory for registers that the server uses, in
+	// percent. From 75 percent on the server refuses writes.
 	Full int
-	// Generation is how often the server was started, Position how many records
-	// it has made durable.
+	// Generation is the number of times that the server was started. Position
+	// is the number of records that it has made durable.
 	Generation, Position uint64
-	// Trouble is the reason why there is no connection to it, "" if there is
-	// one.
+	// Trouble is the reason why there is no connection to the server, or "".
 	Trouble string
 }
 
 // askWithin bounds the time that a server has to report its state.
 const askWithin = time.Second
 
-// Inspect asks all servers of all partitions for their state. If the newest
-// configuration of a partition cannot be learned before the context ends, the
-// result has the partition as the client knows it, with an error besides.
+// Inspect asks all servers of all partitions for their state. If it cannot
+// learn the newest configuration of a partition before the context ends, the
+// result has the configuration that the client knows, and Inspect also returns
+// an error.
 func (c *Client) Inspect(ctx context.Context) ([]PartitionState, error) {
 	if c.cluster == nil {
 		return nil, ErrNotOpened
@@ -151,8 +153,8 @@ func (c *Client) Inspect(ctx context.Context) ([]PartitionState, error) {
 	return out, trouble
 }
 
-// Probe asks one server for its state in a partition, whether it is a member or
-// not.
+// Probe asks one server for its state in a partition. The server need not be a
+// member of it.
 func (c *Client) Probe(m wor.Member, p wor.Partition) (MemberState, error) {
 	cfg, err := c.Config(p)
 	if err != nil {
@@ -177,8 +179,8 @@ func (c *Client) inspect(p wor.Partition) (*PartitionState, error) {
 
 // ask asks servers about a partition, all at once.
 func (c *Client) ask(cfg wor.Config, members []wor.Member) ([]MemberState, error) {
-	// It takes at most askWithin, whatever the context: the state of a cluster
-	// without a majority must also be visible.
+	// The context does not extend askWithin: the state of a cluster without a
+	// majority must also be visible.
 	return call(context.Background(), c, func(_ time.Duration, done func([]MemberState, error)) {
 		s := make([]MemberState, len(members))
 		left := len(members)
@@ -213,8 +215,9 @@ func (c *Client) lookAt(s []MemberState) {
 	}
 }
 
-// refresh learns the newest configuration of all partitions: a request for a
-// segment whose home is there is refused if the epoch is over.
+// refresh learns the newest configuration of each partition. It asks for a
+// segment whose home is there: the servers refuse the request if the epoch is
+// over.
 func (c *Client) refresh(ctx context.Context) error {
 	g := c.cluster.genesis
 	for p := range g.Partitions {
@@ -254,7 +257,7 @@ func (c *Client) Members(ctx context.Context) ([]wor.Member, error) {
 	return call(context.Background(), c, func(_ time.Duration, done func([]wor.Member, error)) { done(c.members(), nil) })
 }
 
-// Union appends those members that are not there yet.
+// Union appends those members that the list does not have yet.
 func Union(all, more []wor.Member) []wor.Member {
 	for _, m := range more {
 		if !slices.ContainsFunc(all, func(o wor.Member) bool { return o.ID == m.ID }) {
@@ -264,11 +267,12 @@ func Union(all, more []wor.Member) []wor.Member {
 	return all
 }
 
-// ErrRefused is wrapped by the error of a change that was not begun, such as a
-// Replace by a server that does not answer. The error says why.
+// ErrRefused is wrapped by the error of a change that was refused before it
+// began, for instance because the new server of a Replace does not answer. The
+// error gives the reason.
 var ErrRefused = space.ErrRefused
 
-// Progress is a step of a reconfiguration that was taken.
+// Progress is a completed step of a reconfiguration.
 type Progress = space.Progress
 
 // Reconfigure makes members store a partition from its next epoch on, and
@@ -284,9 +288,9 @@ func (c *Client) Reconfigure(ctx context.Context, p wor.Partition, members []wor
 	return cfg, changed(wor.Addr{Segment: wor.ConfigSegment(p)}, err)
 }
 
-// Replace replaces one server by another in all partitions. It checks before it
-// acts, and refuses with ErrRefused; when called again, it continues what it
-// began.
+// Replace replaces one server by another in all partitions. It checks first,
+// and returns an ErrRefused if a check fails. When called again, it continues a
+// replacement that was begun.
 func (c *Client) Replace(ctx context.Context, dead wor.ServerID, with wor.Member, progress func(Progress)) error {
 	if c.cluster == nil {
 		return ErrNotOpened

@@ -34,11 +34,12 @@ func (c *Client) Replica(o smr.Options) (*Replica, error) {
 	return &Replica{c, r}, nil
 }
 
-// Close ends it, not the client; pending commands return ErrUnknown.
+// Close ends the Replica, but not the client. Pending commands return
+// ErrUnknown.
 func (r *Replica) Close() { r.client.Sync(r.replica.Close) }
 
-// Propose gets a command applied, once, and returns its result. ErrUnknown: it
-// may have been applied, or may still be.
+// Propose submits a command, which is applied once, and returns its result.
+// ErrUnknown means that the command may have been applied or may still be.
 func (r *Replica) Propose(ctx context.Context, command []byte) (smr.Result, error) {
 	command = clone(command)
 	res, err := call(ctx, r.client, func(within time.Duration, done func(smr.Result, error)) {

@@ -21,15 +21,16 @@ var ErrID = errors.New("id is in use")
 // Append appends an entry and ignores its Position and Kind. Done receives the
 // permanent position of the entry.
 //
-// ErrUnknown means that the entry may be in the log, or may still get there;
-// the position in question is the address in *wor.UnknownError. If the caller
-// appends it again with the same ID, the Log finds out, and then appends it if
-// it is absent: exactly once, as long as this Log remembers it (doubtsMax of
-// these), and otherwise at least once, of which followers pass on the first.
-// This Log never gives an entry of unknown outcome a second position before the
-// first is decided.
+// ErrUnknown means that the entry is in the log or may still get there; the
+// position in question is the address in *wor.UnknownError. The caller may then
+// append the entry again with the same ID: the Log finds out whether the entry
+// is there, and appends it only if it is not. The entry is appended exactly
+// once as long as this Log remembers the ID (it remembers doubtsMax of them).
+// Otherwise it is appended at least once, and followers deliver only the first
+// copy. This Log never gives an entry of unknown outcome a second position
+// before the first is decided.
 //
-// Any other error means that the entry is not in the log and will not be:
+// Any other error means that the entry is not in the log and never will be:
 // ErrDeadline, ErrBusy, ErrLimit (EntryMax), ErrClosed, ErrID.
 func (l *Log) Append(e Entry, within time.Duration, done func(Position, error)) {
 	l.appender.start(e, within, done)
@@ -49,17 +50,18 @@ type appender struct {
 	waiting []*appending
 	count   int // unanswered appends
 	bytes   int64
-	// byID are the appends submitted with an id, including those answered with
-	// ErrUnknown. Forgotten is the order in which to drop the latter.
+	// byID has the appends whose caller gave an id, including those answered
+	// with ErrUnknown. doubts has the latter in the order in which to forget
+	// them.
 	byID    map[EntryID]*appending
 	doubts  []*appending
 	asks    []*asking
 	delayed bool
 	expired bool // some of the waiting appends were answered
-	// full is the reason why servers refused an append for lack of room, and
-	// the time until which further appends are refused for the same reason
-	// without being tried: each address that is handed out and not used reduces
-	// the room left for trimming.
+	// full is the error of a server that refused an append for lack of room.
+	// Until fullUntil, further appends get the same error without an attempt:
+	// each attempt uses up an address, and each unused address reduces the room
+	// that is left for trimming.
 	full      error
 	fullUntil env.Instant
 	// unreported is the number of bytes written at prefetched addresses and not
@@ -75,7 +77,7 @@ type appender struct {
 const (
 	// asksMax bounds the pending requests to the sequencer.
 	asksMax = 4
-	// doubtsMax bounds the appends of unknown outcome that are remembered.
+	// doubtsMax bounds the remembered appends of unknown outcome.
 	doubtsMax = 1024
 	// voidsMax is the number of consecutive void tokens after which another
 	// sequencer is elected. A reader that did not wait makes one token void; a
@@ -91,9 +93,10 @@ type appending struct {
 	value   []byte
 	done    func(Position, error)
 	timer   env.Timer
-	// over: it was answered.
+	// over: the append was answered.
 	over bool
-	// doubtful: it may be at position doubt, or get there. Placed: it is there.
+	// doubtful: the entry may be at position doubt, or may still get there.
+	// placed: it is there.
 	doubtful, placed bool
 	doubt            Position
 }
@@ -102,7 +105,7 @@ type appending struct {
 type asking struct {
 	batch []*appending
 	extra uint32
-	// floor: no address in the answer is below it.
+	// floor is a lower bound of the addresses in the answer.
 	floor Position
 }
 
@@ -170,13 +173,14 @@ func (p *appender) revive(a *appending, within time.Duration, done func(Position
 		at := a.doubt
 		p.l.serial.Do(func() { p.finish(a, at, nil) })
 	}
-	// Otherwise its position is being resolved.
+	// If the append is not placed, resolve is still running for its position.
 }
 
-// fullWait is how long appends are refused after a refusal for lack of room.
+// fullWait is how long the Log refuses appends after a server refused one for
+// lack of room.
 const fullWait = 500 * time.Millisecond
 
-// expire answers an append that is not done.
+// expire answers an append that is not finished in time.
 func (p *appender) expire(a *appending, cause error) {
 	if a.over {
 		return
@@ -328,7 +332,7 @@ func (p *appender) ask(q *asking) {
 	})
 }
 
-// settled is a position below which this Log writes nothing any more.
+// settled returns a position below which this Log will write nothing more.
 func (p *appender) settled() Position {
 	low := p.open.lowest()
 	for _, q := range p.asks {
@@ -389,7 +393,7 @@ func (p *appender) serve(q *asking, s said) {
 	p.pump()
 }
 
-// discard junks addresses that are no longer needed.
+// discard writes junk to addresses that are no longer needed.
 func (p *appender) discard(t *wor.Token) {
 	p.l.junkRange(t.Range, func(f func()) { p.l.later(&p.wait, f) }, func() {
 		for o := t.Range.Lo; o < t.Range.Hi; o++ {
@@ -428,8 +432,8 @@ func (p *appender) write(a *appending, t *wor.Token, offset uint32) {
 	})
 }
 
-// void counts a void token. After many of them the sequencer hands out nothing
-// else, and the prefetched tokens are useless too.
+// void counts a void token. After voidsMax of them, all tokens of this
+// sequencer are taken to be void, so void also discards the prefetched ones.
 func (p *appender) void(at Position, err error) {
 	outbid := errors.Is(err, wor.ErrOutbid) || errors.Is(err, wor.ErrSealed) || errors.Is(err, wor.ErrToken)
 	if !outbid || int64(at.Index()) < p.l.seat.top {
@@ -446,8 +450,8 @@ func (p *appender) void(at Position, err error) {
 	}
 }
 
-// resolve decides the content of an append's address: the append if it got
-// there, junk otherwise.
+// resolve decides the content of an append's address: the entry if the write
+// reached the register, otherwise junk.
 func (p *appender) resolve(a *appending, at Position) {
 	p.l.space.Propose(at.Addr(p.l.opt.ID), junk(), p.l.timeout, func(err error) {
 		switch {
@@ -463,13 +467,13 @@ func (p *appender) resolve(a *appending, at Position) {
 	})
 }
 
-// decided continues with an append whose address is decided: err is the error
+// decided continues with an append whose address is decided; err is the error
 // of the write of value.
 func (p *appender) decided(a *appending, at Position, value []byte, err error) {
 	p.open.remove(at)
 	switch {
 	case errors.Is(err, wor.ErrTrimmed):
-		// It may have been there before it was trimmed.
+		// The entry may have been there before the trim.
 		p.finish(a, at, &wor.UnknownError{Addr: at.Addr(p.l.opt.ID), Cause: wor.ErrTrimmed})
 	case string(row.Held(value, err)) == string(a.value):
 		a.placed = true
@@ -481,7 +485,8 @@ func (p *appender) decided(a *appending, at Position, value []byte, err error) {
 		}
 		p.doubts = slices.DeleteFunc(p.doubts, func(d *appending) bool { return d == a })
 	case a.refused != nil:
-		// It is not there, and other places have no more room than this one.
+		// The entry is not there, and another address would be refused for lack
+		// of room too.
 		a.doubtful = false
 		p.finish(a, 0, a.refused)
 	default:
@@ -491,7 +496,8 @@ func (p *appender) decided(a *appending, at Position, value []byte, err error) {
 	}
 }
 
-// openPositions has the positions that were given to a Log and are not decided.
+// openPositions has the undecided positions that sequencers have given to this
+// Log.
 type openPositions struct {
 	heap positionHeap
 	open map[Position]*appending
@@ -515,8 +521,8 @@ func (o *openPositions) own(p Position, a *appending) { o.open[p] = a }
 
 func (o *openPositions) remove(p Position) { delete(o.open, p) }
 
-// lowest is the lowest position that is open, or may still be given to this
-// Log.
+// lowest returns the lowest position that is open or that a sequencer may still
+// give to this Log.
 func (o *openPositions) lowest() Position {
 	for len(o.heap) > 0 {
 		if _, ok := o.open[o.heap[0]]; ok {
@@ -527,7 +533,8 @@ func (o *openPositions) lowest() Position {
 	return o.seen
 }
 
-// owners are the appends being written, in order.
+// owners returns the appends that are being written, in the order of their
+// positions.
 func (o *openPositions) owners() []*appending {
 	var out []*appending
 	sorted := slices.Clone(o.heap)

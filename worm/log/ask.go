@@ -34,8 +34,9 @@ type ask struct {
 	// addresses below settled.
 	client  uint64
 	settled Position
-	// bytes is about how much the asker will write at the addresses, and has
-	// written at earlier ones without reporting it.
+	// bytes is about the number of bytes that the asker will write at the
+	// addresses, plus those that it has written at earlier ones without
+	// reporting them.
 	bytes uint32
 }
 
@@ -73,20 +74,22 @@ type status uint8
 
 const (
 	statusOK status = iota + 1
-	// statusBusy: it is taking over; ask again later.
+	// statusBusy: the server is taking over; ask again later.
 	statusBusy
-	// statusStranger: it is not the sequencer, as far as it knows.
+	// statusStranger: as far as the server knows, it is not the sequencer.
 	statusStranger
 )
 
-// said is a sequencer's answer.
+// said is a sequencer's answer to an ask.
 type said struct {
 	status status
-	// top is the last segment that it has allocated, if it is the sequencer.
+	// top is the last segment that the sequencer has allocated. Only the
+	// sequencer sets it.
 	top uint32
-	// tail is the next address. For a token it is the one after the token's.
+	// tail is the next address to be handed out; after verbToken, the one after
+	// the token's last.
 	tail Position
-	// token answers verbToken: all its registers are free.
+	// token is the result of verbToken. All its registers are unused.
 	token *wor.Token
 }
 

@@ -25,7 +25,8 @@ type base struct {
 // timeoutDefault is longer than an operation takes on a healthy space.
 const timeoutDefault = 2 * time.Second
 
-// after calls f on the Serial d from now, unless it is closed by then.
+// after calls f on the Serial after the time d, unless the base is closed by
+// then.
 func (b *base) after(d time.Duration, f func()) env.Timer {
 	return b.clock.After(d, b.serial.Waker(func() {
 		if !b.closed {
@@ -49,7 +50,7 @@ func (b *base) last(id ID, known int64, done func(index int64, m *wor.Meta, err 
 	row.Last(known, IndexMax, b.stat(id.Segment), done)
 }
 
-// stat requests metadata, until it is closed.
+// stat requests a segment's metadata, again and again until the base is closed.
 func (b *base) stat(segment func(uint32) wor.Segment) row.Ask {
 	return func(index uint32, done func(wor.Meta, error)) {
 		b.space.Stat(segment(index), b.timeout, func(m wor.Meta, err error) {
@@ -64,9 +65,9 @@ func (b *base) stat(segment func(uint32) wor.Segment) row.Ask {
 // values of all of them.
 const chunk = 1024
 
-// junkRange decides all registers of a range: it completes writes begun there
-// and makes the others junk. Gate calls a function later, or never if that has
-// become useless.
+// junkRange decides all registers of a range: it completes writes that others
+// began there and writes junk to the rest. Gate calls a function later, or
+// never if the work has become useless.
 func (b *base) junkRange(r wor.Range, gate func(func()), done func()) {
 	b.junkPieces(r, chunk, gate, done)
 }

@@ -20,21 +20,23 @@ type Kind uint8
 
 // The kinds.
 const (
-	// Data is an entry.
+	// Data is the kind of an entry.
 	Data Kind = iota + 1
-	// Junk is a filled hole: there is no entry and never will be.
+	// Junk is the kind of a filled hole: it has no entry and never will have
+	// one.
 	Junk
-	// Mark is what begins a segment.
+	// Mark is the kind of the first register of a segment.
 	Mark
-	// Strange is anything that no log writes. It counts as Junk.
+	// Strange is the kind of a value that no log writes. Readers treat it like
+	// Junk.
 	Strange
 )
 
-// Entry is what a register of a log holds.
+// Entry is the content of a log's register.
 type Entry struct {
 	Position Position
 	Kind     Kind
-	// ID and Data are those of an entry. Data belongs to the space and must not
+	// ID and Data are set for kind Data. Data belongs to the space and must not
 	// be changed.
 	ID   EntryID
 	Data []byte
@@ -77,7 +79,7 @@ func decode(p Position, value []byte) Entry {
 type mark struct {
 	// owner is the Meta.Owner of the sequencer that writes it.
 	owner uint64
-	// closed: the segments below this index get no further entries.
+	// closed is the index below which segments get no further entries.
 	closed uint32
 }
 

@@ -10,21 +10,21 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// fence captures a whole segment, which invalidates all tokens handed out for
-// it before, and then decides its registers: it writes junk where the capture saw
-// no entry, and the entries near the end that it saw.
+// fence captures a whole segment, which invalidates all tokens handed out for it
+// before, and then decides its registers. Where the capture saw no entry it
+// writes junk. Where it saw one, it completes the entries near the end.
 //
-// The capture alone is not enough. An append that begins after the fence, with a
-// token of the old sequencer, may reach one server that the capture did not ask;
-// the next client that captures the register, which may be the appender itself,
-// would find its value and complete it, and the append would end below others
-// that had ended before it began. A register that is decided takes nothing.
+// The capture alone is not enough. After the fence, an append with a token of the
+// old sequencer may still reach one server that the capture did not ask. The next
+// client that captures the register, perhaps the appender itself, would find its
+// value and complete it. That append would then end below appends that had ended
+// before it began. A decided register cannot take the value.
 //
-// An entry that the capture saw need not be decided: its append began before the
-// capture ended, and the sequencer hands out each address once, so nothing but
-// that entry and junk ever gets there. Junk that the capture saw must be: it is
-// of an earlier fence, or of a reader, which may have reached one server only,
-// and the address may still be handed out.
+// An entry that the capture saw need not be decided. Its append began before the
+// capture ended, and the sequencer hands out each address once, so the register
+// can only become that entry or junk. Junk that the capture saw must be decided:
+// an earlier fence or a reader wrote it, perhaps to one server only, and the
+// sequencer may still hand out the address.
 type fence struct {
 	b     *base
 	id    ID
@@ -43,7 +43,7 @@ type fence struct {
 // fenced is the result of a fence.
 type fenced struct {
 	trimmed bool
-	// open: register 0 is a mark.
+	// open: register 0 holds a mark.
 	open bool
 	mark mark
 }
@@ -96,9 +96,9 @@ func (f *fence) one(i int, r wor.Range) {
 	})
 }
 
-// entries returns the token without the junk that its capture saw, so that the
-// registers with junk are written like free ones, in one request: the value that
-// must be written there is the one that the fence writes.
+// entries returns the token without the junk that its capture saw. So settle
+// writes registers with junk like free ones, in one request; the value to be
+// adopted there is the junk that the fence writes anyway.
 func entries(t *wor.Token) *wor.Token {
 	e := t.Part(t.Range)
 	e.Adopted = slices.DeleteFunc(e.Adopted, func(a wor.Adopted) bool { return string(a.Value) == string(junk()) })
@@ -123,7 +123,7 @@ func (f *fence) seen() {
 	f.register0(f.wave[len(f.wave)-1], func(value []byte) {
 		m, open := decodeMark(value)
 		if !open {
-			// There was never a token for this segment.
+			// The sequencer never handed out a token for this segment.
 			f.done(fenced{})
 			return
 		}

@@ -17,11 +17,12 @@ type FollowOptions struct {
 	// are only remembered, so that their duplicates are recognized. Zero means
 	// From.
 	Warm Position
-	// Remember is the number of remembered ids: a duplicate is recognized if
-	// fewer entries than that are between it and the first. Default: 65536.
+	// Remember is the number of ids that the Follower remembers. It recognizes
+	// a duplicate if fewer entries than that lie between it and the first copy.
+	// Default: 65536.
 	Remember int
-	// Trimmed is called when entries from one position to another are missing,
-	// because they are trimmed. May be nil.
+	// Trimmed is called when the Follower skips positions from lo to hi because
+	// they are trimmed. It may be nil.
 	Trimmed func(from, to Position)
 }
 
@@ -33,9 +34,9 @@ const window = 512
 // Follower reads a log in order, and continues as it grows. It belongs to the
 // Log's Serial.
 //
-// It listens to the registers ahead. If the next one stays unwritten although a
-// register above it is written, or the tail is above it, that is a hole, which
-// it fills as the Log's Holes say.
+// It listens to the registers ahead of its position. The next register is a
+// hole if it stays unwritten although a register above it is written or the
+// tail is above it. The Follower fills a hole according to the Log's Holes.
 type Follower struct {
 	l    *Log
 	opt  FollowOptions
@@ -66,9 +67,9 @@ type milestone struct {
 	f  func()
 }
 
-// Follow calls note for the entries of the log in order, from a position on:
-// only data, and only the first of those with the same id. Note may pause or
-// stop the Follower.
+// Follow calls note for the entries of the log in order, from a position on. It
+// delivers only data, and of the entries with the same id only the first. Note
+// may pause or stop the Follower.
 func (l *Log) Follow(o FollowOptions, note func(Entry)) *Follower {
 	if o.Warm == 0 || o.Warm > o.From {
 		o.Warm = o.From
@@ -83,7 +84,7 @@ func (l *Log) Follow(o FollowOptions, note func(Entry)) *Follower {
 	return f
 }
 
-// Stop ends it.
+// Stop ends the Follower.
 func (f *Follower) Stop() {
 	f.stopped = true
 	f.unlisten()
@@ -95,17 +96,18 @@ func (f *Follower) Stop() {
 // values of two windows of 512 registers.
 func (f *Follower) Pause() { f.paused = true }
 
-// Resume ends Pause.
+// Resume continues delivery after Pause.
 func (f *Follower) Resume() {
 	f.paused = false
 	f.l.serial.Do(f.deliver)
 }
 
-// Next is the first position that it has not passed.
+// Next returns the first position that the Follower has not passed.
 func (f *Follower) Next() Position { return f.next }
 
-// Reached calls g when all positions below at are passed: with a position from
-// Tail, when all earlier appends have been delivered.
+// Reached calls g when the Follower has passed all positions below at. If at
+// came from Tail, all appends that ended before that Tail have then been
+// delivered.
 func (f *Follower) Reached(at Position, g func()) {
 	f.marks = append(f.marks, milestone{at, g})
 	f.l.serial.Do(f.reached)
@@ -139,7 +141,7 @@ func (f *Follower) unlisten() {
 	f.listens = nil
 }
 
-// still stops waiting for a hole.
+// still stops the wait for a hole.
 func (f *Follower) still() {
 	if f.hole != nil {
 		f.hole.Stop()
@@ -147,7 +149,7 @@ func (f *Follower) still() {
 	}
 }
 
-// enter starts with the segment of next, when it is allocated.
+// enter begins with the segment of next, as soon as that segment is allocated.
 func (f *Follower) enter() {
 	if f.ended() || f.busy {
 		return
@@ -172,7 +174,7 @@ func (f *Follower) enter() {
 	})
 }
 
-// lost continues after a trimmed part.
+// lost continues after a part of the log that is trimmed.
 func (f *Follower) lost() {
 	if f.busy || f.ended() {
 		f.gone = true
@@ -283,7 +285,7 @@ func (f *Follower) leave() {
 	f.enter()
 }
 
-// expect checks the next register when there is no note of it.
+// expect checks the next register if no note about it arrives.
 func (f *Follower) expect() {
 	if f.ended() || f.size == 0 {
 		return
@@ -376,7 +378,7 @@ func (f *Follower) filled() {
 	}
 }
 
-// memory has the ids of the last entries.
+// memory has the ids of the last delivered entries.
 type memory struct {
 	limit int
 	ids   map[EntryID]struct{}

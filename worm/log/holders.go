@@ -11,19 +11,19 @@ import (
 // span is the positions lo to hi-1 of one segment.
 type span struct{ lo, hi Position }
 
-// holders records which client was given which positions that it has not
-// reported settled.
+// holders records the positions that each client was given and has not reported
+// as settled.
 type holders struct {
 	spans map[uint64][]span // by client, ascending
 }
 
 const (
-	// holdersMax bounds the clients that are distinguished; other clients'
-	// positions stay until their segment is closed.
+	// holdersMax bounds the clients that are told apart. The positions of
+	// further clients stay recorded until their segment is closed.
 	holdersMax = 4096
-	// spansMax bounds the spans of one client; beyond that, two are merged into
-	// one that also covers the gap. Extra positions in a span harm only writes
-	// still in flight when the segment is closed.
+	// spansMax bounds the spans of one client. Beyond it, two spans are merged
+	// into one that also covers the gap. The extra positions matter only for
+	// writes in flight when the segment is closed.
 	spansMax = 64
 )
 
@@ -50,7 +50,7 @@ func (h *holders) give(client uint64, s span) {
 	h.spans[client] = l
 }
 
-// settle records that a client writes nothing more below a position.
+// settle records that a client will write nothing more below a position.
 func (h *holders) settle(client uint64, below Position) {
 	l := h.spans[client]
 	if client == 0 || len(l) == 0 {

@@ -11,19 +11,19 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Options are the options of a Log. Space, Messenger, Clock, Random, Serial and
-// Servers are required.
+// Options are the options of a Log. The caller must set Space, Messenger,
+// Clock, Random, Serial and Servers.
 type Options struct {
 	Space     wor.Space
 	Messenger wor.Messenger
 	Clock     env.Clock
 	Random    env.Random
-	// Serial is that of the Space.
+	// Serial is the Serial of the Space.
 	Serial *env.Serial
-	// ID is the log's.
+	// ID is the number of the log.
 	ID ID
-	// Servers are the servers that may be elected as sequencers: each has a
-	// Sequencer as its wor.ServiceSequencer.
+	// Servers are the servers that may be elected as sequencers. Each must have
+	// a Sequencer registered as its wor.ServiceSequencer.
 	Servers []wor.Member
 	// Prefetch, if not 0, is the number of addresses to fetch ahead, so that an
 	// append takes one round trip. It gives up real-time order: an append may
@@ -47,8 +47,9 @@ type Options struct {
 
 // Holes states when an address that was handed out counts as a hole.
 type Holes struct {
-	// Wait is how long its holder has after a reader found it unwritten. It
-	// should be longer than an append takes. Default: 50 ms.
+	// Wait is how long the holder of an address may take to write it after a
+	// reader found it unwritten. It should be longer than an append takes.
+	// Default: 50 ms.
 	Wait time.Duration
 	// Poll bounds how long a follower waits without any note before it checks
 	// for a hole. Default: 1 s.
@@ -92,14 +93,14 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// Log is a client's view of one log. It belongs to Options.Serial: all calls
-// must come from there, return at once, and report their result there, once,
-// never from within the call. Within bounds the time of a call; 0 means no
-// bound.
+// Log is a client's view of one log. It belongs to Options.Serial: the caller
+// must make all calls from there. Calls return at once and report their result
+// there, once, never from within the call. The parameter within bounds the time
+// of a call; 0 means no bound.
 type Log struct {
 	base
 	opt Options
-	// nonce is this Log's own number.
+	// nonce identifies this Log.
 	nonce uint64
 	serialNumber
 
@@ -108,10 +109,10 @@ type Log struct {
 	trimmed  uint32 // segments below are trimmed
 }
 
-// serialNumber draws the ids of entries submitted without one.
+// serialNumber draws the ids of entries whose caller gave none.
 type serialNumber struct{ drawn uint64 }
 
-// Open makes a Log. It sends no request before it is used.
+// Open makes a Log. The Log sends nothing before its first use.
 func Open(o Options) (*Log, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -131,8 +132,8 @@ func Open(o Options) (*Log, error) {
 // must be at least one.
 func (l *Log) SetServers(servers []wor.Member) { l.opt.Servers = servers }
 
-// Close ends it: pending appends are answered with ErrUnknown or, if they were
-// written nowhere, ErrClosed; other pending calls get no answer.
+// Close ends the Log. Pending appends are answered with ErrUnknown, or with
+// ErrClosed if nothing of them was written; other pending calls get no answer.
 func (l *Log) Close() {
 	if l.closed {
 		return
@@ -147,11 +148,11 @@ type seat struct {
 	// top is the last segment known to be allocated, -1 for none.
 	top    int64
 	member wor.Member
-	// sure: there is no reason to doubt that member is the sequencer.
+	// sure: nothing suggests that member is not the sequencer.
 	sure bool
 	// strikes counts failures of the sequencer since its last success.
 	strikes int
-	// void: it answers, but what it hands out is void.
+	// void: the sequencer answers, but its tokens are void.
 	void bool
 	// elections counts the elections since a sequencer's last success.
 	elections int
@@ -162,21 +163,23 @@ type seat struct {
 }
 
 const (
-	// strikesOut is the number of strikes after which another sequencer is
-	// elected. It doubles after each election that did not help, up to
-	// patienceMax times: a takeover needs time to finish. A busy answer is one
-	// strike.
+	// strikesOut is the number of strikes after which the Log elects another
+	// sequencer. It doubles after each election that did not help, up to
+	// patienceMax times, because a takeover needs time to finish. A busy answer
+	// is one strike.
 	strikesOut  = 16
 	patienceMax = 4
-	// strikesSilent is for a missing answer: one message may be lost.
+	// strikesSilent is the number of strikes for a missing answer. It is less
+	// than strikesOut because a single message may be lost.
 	strikesSilent = strikesOut / 2
 )
 
-// limit is the number of strikes after which another sequencer is elected now.
-// A server that denies being the sequencer gets all of them at once.
+// limit returns the number of strikes after which the Log elects another
+// sequencer. An answer that the server is not the sequencer counts as that many
+// strikes.
 func (s *seat) limit() int { return strikesOut << min(s.elections, patienceMax) }
 
-// invoke sends a request about sequencers to a server.
+// invoke sends a server a request to its Sequencer.
 func (s *seat) invoke(to wor.Member, a ask, done func(b []byte, err error)) {
 	within, ended := s.silence.Begin()
 	s.l.opt.Messenger.Invoke(to, wor.ServiceSequencer, a.encode(), within, func(b []byte, err error) {
@@ -185,7 +188,7 @@ func (s *seat) invoke(to wor.Member, a ask, done func(b []byte, err error)) {
 	})
 }
 
-// need calls f when there is a sequencer to ask, as far as is known.
+// need calls f when the Log believes that it knows the sequencer.
 func (s *seat) need(f func()) {
 	if s.sure {
 		f()
@@ -270,8 +273,8 @@ func (s *seat) elect() {
 		if s.l.closed {
 			return
 		}
-		// An election shows only after the server's allocation; and if the old
-		// sequencer was elected again, it may answer now.
+		// The election succeeds only when the server has allocated the segment.
+		// If the old sequencer was elected again, it may answer now.
 		s.elections++
 		s.strikes = s.limit() - 1
 		s.l.later(&s.wait, func() {

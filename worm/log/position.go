@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// ID names a log of a space: it is the upper half of the numbers of its
-// segments, which must not be used for anything else.
+// ID is the number of a log in a space. It is the upper half of the numbers of
+// the log's segments; nothing else may use those numbers.
 type ID uint32
 
 // Limits.
@@ -33,9 +33,9 @@ func (id ID) Segment(index uint32) wor.Segment {
 	return wor.Segment(id)<<32 | wor.Segment(index)
 }
 
-// Position is a place in a log: 40 bits of the segment's index, 24 of the
-// register's offset. Positions are in the order of the log, but with gaps: a
-// segment has fewer than 1<<24 registers, and some hold no entry.
+// Position is a place in a log: 40 bits for the segment's index, 24 for the
+// register's offset. Positions increase in the order of the log, with gaps: a
+// segment has fewer than 1<<24 registers, and some registers hold no entry.
 type Position uint64
 
 // At returns the position of a register.

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// operation is a call with a time limit that is tried until it is answered.
+// operation is a call with a time limit that is repeated until it is answered.
 type operation struct {
 	l     *Log
 	over  bool
@@ -82,9 +82,9 @@ func (l *Log) Read(at Position, within time.Duration, done func(Entry, error)) {
 	try()
 }
 
-// Fill decides a position that was handed out, and returns its content: if it
-// is unwritten, its holder has Holes.Wait; then it becomes junk. ErrUnwritten:
-// it has not been handed out.
+// Fill decides a position that was handed out, and returns its content. If the
+// position is unwritten, Fill gives its holder Holes.Wait to write it and then
+// writes junk. ErrUnwritten means that the position has not been handed out.
 func (l *Log) Fill(at Position, within time.Duration, done func(Entry, error)) {
 	o := l.operate(within, func() { done(Entry{}, wor.ErrDeadline) })
 	end := func(e Entry, err error) { o.end(func() { done(e, err) }) }
@@ -124,7 +124,7 @@ func (l *Log) Fill(at Position, within time.Duration, done func(Entry, error)) {
 
 // Resolve decides whether the append of an id, whose outcome was unknown, is at
 // a position. The answer is final: if the append is not there, it never will
-// be. It is for clients that have lost the Log that appended.
+// be. Resolve is for clients that no longer have the Log that appended.
 func (l *Log) Resolve(id EntryID, at Position, within time.Duration, done func(there bool, err error)) {
 	o := l.operate(within, func() { done(false, wor.ErrDeadline) })
 	var try func()
@@ -144,12 +144,13 @@ func (l *Log) Resolve(id EntryID, at Position, within time.Duration, done func(t
 	try()
 }
 
-// Tail returns the next position, linearizably: it is above all appends that
-// ended before, and not above those that begin later. Positions below it may be
-// unwritten for a while.
+// Tail returns the next position. Tail is linearizable: the position is above
+// all appends that ended before the call, and not above those that begin after
+// it. Positions below it may be unwritten for a while.
 //
-// It asks the sequencer and, in parallel, whether the segment after the last is
-// allocated: if it is, the sequencer may have been deposed without knowing.
+// Tail asks the sequencer and, in parallel, checks whether the segment after
+// the last is allocated. If it is, the sequencer may have been deposed without
+// knowing.
 func (l *Log) Tail(within time.Duration, done func(Position, error)) {
 	o := l.operate(within, func() { done(0, wor.ErrDeadline) })
 	if l.seat.top >= 0 {
@@ -190,8 +191,8 @@ type tailing struct {
 	top  int64
 	left int
 	said said
-	// answered and last are the two results: the sequencer's answer, and that
-	// the segment after top is not allocated.
+	// answered is set when the sequencer has answered, last when the segment
+	// after top was found not to be allocated.
 	answered, last bool
 	strikes        int
 }
@@ -306,8 +307,8 @@ func (l *Log) Trim(below Position, within time.Duration, done func(error)) {
 	})
 }
 
-// trimUp trims the segments from i to end-1, one after the other: other code
-// relies on everything below a trimmed segment being trimmed.
+// trimUp trims the segments from i to end-1 in order, because other code relies
+// on everything below a trimmed segment being trimmed too.
 func (l *Log) trimUp(o *operation, i, end int64, done func(error)) {
 	if o.over {
 		return

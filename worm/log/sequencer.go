@@ -18,8 +18,8 @@ type SequencerOptions struct {
 	Clock  env.Clock
 	Random env.Random
 	Serial *env.Serial
-	// Member is the server at which it is reached. It is written into the
-	// metadata of the segments.
+	// Member is the server at which clients reach the Sequencer. The Sequencer
+	// writes it into the metadata of its segments.
 	Member wor.Member
 	// Place returns the partition and the protocol for a log's segment.
 	// Default: partition 0, Paxos.
@@ -28,11 +28,12 @@ type SequencerOptions struct {
 	// SizeMax. The first segments have fewer, until the size of entries is
 	// known. Default: 8192.
 	Size uint32
-	// SegmentBytes is about how many bytes a segment takes before the next one
-	// is begun, however many registers are left: only whole segments can be
-	// trimmed. Default: 4 MiB.
+	// SegmentBytes is about how many bytes the entries of a segment may take
+	// before the Sequencer begins the next one, however many registers are
+	// left. A smaller value frees space earlier, because Trim frees whole
+	// segments only. Default: 4 MiB.
 	SegmentBytes int64
-	// LogsMax bounds the logs of which it may be the sequencer. Default: 1024.
+	// LogsMax bounds the logs that the Sequencer may serve. Default: 1024.
 	LogsMax int
 	// Timeout bounds one operation of the space, which is then repeated. It
 	// grows when operations take longer. Default: 2 s.
@@ -95,12 +96,12 @@ func NewSequencer(o SequencerOptions) (*Sequencer, error) {
 	}, nil
 }
 
-// Close ends it. It answers no more requests; other sequencers close its
-// segments.
+// Close ends the Sequencer. It answers no more requests, and other sequencers
+// close its segments.
 func (s *Sequencer) Close() { s.closed = true }
 
-// Serving reports whether it hands out the addresses of a log, as far as it
-// knows, and returns the next one.
+// Serving reports whether the Sequencer believes that it serves a log, and
+// returns the log's next address.
 func (s *Sequencer) Serving(id ID) (next Position, serving bool) {
 	r := s.terms[id]
 	if r == nil || !r.serving {
@@ -139,8 +140,8 @@ func (s *Sequencer) ask(a ask) said {
 	return said{status: statusOK}
 }
 
-// TakeOver makes it the log's sequencer, by deposing the present one. It is for
-// operators and tests: clients elect a sequencer when they need one.
+// TakeOver deposes the log's sequencer and makes this one the sequencer. It is
+// for operators and tests: clients elect a sequencer when they need one.
 func (s *Sequencer) TakeOver(id ID) {
 	s.last(id, -1, func(index int64, _ *wor.Meta, err error) {
 		if err == nil {

@@ -13,31 +13,32 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// term is the time in which a Sequencer serves one log, from its election until
-// it learns that it was deposed: it takes over with the next segment, and then
-// hands out addresses.
+// term is the period in which a Sequencer serves one log, from its election
+// until it learns that it was deposed. It first takes over with the next
+// segment, and then hands out addresses.
 type term struct {
 	s  *Sequencer
 	id ID
 	// stopped is set when this sequencer is deposed; later replies are ignored.
 	stopped bool
-	// serving: it hands out addresses.
+	// serving: the takeover is done, and the sequencer hands out addresses.
 	serving bool
-	// top is the last segment that it has allocated.
+	// top is the last segment that this sequencer has allocated.
 	top uint32
-	// now is the segment whose addresses it hands out, next the one after it.
+	// now is the segment whose addresses are being handed out; next is the one
+	// after it.
 	now, next *section
 	rolling   bool
-	// size is the number of registers of the next segment: as many as use
-	// SegmentBytes at the entry sizes seen so far.
+	// size is the number of registers of the next segment: about as many
+	// entries of the sizes seen so far as fit into SegmentBytes.
 	size uint32
-	// most is the largest number of addresses that a client has requested at a
-	// time. A segment that holds only a few times as many is used up at once,
-	// and addresses that clients have not used yet are then decided without
-	// them.
+	// most is the largest number of addresses that one request has asked for.
+	// If a segment held only a few times as many, it would soon be used up, and
+	// the addresses that clients have not written yet would be filled with
+	// junk.
 	most uint32
-	// rest is the unused part of segments that were ended before they were
-	// full, as far as it may be undecided.
+	// rest has the registers that may be undecided in segments that were ended
+	// before they were full.
 	rest    []span
 	holders holders
 	wait    env.Backoff
@@ -49,9 +50,10 @@ type section struct {
 	index uint32
 	owner uint64
 	size  uint32
-	// tokens are of the whole segment, in order.
+	// tokens cover the whole segment, in order.
 	tokens []*wor.Token
-	// offset is the next to hand out, bytes about what is written below it.
+	// offset is the next register to hand out; bytes is about the size of the
+	// entries below it.
 	offset uint32
 	bytes  int64
 }
@@ -150,7 +152,7 @@ func (r *term) fall() {
 // ended reports whether results have become irrelevant.
 func (r *term) ended() bool { return r.stopped || r.s.closed }
 
-// gate calls f later, unless another sequencer has deposed this one.
+// gate calls f later, unless this sequencer has been deposed by then.
 func (r *term) gate(f func()) {
 	r.s.later(&r.wait, func() {
 		if r.ended() {
@@ -319,8 +321,8 @@ func (r *term) open(c *section, closed uint32, done func()) {
 }
 
 // roll prepares the next segment before the current one is used up. It leaves
-// nothing open in earlier segments: it junks addresses that were handed out and
-// not reported settled.
+// no register of earlier segments undecided: it writes junk to addresses that
+// were handed out and not reported as settled.
 func (r *term) roll() {
 	if r.top >= IndexMax {
 		return

@@ -21,7 +21,8 @@ type base struct {
 	closed  bool
 }
 
-// after calls f on the Serial d from now, unless it is closed by then.
+// after calls f on the Serial after the time d, unless the base is closed by
+// then.
 func (b *base) after(d time.Duration, f func()) env.Timer {
 	return b.clock.After(d, b.serial.Waker(func() {
 		if !b.closed {
@@ -41,7 +42,7 @@ func (b *base) last(segment func(uint32) wor.Segment, known int64, done func(ind
 	row.Last(known, IndexMax, b.stat(segment), done)
 }
 
-// stat requests metadata, until it is closed.
+// stat requests a segment's metadata, again and again until the base is closed.
 func (b *base) stat(segment func(uint32) wor.Segment) row.Ask {
 	return func(index uint32, done func(wor.Meta, error)) {
 		b.space.Stat(segment(index), b.timeout, func(m wor.Meta, err error) {
@@ -59,16 +60,16 @@ const chunk = 1024
 type section struct {
 	index uint32
 	size  uint32
-	// tokens are of chunk registers each, in order.
+	// tokens cover chunk registers each, in order.
 	tokens []*wor.Token
-	// offset is the next to be written.
+	// offset is the next register to write.
 	offset uint32
 }
 
 func (c *section) token(offset uint32) *wor.Token { return c.tokens[offset/chunk] }
 
 // capture captures a whole segment, chunk after chunk. Gate calls a function
-// later, or never if that has become useless.
+// later, or never if the work has become useless.
 func (b *base) capture(segment wor.Segment, c *section, gate func(func()), done func()) {
 	lo := uint32(len(c.tokens)) * chunk
 	if lo >= c.size {

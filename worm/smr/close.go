@@ -20,14 +20,14 @@ import (
 // end was acknowledged.
 type closer struct {
 	r *Replica
-	// target: segments below are to be closed.
+	// target is the segment below which all segments must be closed.
 	target int64
 	busy   bool
 	wait   env.Backoff
 }
 
-// step closes the learner's segment from the learner's position on, if it must
-// be closed.
+// step closes the learner's segment from the learner's position on, if the
+// segment is below target.
 func (c *closer) step() {
 	l := &c.r.learner
 	if c.busy || l.busy || l.size == 0 || int64(l.next.Index()) >= c.target || c.r.closed {
@@ -40,8 +40,8 @@ func (c *closer) step() {
 	a.capture()
 }
 
-// done ends an attempt; it is repeated as long as the learner is in that
-// segment.
+// done ends an attempt. The closer tries again as long as the learner is in
+// that segment.
 func (c *closer) done(ok bool) {
 	again := func() {
 		c.busy = false
@@ -136,8 +136,8 @@ func (a *closing) settled() {
 	if a.left--; a.left > 0 || r.closed {
 		return
 	}
-	// Decided registers are applied even after a failed attempt: then the next
-	// one has less to do.
+	// The learner applies registers that are decided even after a failed
+	// attempt, so that the next attempt has less to do.
 	rng := wor.Range{Segment: a.segment, Lo: a.lo, Hi: min(a.end+1, a.size, a.lo+window)}
 	r.space.ReadRange(rng, r.timeout, func(cells []wor.Cell, err error) {
 		if r.closed {

@@ -59,5 +59,5 @@ func (r *Replica) meta(index uint32, seats []seat) wor.Meta {
 	}
 }
 
-// me is this replica as a seat.
+// me returns the seat of this replica.
 func (r *Replica) me() seat { return seat{r.nonce, r.opt.Member} }

@@ -14,9 +14,9 @@ import (
 // ahead, and remembers those that are decided early.
 type learner struct {
 	r *Replica
-	// next is the slot to apply next, size the size of its segment: 0 while it
-	// is unknown, because the segment is not allocated or not looked up yet.
-	// Seats are those of the segment.
+	// next is the slot to apply next. size is the size of its segment, or 0
+	// while it is unknown: the segment is not allocated, or not looked up yet.
+	// seats are the seats in the segment's Meta.
 	next    Slot
 	size    uint32
 	seats   []seat
@@ -25,12 +25,13 @@ type learner struct {
 	// busy: a request for the segment is pending, or a snapshot is being
 	// restored.
 	busy bool
-	// restoring: a snapshot is being looked for or restored.
+	// restoring: the learner is looking for a snapshot, or restoring one.
 	restoring bool
 	poll      env.Timer
 	wait      env.Backoff
 	marks     []mark
-	// idle are the functions that wait until nothing is being restored.
+	// idle has the functions to call when no snapshot is being restored any
+	// more.
 	idle []func()
 }
 
@@ -91,15 +92,15 @@ func (l *learner) enter() {
 	})
 }
 
-// again is enter, called by a timer: a timer stopped too late may fire after
-// the learner has entered in another way.
+// again calls enter for a timer. A timer that was stopped too late may fire
+// after the learner has entered the segment in another way.
 func (l *learner) again() {
 	if l.size == 0 {
 		l.enter()
 	}
 }
 
-// lost continues from a snapshot: the next slot was trimmed.
+// lost continues from a snapshot, because the next slot was trimmed.
 func (l *learner) lost() {
 	if l.busy {
 		return // it will find out
@@ -209,8 +210,8 @@ func (l *learner) leave() {
 	l.left()
 }
 
-// turn makes next the first slot of the next segment, about which nothing is
-// known.
+// turn moves next to the first slot of the next segment, whose size and seats
+// are not known yet.
 func (l *learner) turn() {
 	l.unlisten()
 	clear(l.cells)

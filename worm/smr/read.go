@@ -14,19 +14,20 @@ import (
 type Consistency uint8
 
 const (
-	// Linearizable: all commands that were acknowledged to any client before
-	// the read began.
+	// Linearizable: the read sees all commands that were acknowledged to any
+	// client before it began.
 	Linearizable Consistency = iota
-	// Causal: all commands below a Slot: that of a Result here or elsewhere, or
-	// Applied of another replica.
+	// Causal: the read sees all commands below a Slot, which comes from a
+	// Result, here or elsewhere, or from Applied of another replica.
 	Causal
-	// Sequential: what this replica has applied. That includes every command
-	// that it has answered, and never goes back.
+	// Sequential: the read sees what this replica has applied. That includes
+	// every command that this replica has answered, and never goes back.
 	Sequential
 )
 
-// Read calls done(nil) when the state machine may be read, within done, with
-// that consistency. After is for Causal. ErrDeadline: it took too long.
+// Read calls done(nil) when the state machine may be read with that
+// consistency; the caller must read it within done. After is for Causal.
+// ErrDeadline means that the time within ran out first.
 func (r *Replica) Read(c Consistency, after Slot, within time.Duration, done func(error)) {
 	if r.closed {
 		r.serial.Do(func() { done(wor.ErrClosed) })
@@ -54,7 +55,7 @@ func (r *Replica) Read(c Consistency, after Slot, within time.Duration, done fun
 		r.serial.Do(func() { r.learner.when(after, func() { answer(nil) }) })
 	default:
 		r.serial.Do(func() {
-			// While a snapshot is being restored the state is inconsistent.
+			// While a snapshot is being restored, the state is inconsistent.
 			if r.learner.restoring {
 				r.learner.idle = append(r.learner.idle, func() { answer(nil) })
 				return
@@ -102,8 +103,9 @@ func (b *barrier) end() {
 	}
 }
 
-// closed reports whether all segments before the leader's own are closed: then
-// it has applied every acknowledged command, unless another replica leads.
+// closed reports whether all segments before the leader's own are closed. Then
+// the leader has applied every acknowledged command, unless another replica
+// leads.
 func (s *sticky) closed() bool {
 	return int64(s.r.learner.next.Index()) >= s.closer.target
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Replica is one copy of a state machine. It belongs to Options.Serial: all
-// calls must come from there, return at once, and report their result there,
-// once, never from within the call. Within bounds the time of a call; 0 means
-// no bound.
+// Replica is one copy of a state machine. It belongs to Options.Serial: the
+// caller must make all calls from there. Calls return at once and report their
+// result there, once, never from within the call. The parameter within bounds
+// the time of a call; 0 means no bound.
 type Replica struct {
 	base
 	opt Options
-	// nonce is the number of this run.
+	// nonce identifies this run of the replica.
 	nonce uint64
 
 	learner learner
@@ -30,8 +30,9 @@ type Replica struct {
 	saver   saver
 	barrier barrier
 
-	// pending are the commands submitted or sent here that are not applied yet;
-	// queue has those that are to be written.
+	// pending has the commands that were submitted here, or sent here by other
+	// replicas, and are not applied yet. queue has those of them that this
+	// replica must write.
 	pending map[key]*proposal
 	queue   []*proposal
 	bytes   int64
@@ -48,16 +49,17 @@ type Replica struct {
 
 // policy is the implementation of a Leadership.
 type policy interface {
-	// pump writes queued commands, as far as it may.
+	// pump writes as many queued commands as it may.
 	pump()
-	// entered: the learner has entered a segment, or knows that it is not
-	// allocated.
+	// entered is called when the learner has entered a segment, or knows that
+	// it is not allocated.
 	entered()
-	// heard: a register ahead is decided.
+	// heard is called when a register ahead of the learner is decided.
 	heard(offset uint32)
-	// blocked: the next slot is not known to be decided.
+	// blocked is called when the learner does not know whether the next slot is
+	// decided.
 	blocked()
-	// failed: the outcome of a flight is unknown.
+	// failed is called when the outcome of a flight is unknown.
 	failed(f *flight)
 }
 
@@ -67,7 +69,7 @@ type proposal struct {
 	done   func(Result, error)
 	timer  env.Timer
 	queued bool
-	// sent: some replica may have written it.
+	// sent: a replica may have written the command.
 	sent bool
 	over bool
 }
@@ -84,7 +86,8 @@ type flight struct {
 type Result struct {
 	// Value is what the StateMachine returned.
 	Value []byte
-	// Slot is above the command: a causal read after it sees the command.
+	// Slot is the first slot above the command: a causal read after it sees the
+	// command.
 	Slot Slot
 }
 
@@ -115,8 +118,9 @@ func Open(o Options) (*Replica, error) {
 	return r, nil
 }
 
-// Close ends it. Pending commands are answered with ErrUnknown, or ErrClosed if
-// they were sent nowhere; other pending calls get no answer.
+// Close ends the Replica. Pending commands are answered with ErrUnknown, or
+// with ErrClosed if they were not sent to any server or replica; other pending
+// calls get no answer.
 func (r *Replica) Close() {
 	if r.closed {
 		return
@@ -140,14 +144,15 @@ func sortedKeys(m map[key]*proposal) []key {
 
 func sortedSlots(m map[Slot]*flight) []Slot { return slices.Sorted(maps.Keys(m)) }
 
-// Applied is the slot to apply next: all below it are applied.
+// Applied returns the next slot to apply: all lower slots are applied.
 func (r *Replica) Applied() Slot { return r.learner.next }
 
-// Propose gets a command applied, and returns its result. ErrUnknown: it may
-// have been applied, or may still be, once. ErrSession means the same: this
-// replica was silent for so long that its session was dropped. Any other error
-// means that it was not applied and will not be: ErrDeadline, ErrBusy, ErrLimit
-// (CommandMax), ErrClosed.
+// Propose submits a command, and returns its result when this replica has
+// applied it. ErrUnknown means that the command may have been applied, or may
+// still be, once. ErrSession means the same: this replica was silent for so
+// long that its session was dropped. Any other error means that the command was
+// not applied and never will be: ErrDeadline, ErrBusy, ErrLimit (CommandMax),
+// ErrClosed.
 func (r *Replica) Propose(cmd []byte, within time.Duration, done func(Result, error)) {
 	p := &proposal{command: command{verb: verbApply, body: cmd}, done: done}
 	if !r.admit(p, within) {
@@ -252,7 +257,7 @@ func (r *Replica) submit(p *proposal) {
 	r.enqueue(p)
 }
 
-// lowest is the lowest pending number of the own session.
+// lowest returns the lowest pending number of the replica's own session.
 func (r *Replica) lowest() uint64 {
 	low := r.number + 1
 	for k := range r.pending {
@@ -263,8 +268,8 @@ func (r *Replica) lowest() uint64 {
 	return low
 }
 
-// enqueue queues a command for writing, again if it was queued before: it is
-// applied only once.
+// enqueue queues a command for writing. The command may have been queued
+// before: it is applied only once.
 func (r *Replica) enqueue(p *proposal) {
 	if p.over || p.queued || r.closed {
 		return
@@ -275,8 +280,8 @@ func (r *Replica) enqueue(p *proposal) {
 	r.policy.pump()
 }
 
-// expire answers a command that is not applied in time. It may be applied
-// later.
+// expire answers a command that was not applied in time. It may still be
+// applied later.
 func (r *Replica) expire(p *proposal, cause error) {
 	err := cause
 	if p.sent {
@@ -303,7 +308,7 @@ func (r *Replica) finish(p *proposal, res Result, err error) {
 	}
 }
 
-// take takes the commands for one register from the queue.
+// take removes the commands for one register from the queue.
 func (r *Replica) take() (batch, []*proposal) {
 	b := batch{origin: r.nonce, applied: r.learner.next}
 	var taken []*proposal
@@ -386,8 +391,8 @@ func (r *Replica) insist(f *flight) {
 	r.space.Propose(r.opt.ID.addr(f.slot), f.value, r.timeout, func(err error) { r.landed(f, f.value, err) })
 }
 
-// passed runs after the learner has passed the slots below one: commands of
-// their flights that were not applied must be written again.
+// passed runs after the learner has passed the slots below a slot. Commands of
+// this replica's flights there that were not applied must be written again.
 func (r *Replica) passed(below Slot) {
 	if len(r.flights) == 0 {
 		return
@@ -405,10 +410,11 @@ func (r *Replica) passed(below Slot) {
 	}
 }
 
-// ground gives up all flights. Their commands are written again.
+// ground gives up all flights and queues their commands again.
 func (r *Replica) ground() { r.passed(At(IndexMax, 0)) }
 
-// apply applies the batch of a slot. The learner's next is above it already.
+// apply applies the batch of a slot. The learner's next is already above the
+// slot.
 func (r *Replica) apply(b batch) {
 	for _, c := range b.commands {
 		value, err := r.shared.apply(c, r.opt.Machine)
@@ -420,7 +426,8 @@ func (r *Replica) apply(b batch) {
 	r.saver.applied(b.origin)
 }
 
-// answered answers a command that was applied, now or before.
+// answered answers the waiting caller of a command that was applied, now or
+// earlier.
 func (r *Replica) answered(p *proposal, value []byte, err error) {
 	if err == ErrSession && p.session == r.session {
 		r.session = 0 // the next command opens another

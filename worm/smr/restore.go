@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// restore continues from the last valid snapshot, if it is newer than what this
-// replica has applied.
+// restore continues from the last valid snapshot, if that snapshot is newer
+// than the replica's state.
 func (r *Replica) restore() {
 	if r.closed {
 		return
@@ -37,7 +37,7 @@ type restoring struct {
 	feed   func([]byte) error
 }
 
-// try reads snapshot number, or the one before if that is not valid.
+// try reads a snapshot, or the one before it if it is not valid.
 func (x *restoring) try(number int64) {
 	r := x.r
 	if number < 0 {
@@ -62,7 +62,7 @@ func (x *restoring) try(number int64) {
 	})
 }
 
-// again starts over: if the snapshot was trimmed, there is a newer one.
+// again starts over: if the snapshot was trimmed, a newer one exists.
 func (x *restoring) again() { x.r.later(&x.r.learner.wait, x.r.restore) }
 
 // read reads pieces.

@@ -9,25 +9,26 @@ import (
 	"slices"
 )
 
-// ErrSession reports that a command's session was dropped: the command was not
-// applied now, but may have been before.
+// ErrSession reports that a command's session was dropped. The command was not
+// applied this time, but may have been applied before.
 var ErrSession = errors.New("session was forgotten")
 
-// shared is this package's part of the replicated state: the applied commands
-// of each session with their results, and the progress of replicas. It is the
-// same on all replicas after the same commands.
+// shared is this package's part of the replicated state: for each session the
+// applied commands and their results, and the progress of the replicas. All
+// replicas have the same state after the same commands.
 type shared struct {
 	sessions map[uint64]*session
-	// opened counts sessions, used the commands: session.used orders the
+	// opened counts the sessions and used the commands. session.used orders the
 	// sessions by their last command.
 	opened, used uint64
-	// seen has the replicas' reports of their progress, in order of their last
-	// writing.
+	// seen has the progress reports of the replicas, in the order in which the
+	// replicas last wrote.
 	seen []report
 }
 
 type session struct {
-	// low: the owner has received the results of the commands below.
+	// low: the owner has received the results of all commands with lower
+	// numbers.
 	low     uint64
 	used    uint64
 	results map[uint64][]byte
@@ -44,8 +45,8 @@ const reportsMax = 64
 
 func newShared() *shared { return &shared{sessions: map[uint64]*session{}} }
 
-// apply applies a command, unless it was applied before. The result is that of
-// the first time.
+// apply applies a command, unless it was applied before. It then returns the
+// result of the first time.
 func (s *shared) apply(c command, m StateMachine) (result []byte, err error) {
 	s.used++
 	switch c.verb {
@@ -113,7 +114,7 @@ func (s *shared) note(r report) {
 	}
 }
 
-// appliedBy is the slot below which n replicas have applied everything,
+// appliedBy returns the slot below which n replicas have applied everything,
 // according to their reports.
 func (s *shared) appliedBy(n int) Slot {
 	if n > len(s.seen) {

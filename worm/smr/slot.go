@@ -9,9 +9,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// ID names a replicated state machine of a space: it is the upper half of the
-// numbers of its segments, which must not be used for anything else, nor for
-// logs of package log.
+// ID is the number of a replicated state machine in a space. It is the upper
+// half of the numbers of the machine's segments; nothing else, not even a log
+// of package log, may use those numbers.
 type ID uint32
 
 // Limits.
@@ -60,12 +60,12 @@ func (id ID) addr(s Slot) wor.Addr {
 	return wor.Addr{Segment: id.Segment(s.Index()), Offset: s.Offset()}
 }
 
-// kind is what a register holds.
+// kind is the kind of a register's content.
 type kind uint8
 
 const (
 	kindBatch kind = iota + 1
-	// kindJunk is nothing.
+	// kindJunk: the register has no commands.
 	kindJunk
 	// kindEnd: the segment has no more commands.
 	kindEnd
@@ -79,21 +79,21 @@ func isEnd(value []byte) bool { return len(value) == 1 && kind(value[0]) == kind
 
 // batch is the value of a register with commands.
 type batch struct {
-	// origin is the replica that wrote it, applied what that replica had
-	// applied.
+	// origin is the replica that wrote the batch; applied is the slot below
+	// which it had applied everything.
 	origin  uint64
 	applied Slot
 	// commands share the value's memory.
 	commands []command
 }
 
-// verb is what a command does.
+// verb is the kind of a command.
 type verb uint8
 
 const (
-	// verbApply is for the state machine.
+	// verbApply passes the command to the state machine.
 	verbApply verb = iota + 1
-	// verbOpen opens a session. Number is the opener's own.
+	// verbOpen opens a session. Number is chosen by the opener.
 	verbOpen
 	// verbReport reports that the replica session has applied all slots below
 	// number.
@@ -103,12 +103,13 @@ const (
 type command struct {
 	verb verb
 	key
-	// low: the session's owner has received the results of all below.
+	// low: the session's owner has received the results of all commands with
+	// lower numbers.
 	low  uint64
 	body []byte
 }
 
-// key names a command.
+// key identifies a command.
 type key struct{ session, number uint64 }
 
 const (
@@ -141,8 +142,8 @@ func (c command) append(out []byte) []byte {
 	return append(out, c.body...)
 }
 
-// decodeBatch decodes a value. A value that is not a batch has no commands, on
-// every replica.
+// decodeBatch decodes a register's value. Every replica treats a value that is
+// not a batch as a batch without commands.
 func decodeBatch(value []byte) (batch, bool) {
 	if len(value) < batchHeader || kind(value[0]) != kindBatch {
 		return batch{}, false
@@ -197,7 +198,7 @@ func encodeSeats(seats []seat) []byte {
 	return b
 }
 
-// decodeSeats returns nil if there are none, or the bytes are invalid.
+// decodeSeats returns nil if there are no seats or b is invalid.
 func decodeSeats(b []byte) []seat {
 	if len(b) < 2 || b[0] != seatsVersion || b[1] > seatsMax {
 		return nil

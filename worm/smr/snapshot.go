@@ -28,8 +28,8 @@ type saver struct {
 	covered Slot
 	mine    bool // the last command came from here
 	saving  bool
-	// Segments of commands below keep, and snapshots below kept, are to be
-	// trimmed; trimmed and dropped are the first that are not trimmed yet.
+	// Command segments below keep and snapshots below kept are to be trimmed.
+	// trimmed and dropped are the first ones that are not trimmed yet.
 	keep, kept       int64
 	trimmed, dropped int64
 	trimming         bool
@@ -45,7 +45,7 @@ const piecesFlying = 4
 
 func (s *saver) applied(origin uint64) { s.mine = origin == s.r.nonce }
 
-// turned runs when the learner is at the beginning of a segment.
+// turned runs when the learner reaches the beginning of a segment.
 func (s *saver) turned() {
 	r, next := s.r, s.r.learner.next
 	if r.opt.Snapshots.Every == 0 || r.closed {
@@ -78,7 +78,8 @@ type saving struct {
 	failed  bool
 }
 
-// begin allocates the snapshot after the last, unless the last is as new.
+// begin allocates the snapshot after the last one, unless the last one is as
+// new as the state.
 func (w *saving) begin() {
 	s, r := w.s, w.s.r
 	r.last(r.opt.ID.Snapshot, s.last, func(index int64, m *wor.Meta, err error) {
@@ -121,8 +122,8 @@ func (w *saving) piece() []byte {
 	return w.machine()
 }
 
-// write writes pieces. The segment belongs to this run alone and each register
-// is written with one value, so no capture is needed.
+// write writes pieces. Only this run writes this segment, and it writes each
+// register with one value, so it needs no capture.
 func (w *saving) write() {
 	r := w.s.r
 	for !w.drained && !w.failed && w.flying < piecesFlying {
@@ -218,8 +219,7 @@ func decodeCommit(b []byte) (commit, bool) {
 	return c, c.pieces <= PiecesMax && c.ours <= c.pieces
 }
 
-// trim trims the segments that are due, as far as enough replicas have applied
-// them.
+// trim trims the segments that are due, if enough replicas have applied them.
 func (s *saver) trim() {
 	r := s.r
 	below := s.keep
@@ -239,8 +239,9 @@ func (s *saver) trim() {
 	})
 }
 
-// trimRow trims the segments lo to hi-1 of a row, in order, starting with the
-// first that is not trimmed: everything below a trimmed one is trimmed.
+// trimRow trims the segments lo to hi-1 of a row in order, starting with the
+// first that is not trimmed. The order matters: other code relies on everything
+// below a trimmed segment being trimmed.
 func (s *saver) trimRow(row func(uint32) wor.Segment, lo, hi int64, done func()) {
 	r := s.r
 	var find func(lo, up int64)

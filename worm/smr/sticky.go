@@ -15,11 +15,11 @@ import (
 type sticky struct {
 	r     *Replica
 	state stickyState
-	// era counts changes of state: results of operations begun in an earlier
-	// one are ignored.
+	// era counts changes of state. Results of operations that were begun in an
+	// earlier era are ignored.
 	era int
-	// top is the last segment known to be allocated, leader its leader. Sure:
-	// there is no reason to doubt that.
+	// top is the last segment known to be allocated, and leader its leader.
+	// sure: nothing suggests that another replica leads.
 	top     int64
 	leader  seat
 	sure    bool
@@ -42,9 +42,9 @@ const (
 	leading
 )
 
-// voidsMax is the number of consecutive void tokens after which a leader begins
-// again with another segment. The repair of a register makes one void; a new
-// epoch makes all void.
+// voidsMax is the number of consecutive void tokens after which a leader starts
+// over with another segment. The repair of a register makes one token void; a
+// new epoch makes all of them void.
 const voidsMax = 3
 
 // strikesOut is the number of failures of the leader after which this replica
@@ -60,7 +60,7 @@ func (s *sticky) become(state stickyState) {
 	s.state, s.now, s.next, s.rolling, s.voids = state, nil, nil, false, 0
 }
 
-// live returns f as a function that does nothing after a change of state.
+// live returns a function that calls f unless the state has changed since.
 func (s *sticky) live(f func()) func() {
 	era := s.era
 	return func() {
@@ -70,8 +70,8 @@ func (s *sticky) live(f func()) func() {
 	}
 }
 
-// gate is for actions of this replica as a leader: it calls f later, unless
-// another replica has allocated the next segment.
+// gate is for what this replica does as a leader: it calls f later, unless
+// another replica has allocated the next segment by then.
 func (s *sticky) gate(f func()) {
 	f = s.live(f)
 	s.r.later(&s.wait, s.live(func() {
@@ -91,7 +91,7 @@ func (s *sticky) gate(f func()) {
 	}))
 }
 
-// fall runs when another replica leads, or will.
+// fall runs when another replica leads or is about to.
 func (s *sticky) fall() {
 	s.become(following)
 	s.sure, s.strikes = false, 0
@@ -143,7 +143,7 @@ func (s *sticky) look() {
 	})
 }
 
-// takeOver makes this replica the leader, by the next segment.
+// takeOver makes this replica the leader by allocating the next segment.
 func (s *sticky) takeOver() {
 	if s.top >= IndexMax {
 		return
@@ -157,8 +157,8 @@ func (s *sticky) takeOver() {
 	})
 }
 
-// acquire allocates and captures a segment. Once it is allocated, the earlier
-// ones must be closed.
+// acquire allocates and captures a segment. Once the segment is allocated, this
+// replica must close the earlier ones.
 func (s *sticky) acquire(target uint32, done func(*section)) {
 	r, m := s.r, s.r.meta(target, []seat{s.r.me()})
 	era := s.era
@@ -264,8 +264,8 @@ func (s *sticky) heard(uint32) {}
 
 func (s *sticky) blocked() { s.closer.step() }
 
-// failed: another replica captured the register: a new leader, or one that
-// repaired it.
+// failed: another replica has captured the register. It is a new leader, or one
+// that repaired the register.
 func (s *sticky) failed(f *flight) {
 	if s.state == leading {
 		s.gate(func() { s.r.insist(f) })
@@ -285,8 +285,8 @@ func (s *sticky) forward() {
 				return
 			}
 			if err == nil && len(answer) == 1 && answer[0] == forwardOK {
-				// The leader will write them. If it does not, they are sent
-				// again.
+				// The leader will write the commands. If it does not, resend
+				// sends them again.
 				r.after(2*r.opt.Silence, func() { s.resend(leader, taken, 1) })
 				return
 			}
@@ -299,7 +299,7 @@ func (s *sticky) forward() {
 	}
 }
 
-// resend sends again the commands that are not applied.
+// resend sends the commands again that are not applied yet.
 func (s *sticky) resend(leader seat, taken []*proposal, strikes int) {
 	alive := false
 	for _, p := range taken {
@@ -326,8 +326,8 @@ const (
 	forwardBusy = 3
 )
 
-// PayloadID returns the ID of the state machine that a payload of
-// wor.ServiceSMR is for, on a server with several.
+// PayloadID returns the ID of the state machine to which a payload of
+// wor.ServiceSMR is addressed, for a server with several state machines.
 func PayloadID(payload []byte) (ID, bool) {
 	if len(payload) < 4 {
 		return 0, false

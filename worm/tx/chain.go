@@ -11,29 +11,30 @@ import (
 
 // chain is an RM that this process owns: its segments of votes.
 //
-// Votes go to cur. When half of it is used, next is allocated and captured, so
-// that votes need not wait when cur is full; then cur becomes old and is
-// closed: registers granted in it can no longer be used. A takeover does not
+// Votes go to cur. When half of cur is used, the engine allocates and captures
+// next, so that votes need not wait when cur is full. Then cur becomes old and
+// is closed: registers granted in it can no longer be used. A takeover does not
 // need an old segment if the RM's state includes the outcomes of all its votes;
-// the base in the Meta of later segments records that. The segment is trimmed
-// once the other RMs do not need it either.
+// the base in the Meta of later segments records that. The engine trims the
+// segment once the other RMs do not need it either.
 type chain struct {
 	e  *Engine
 	rm RM
-	// open: it votes. Dead: another process owns the RM.
+	// open: the RM votes. dead: another process owns the RM.
 	open, dead bool
-	// last is the highest segment allocated here, room the room of the first.
+	// last is the highest segment that this process has allocated. room is the
+	// room of the first one.
 	last      uint64
 	room      uint32
 	cur, next *segment
 	preparing bool
 	renewing  bool
 	old       []*segment // not trimmed, the oldest first
-	// base and state are those of the next Meta, published is the base in the
-	// last one.
+	// base and state go into the Meta of the next segment. published is the
+	// base in the Meta of the last one.
 	base, published, trimmed uint64
 	state                    []byte
-	// wanted is the base that other RMs wait for.
+	// wanted is the base for which other RMs wait.
 	wanted        uint64
 	checkpointing bool
 	waiters       []func(error)
@@ -41,14 +42,15 @@ type chain struct {
 	confirming    bool
 }
 
-// Checkpointer is a Resource that can write down the state of an RM, so that
-// old votes are no longer needed. Checkpoint requests it; the Resource answers
-// with Engine.Checkpointed.
+// Checkpointer is a Resource that can save the state of an RM, so that old
+// votes are no longer needed. The Engine requests that with Checkpoint; the
+// Resource answers with Engine.Checkpointed.
 type Checkpointer interface{ Checkpoint(rm RM) }
 
-// segmentsKept bounds how many segments a takeover may have to read before a
-// checkpoint is requested, and how many old ones may wait for other RMs before
-// those are asked to hurry.
+// segmentsKept is the number of segments that a takeover may have to read
+// before the engine requests a checkpoint. It is also the number of old
+// segments that may wait for other RMs before the engine asks those RMs to
+// hurry.
 const segmentsKept = 3
 
 // slot hands out a register of cur, of the RM's own half or of the shared half.
@@ -101,9 +103,9 @@ func (c *chain) wait(f func(error)) bool {
 	return true
 }
 
-// take returns the segment of a register that is to be voted in now, or an
-// answer that says why not. The segment may be closed: then the vote must be
-// NO.
+// take returns the segment of a register in which the RM is about to vote. If
+// it cannot vote, take returns the answer for the asker. If the segment is
+// closed, the vote must be NO.
 func (c *chain) take(a wor.Addr) (*segment, uint8) {
 	s := c.find(a.Segment)
 	switch {
@@ -154,23 +156,23 @@ func (s *segment) need(slots []Slot, rm RM) {
 	}
 }
 
-// ahead prepares the next segment in time.
+// ahead prepares the next segment before this one is full.
 func (c *chain) ahead() {
 	if c.next == nil && c.cur.half(c.e.opt.SegmentBytes) {
 		c.prepare()
 	}
 }
 
-// advance makes next the current segment, if it is ready.
+// advance makes next the current segment, if next is ready.
 func (c *chain) advance() {
 	if c.next == nil {
 		c.prepare()
 		return
 	}
 	s := c.cur
-	// From now on there are no more votes in this segment, so that the order of
-	// votes is also that of segments: a takeover that begins with a later
-	// segment misses no vote that came after those it redoes.
+	// No more votes go to this segment, so the order of votes is also the order
+	// of segments. A takeover that begins with a later segment therefore misses
+	// no vote that came after those that it redoes.
 	s.closed = true
 	c.old = append(c.old, s)
 	c.cur, c.next = c.next, nil
@@ -267,7 +269,7 @@ func (c *chain) renew(err error) {
 }
 
 // suspect checks whether this process still owns the RM, after a hint that it
-// does not.
+// may not.
 func (c *chain) suspect() { c.confirm(func(error) {}) }
 
 // Confirm calls done with nil if no other process owned the RM at some moment
@@ -304,7 +306,8 @@ func (c *chain) confirmNow() {
 		case errors.Is(err, wor.ErrUnallocated):
 			err = nil
 		case err == nil && (n <= c.last || c.preparing):
-			// The new segment is, or may be, the one allocated here meanwhile.
+			// The new segment is, or may be, one that this process allocated
+			// meanwhile.
 			c.confirms = append(calls, c.confirms...)
 			c.e.after(c.e.jitter(c.e.opt.ResolveAfter/64), func() {
 				if !c.dead {
@@ -356,9 +359,9 @@ func (c *chain) lose(n uint64, won wor.Meta) {
 	answerAll(calls, ErrNoOwner)
 }
 
-// Checkpointed records that a state, which the next owner will find, includes
-// all transactions voted on in segments before base; base is the Cut at the
-// time when the checkpoint was begun.
+// Checkpointed records that the Resource has saved a state which the next owner
+// will find. The state includes all transactions voted on in segments before
+// base; base is the Cut at the time when the checkpoint began.
 func (e *Engine) Checkpointed(rm RM, base uint64, state []byte) {
 	c := e.chains[rm]
 	if c == nil || !c.open {
@@ -371,15 +374,16 @@ func (e *Engine) Checkpointed(rm RM, base uint64, state []byte) {
 	c.collect()
 }
 
-// Uncheckpointed records that a requested checkpoint was not made.
+// Uncheckpointed records that the Resource could not make a requested
+// checkpoint.
 func (e *Engine) Uncheckpointed(rm RM) {
 	if c := e.chains[rm]; c != nil {
 		c.checkpointing = false
 	}
 }
 
-// Published is the base in the last Meta of an RM here: where a takeover would
-// begin.
+// Published returns the base in the last Meta of an RM here: the segment with
+// which a takeover would begin.
 func (e *Engine) Published(rm RM) uint64 {
 	if c := e.chains[rm]; c != nil {
 		return c.published
@@ -402,7 +406,7 @@ func (e *Engine) Cut(rm RM) uint64 {
 	return c.cur.n
 }
 
-// rollPast prepares what is needed for the base to rise above n.
+// rollPast does what is necessary before the base can rise above n.
 func (c *chain) rollPast(n uint64) {
 	if n <= c.last {
 		c.wanted = max(c.wanted, n+1)
@@ -436,8 +440,9 @@ func (c *chain) collect() {
 	c.trim(false)
 }
 
-// trim trims the oldest segment, if that is allowed. With hurry, it notifies
-// the other RMs that need the segment, if many segments are waiting.
+// trim trims the oldest segment if that is permitted. With hurry, and if many
+// segments are waiting, it asks the RMs that still need the segment to raise
+// their base.
 func (c *chain) trim(hurry bool) {
 	e := c.e
 	if len(c.old) == 0 {
@@ -489,8 +494,8 @@ func (c *chain) hurry(rm RM, n uint64) {
 	c.e.opt.Messenger.Invoke(c.e.routes[rm].member, wor.ServiceTx, m.b, 0, nil)
 }
 
-// Tick continues work that waits for others; the caller must call it from time
-// to time.
+// Tick continues work that waits for other processes. The caller must call it
+// periodically.
 func (e *Engine) Tick() {
 	for rm := range e.routes {
 		if c := e.chains[RM(rm)]; c != nil {

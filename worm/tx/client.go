@@ -15,7 +15,7 @@ import (
 
 // Errors of Client.Do.
 var (
-	// ErrFull: the partition has no room for more (KVOptions.BytesMax).
+	// ErrFull: the partition has reached its memory limit (KVOptions.BytesMax).
 	ErrFull = errors.New("partition is full")
 	// ErrRefused is wrapped by the error of an invalid request.
 	ErrRefused = errors.New("request was refused")
@@ -24,7 +24,7 @@ var (
 // ClientOptions are the options of a Client. All of them are required.
 type ClientOptions struct {
 	Env env.Env // Clock and Random
-	// Serial is that of the Messenger.
+	// Serial is the Serial of the Messenger.
 	Serial     *env.Serial
 	Messenger  wor.Messenger
 	Servers    []wor.Member
@@ -42,8 +42,8 @@ type Client struct {
 	routes []route
 	// patience bounds one attempt at one server.
 	patience *row.Patience
-	// seq is the number of the last request, low that of the first one without
-	// an answer.
+	// seq is the number of the last request. low is the lowest number of a
+	// request without an answer.
 	seq, low uint64
 	open     map[uint64]bool
 	closed   bool
@@ -92,12 +92,12 @@ type asking struct {
 const tryWithin = 2 * time.Second
 
 // Do runs a transaction and passes its result to done; from then on every
-// client sees its effect. Do repeats the request, under the same name, until it
-// knows the result, so that the transaction happens once. After within (0 means
-// 10 s) it gives up: the error is then wor.ErrUnknown for a request that
-// writes, unless it was never sent, and wor.ErrDeadline for one that reads. The
-// Client owns the request and sets its Client, Seq, Low and Within. Done is
-// never called from within Do.
+// client sees its effect. Do repeats the request under the same identity until
+// it knows the result, so that the transaction takes effect once. After within
+// (0 means 10 s) it gives up. The error is then wor.ErrUnknown for a request
+// that writes, unless it was never sent, and wor.ErrDeadline for one that
+// reads. The Client owns the request and sets its Client, Seq, Low and Within.
+// It never calls done from within Do.
 func (c *Client) Do(q *Request, within time.Duration, done func(*Result, error)) {
 	q.Client = c.opt.Nonce
 	if !q.ReadOnly() {
@@ -177,7 +177,7 @@ func (a *asking) send() {
 	})
 }
 
-// again repeats the request after a while.
+// again repeats the request after a wait.
 func (a *asking) again() {
 	a.c.opt.Env.Clock.After(a.wait.Next(a.c.random), a.c.opt.Serial.Waker(a.send))
 }
@@ -215,8 +215,8 @@ func (a *asking) answered(b []byte, err error) {
 	}
 }
 
-// refused ends a request that was not done, as far as this answer shows: an
-// earlier attempt may still be running.
+// refused handles an answer that the request was not performed. An earlier
+// attempt may still be running.
 func (a *asking) refused(err error) {
 	if a.tries > 1 {
 		a.giveUp(err)
@@ -225,8 +225,8 @@ func (a *asking) refused(err error) {
 	a.end(nil, err)
 }
 
-// silent moves on to the next server, in turn: all servers but one may be down,
-// and each costs a whole attempt. All requests that found the same server
+// silent moves on to the next server in turn. All servers but one may be down,
+// and each costs a whole attempt, so all requests that found the same server
 // silent move on to the same next one.
 func (a *asking) silent() {
 	a.c.silent(a.home, a.asked)
@@ -255,8 +255,8 @@ func (c *Client) redirected(rm RM, d *decoder) bool {
 	return true
 }
 
-// elsewhere asks another server, from time to time: a server that answers
-// without knowing the partition's owner will learn it.
+// elsewhere asks another server now and then: a server that answers without
+// knowing the partition's owner will learn it.
 func (a *asking) elsewhere() {
 	r := &a.c.routes[a.home]
 	if a.tries%4 == 0 {

@@ -42,8 +42,8 @@ func (e *encoder) slots(s []Slot) {
 	}
 }
 
-// decoder decodes the output of an encoder. Invalid input makes it bad, and all
-// later values are zero. Results share the memory of the input.
+// decoder decodes the output of an encoder. Invalid input sets bad, and all
+// further values are zero. Results share the memory of the input.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -121,8 +121,8 @@ func (d *decoder) bytes() []byte {
 
 func (d *decoder) string() string { return string(d.bytes()) }
 
-// count decodes the number of elements, of at least size bytes each, that
-// follow.
+// count decodes a number of elements. It rejects a number that the rest of the
+// input, at size bytes or more per element, cannot hold.
 func (d *decoder) count(size, limit int) int {
 	n := d.uint()
 	if n > uint64(limit) || n*uint64(size) > uint64(len(d.b)) {
@@ -132,7 +132,7 @@ func (d *decoder) count(size, limit int) int {
 	return int(n)
 }
 
-// done reports whether the input was complete and had nothing more.
+// done reports whether the input was valid and is used up.
 func (d *decoder) done() bool { return !d.bad && len(d.b) == 0 }
 
 func (d *decoder) id() ID { return ID{d.u64(), d.uint()} }

@@ -104,7 +104,8 @@ func (c *call) run() {
 	k.engine.Start(parts, c.outcome)
 }
 
-// fresh checks whether a request of one partition is new; that needs no vote.
+// fresh checks whether a request to one partition is new. The owner can tell
+// without a vote.
 func (c *call) fresh(s *shard) bool {
 	if c.q.Seq == 0 {
 		return true
@@ -121,8 +122,8 @@ func (c *call) fresh(s *shard) bool {
 	return true
 }
 
-// free checks whether the keys of the first partition are free. As long as
-// nothing is begun and no lock is held, the call may wait for one.
+// free checks whether the keys of the first partition are free. The call may
+// wait for a lock here, because it holds none and has begun nothing.
 func (c *call) free(s *shard) bool {
 	key, blocked := s.locks.blocked(keysOf(&Request{Conds: c.parts[0].conds, Ops: c.parts[0].ops}))
 	if blocked && !s.locks.wait(key, c.run) {
@@ -182,8 +183,8 @@ func (c *call) finish(briefs [][]byte, held bool) {
 	c.end(e.b)
 }
 
-// restart tries again after about the duration of a transaction, and after
-// longer waits the more often it happens.
+// restart tries again after about the duration of a transaction. The wait grows
+// with the number of restarts.
 func (c *call) restart() {
 	k := c.k
 	c.restarts++
@@ -196,8 +197,8 @@ func (c *call) restart() {
 	k.engine.after(d, c.run)
 }
 
-// took maintains the mean duration of transactions, with weight one eighth for
-// the newest.
+// took updates the mean duration of transactions; the newest has a weight of
+// one eighth.
 func (k *KV) took(d time.Duration) {
 	d = min(d, k.opt.Engine.ResolveAfter)
 	k.mean += (d - k.mean) / 8

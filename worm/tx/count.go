@@ -50,16 +50,16 @@ func (s *shard) holds(p *prepared) bool {
 // Counted is the result of a Count.
 type Counted struct {
 	// Keys is the number of keys in the Partitions that have answered. Err is
-	// the reason why others have not, nil if all have.
+	// the reason why the other partitions have not; it is nil if all have.
 	Keys       int64
 	Partitions int
 	Err        error
 }
 
-// Count counts the keys of the whole store: each partition reports its number
-// at some moment of the call at which no other process can have owned it. After
-// within, Count gives up on the partitions that have not answered:
-// wor.ErrDeadline. Done is never called from within Count.
+// Count counts the keys of the whole store. Each partition reports its number
+// of keys at some moment of the call at which no other process can have owned
+// the partition. After within, Count gives up on the partitions that have not
+// answered, with wor.ErrDeadline. It never calls done from within Count.
 func (c *Client) Count(within time.Duration, done func(Counted)) {
 	left, sum := len(c.routes), Counted{}
 	until := c.opt.Env.Clock.Now().Add(within)

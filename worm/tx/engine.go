@@ -21,15 +21,15 @@ type Engine struct {
 	policy policy
 	random env.Random
 	nonce  uint64 // of the transactions begun here
-	// patience is ResolveAfter, or more if answers take longer.
+	// patience is ResolveAfter, or longer if answers take longer.
 	patience *row.Patience
 	seq      uint64
 	chains   map[RM]*chain
 	routes   []route
 	pools    []pool
 	taking   []*takeover // takeovers by RM, nil if there is none
-	// txns are the transactions running here; slots maps each register in which
-	// a vote is expected.
+	// txns has the transactions in which this process takes part. slots maps
+	// each register to the transaction that expects a vote in it.
 	txns          map[ID]*txn
 	slots         map[wor.Addr]*txn
 	subscriptions subscriptions
@@ -61,7 +61,8 @@ func New(o Options) (*Engine, error) {
 // Engine on the same Space.
 func (e *Engine) Halt() { e.port.close() }
 
-// after calls f on the Serial, from which all calls must come.
+// after calls f on the Serial after the time d. All calls of the Engine must
+// come from the Serial.
 func (e *Engine) after(d time.Duration, f func()) env.Timer {
 	return e.opt.Env.Clock.After(d, e.opt.Serial.Waker(func() {
 		if !e.port.shut {
@@ -86,19 +87,19 @@ type txn struct {
 	tx    Tx
 	votes []*Vote
 	left  int // votes not known yet
-	// mine has, for the slots of RMs here, the progress of their vote; by has
-	// the life of the RM that gave it.
+	// mine has the progress of the votes of RMs here, by slot. by has the chain
+	// that gave the vote.
 	mine []stage
 	by   []*chain
 	// claim is a chain that is being taken over and has a YES vote in this
 	// transaction.
 	claim *chain
-	// waiting are called with the outcome.
+	// waiting has the functions to call with the outcome.
 	waiting []func(*Outcome)
-	// manager: this process is the TM; tell has the other processes to notify.
+	// manager: this process is the TM. tell has the other processes to notify.
 	manager bool
 	tell    []wor.Member
-	// report is the TM, to which votes are reported.
+	// report is the TM to which RMs here report their votes.
 	report  wor.Member
 	timer   env.Timer
 	tries   int
@@ -246,7 +247,8 @@ func (e *Engine) arm(x *txn) {
 	})
 }
 
-// look reads the missing votes; the second time it decides them.
+// look reads the registers of missing votes. The second time, it decides those
+// votes as NO.
 func (e *Engine) look(x *txn) {
 	x.tries++
 	for i := range x.tx.Slots {
@@ -280,8 +282,8 @@ func (e *Engine) decideNo(x *txn, slot int) {
 	})
 }
 
-// settled handles the result for a register. An uninformative result leaves the
-// rest to the next attempt.
+// settled handles the result of deciding a register. If the result is
+// inconclusive, the next attempt continues.
 func (e *Engine) settled(x *txn, slot int, value []byte, err error) {
 	written := (*wor.WrittenError)(nil)
 	switch {
@@ -294,10 +296,11 @@ func (e *Engine) settled(x *txn, slot int, value []byte, err error) {
 	}
 }
 
-// trimmed handles a vote that is gone. A segment is trimmed only after all RMs
-// have applied the transactions committed there. So an RM that voted YES and
-// has not applied the transaction knows that it was not committed, provided no
-// other process owns that RM by now. Other processes learn nothing from it.
+// trimmed handles a vote whose segment was trimmed. A segment is trimmed only
+// after all RMs have applied the transactions committed there. So if an RM
+// voted YES and has not applied the transaction, the transaction was not
+// committed, provided that no other process owns that RM by now. Other
+// processes learn nothing from the trim.
 func (e *Engine) trimmed(x *txn, slot int) {
 	var claim *chain
 	for _, c := range append(slices.Clone(x.by), x.claim) {
@@ -372,8 +375,8 @@ func (e *Engine) start(parts []Part, starts int, done func(Tx, *Outcome, error))
 }
 
 // metClosed reports whether a transaction was aborted because an RM had closed
-// the register in which it was to vote. If so, it drops the registers that were
-// granted together with that one.
+// the register in which it was to vote. If so, it also drops the registers that
+// were granted together with that one.
 func (e *Engine) metClosed(t Tx, o *Outcome) (closed bool) {
 	for i, b := range o.Briefs {
 		if !o.Commit && string(b) == ReasonRolled {
@@ -401,8 +404,8 @@ func (e *Engine) begin(t Tx, parts [][]byte, done func(*Outcome)) {
 		}
 		return
 	}
-	// If an RM here cannot vote, that is known at once, and the others need not
-	// be asked.
+	// If an RM here cannot vote, this process knows that at once and need not
+	// ask the others.
 	for _, here := range []bool{true, false} {
 		for i, s := range t.Slots {
 			if e.Owns(s.RM) == here && x.mine[i] == notAsked {
@@ -448,7 +451,7 @@ func (e *Engine) askAt(x *txn, slot int, to wor.Member, part []byte) {
 	})
 }
 
-// Join votes for an RM that this process owns without a request: variant F2
+// Join votes for an RM that this process owns, without being asked: variant F2
 // begins this way.
 func (e *Engine) Join(t Tx, slot int, part []byte) { e.prepare(t, slot, part, wor.Member{}) }
 
@@ -496,7 +499,7 @@ func (e *Engine) prepare(t Tx, slot int, part []byte, from wor.Member) uint8 {
 	return answerOK
 }
 
-// vote writes a vote. The register decides whether it came first.
+// vote writes a vote. The register decides whether another process was faster.
 func (e *Engine) vote(c *chain, seg *segment, x *txn, slot int, v *Vote) {
 	a, value := x.tx.Slots[slot].Addr, v.encode()
 	seg.bytes += int64(len(value))
@@ -520,8 +523,8 @@ func (e *Engine) vote(c *chain, seg *segment, x *txn, slot int, v *Vote) {
 	e.opt.Space.Write(seg.token, a.Offset, value, 0, answered)
 }
 
-// voteAgain finds the outcome of a vote whose write did not simply succeed: it
-// proposes the same vote, which is still decided if no other has been.
+// voteAgain finds the outcome of a vote whose write failed: it proposes the
+// same vote again, which still succeeds if no other vote has been decided.
 func (e *Engine) voteAgain(c *chain, x *txn, slot int, v *Vote, err error) {
 	if x.done {
 		c.suspect()

@@ -127,8 +127,8 @@ type lock struct {
 // again later.
 const lockWaitersMax = 4096
 
-// keysOf returns the keys of a part, each once, in order: those that may be
-// written, and the others.
+// keysOf returns the keys of a part in order, each once: those that the part
+// may write, and those that it only reads.
 func keysOf(q *Request) (writes, reads []string) {
 	for i := range q.Ops {
 		if q.Ops[i].writes() {
@@ -152,7 +152,7 @@ func keysOf(q *Request) (writes, reads []string) {
 	return writes, slices.Compact(reads)
 }
 
-// blocked returns a key that prevents locking these.
+// blocked returns one of the keys whose lock is in the way, if there is one.
 func (l *locks) blocked(writes, reads []string) (string, bool) {
 	for _, k := range writes {
 		if x := l.byKey[k]; x != nil && (x.writer || x.readers > 0) {
@@ -185,8 +185,8 @@ func (l *locks) lock(writes, reads []string) {
 	}
 }
 
-// unlock releases the keys and runs the functions that wait for a key, as long
-// as it stays free.
+// unlock releases the keys. While a key stays free, unlock calls the functions
+// that wait for it.
 func (l *locks) unlock(writes, reads []string) {
 	for _, k := range writes {
 		l.byKey[k].writer = false
@@ -217,7 +217,8 @@ func (l *locks) wake(k string) {
 	}
 }
 
-// wait calls f when the key, which is locked, may be free.
+// wait calls f when the locked key may be free. It returns false if too many
+// calls wait for the key already.
 func (l *locks) wait(k string, f func()) bool {
 	x := l.byKey[k]
 	if x == nil || len(x.waiting) >= lockWaitersMax {

@@ -31,7 +31,7 @@ func (e *Engine) send(to wor.Member, b []byte, done func(*decoder, error)) {
 	e.opt.Messenger.Invoke(to, wor.ServiceTx, b, 0, answered)
 }
 
-// invoke sends a request that is answered soon, if at all.
+// invoke sends a request that is answered soon or never.
 func (e *Engine) invoke(to wor.Member, b []byte, done func([]byte, error)) {
 	within, ended := e.patience.Begin()
 	e.opt.Messenger.Invoke(to, wor.ServiceTx, b, 4*within, func(b []byte, err error) {
@@ -109,13 +109,13 @@ func (e *Engine) Handle(b []byte, answer func([]byte)) {
 	}
 }
 
-// Messages is a Resource with messages of its own, of kinds from 32 on.
+// Messages is a Resource with message kinds of its own, from 32 on.
 type Messages interface {
 	Message(kind uint8, b []byte, answer func([]byte))
 }
 
-// known reports whether the RMs of a Tx from outside exist, their votes are in
-// segments of these RMs, and it is not a different Tx of the same name.
+// known checks a Tx from outside: its RMs exist, its votes are in segments of
+// these RMs, and no different Tx of the same name is known.
 func (e *Engine) known(t Tx) bool {
 	if x := e.txns[t.ID]; x != nil && !slices.Equal(x.tx.Slots, t.Slots) {
 		return false
@@ -129,9 +129,9 @@ func (e *Engine) known(t Tx) bool {
 	return true
 }
 
-// manage is the TM's part: to ask all RMs, and to notify all that wait. It
-// decides nothing, and a process that gets no answer from it proceeds without
-// it.
+// manage does the TM's part: it asks all RMs and notifies all waiting
+// processes. The TM decides nothing, and a process that gets no answer from it
+// proceeds without it.
 func (e *Engine) manage(m *beginMessage) {
 	x := e.txn(m.tx)
 	if x.manager || x.done {

@@ -14,8 +14,8 @@ import (
 
 // KVOptions are the options of a KV.
 type KVOptions struct {
-	// Engine's Resource is set by NewKV, and its Managers default to Servers.
-	// RMs is the number of partitions.
+	// NewKV sets Engine.Resource; Engine.Managers defaults to Servers.
+	// Engine.RMs is the number of partitions.
 	Engine Options
 	// Servers are all processes of the store, in the same order on each: server
 	// p modulo their number begins partition p. Self is one of them.
@@ -27,8 +27,8 @@ type KVOptions struct {
 	// own; a server that does not answer for FailAfter loses its partitions.
 	// FailAfter grows where answers take long. Default: 250 ms and 2 s.
 	PingEvery, FailAfter time.Duration
-	// RestartDelay is how long a transaction that met a lock waits at first;
-	// later it waits for about the duration of a transaction. Default: 2 ms.
+	// RestartDelay is how long a transaction that met a lock waits at first.
+	// Later it waits for about the duration of a transaction. Default: 2 ms.
 	RestartDelay time.Duration
 }
 
@@ -59,14 +59,15 @@ func (o KVOptions) complete() (KVOptions, error) {
 	return o, fmt.Errorf("KVOptions.Servers: %v is not among them", o.Engine.Self.ID)
 }
 
-// KV is a server's part in the key-value store. It owns some partitions and
+// KV is a server's part in the key-value store. It owns some partitions, and
 // coordinates the requests whose first partition is one of them.
 //
-// A partition is an RM. Its part of a transaction is evaluated under locks, on
-// its state; the images of what it writes go into the YES vote and, if the
-// outcome is a commit, into the state; then the locks are released. A condition
-// that does not hold is no reason for a NO: the transaction commits, without
-// effect, so that its answer is remembered like any other.
+// A partition is an RM. The KV evaluates its part of a transaction under locks,
+// on the partition's state. The images of the values to be written go into the
+// YES vote and, if the transaction commits, into the state; then the KV
+// releases the locks. A condition that does not hold is no reason for a NO: the
+// transaction commits without effect, so that its answer is remembered like any
+// other.
 type KV struct {
 	opt       KVOptions
 	engine    *Engine
@@ -126,7 +127,7 @@ func (k *KV) Stop() {
 }
 
 // Leave is Stop for an orderly shutdown: it notifies the other servers, which
-// take its partitions over at once instead of after a timeout. Done is called
+// take over its partitions at once instead of after a timeout. It calls done
 // when all have answered, or after FailAfter.
 func (k *KV) Leave(done func()) {
 	if k.stopped {
@@ -160,7 +161,7 @@ func (k *KV) HandleTx(b []byte, answer func([]byte)) {
 	}
 }
 
-// Owned returns the partitions that are here and open.
+// Owned returns the partitions that this server owns and that are open.
 func (k *KV) Owned() []RM {
 	var out []RM
 	for rm, s := range k.shards {
@@ -171,8 +172,8 @@ func (k *KV) Owned() []RM {
 	return out
 }
 
-// Size returns the number of keys of the partitions here, and about how much
-// memory they take.
+// Size returns the number of keys in this server's partitions, and about how
+// much memory they take.
 func (k *KV) Size() (keys int, bytes int64) {
 	for _, s := range k.shards {
 		if s != nil {
@@ -232,7 +233,7 @@ func (k *KV) Prepare(rm RM, id ID, order uint64, b []byte) (brief, redoBytes []b
 	return p.brief, redoBytes, true
 }
 
-// grows reports whether a write stores a value, rather than removing a key.
+// grows reports whether a write stores a value; if not, it removes the key.
 func grows(writes []write) bool {
 	for i := range writes {
 		if !writes[i].deleted {
@@ -243,8 +244,8 @@ func grows(writes []write) bool {
 }
 
 // known returns the reason why a request must not be performed again. A running
-// request holds the lock of a key that it writes, so that a duplicate meets a
-// conflict.
+// request holds the locks of the keys that it writes, so a duplicate of it
+// meets a conflict.
 func (s *shard) known(q *Request) string {
 	if x := s.state.sessions.find(q.Client); x != nil {
 		if _, ok := x.answers[q.Seq]; ok {
@@ -292,7 +293,7 @@ func (k *KV) Lost(rm RM) {
 	k.shards[rm] = nil
 	owner, _ := k.engine.Route(rm)
 	k.trace(Disowned{rm, owner})
-	// The waiting calls find out that the partition is elsewhere.
+	// The waiting calls learn that another server owns the partition.
 	for _, key := range sortedKeys(s.locks.byKey) {
 		waiting := s.locks.byKey[key].waiting
 		s.locks.byKey[key].waiting = nil

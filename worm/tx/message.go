@@ -8,10 +8,11 @@ import "github.com/ashlar-dev/ashlar/worm/wor"
 // a byte, and by data that depends on the kind. They may be lost, duplicated
 // and late.
 const (
-	// msgBegin asks a TM to begin: it has all parts, and the asking process.
-	msgBegin = iota + 1
-	// msgPrepare asks an RM to vote: it has the RM's part, and the asking
+	// msgBegin asks a TM to begin. The message has all parts, and the asking
 	// process.
+	msgBegin = iota + 1
+	// msgPrepare asks an RM to vote. The message has the RM's part, and the
+	// asking process.
 	msgPrepare
 	// msgVoted reports a decided vote to the TM.
 	msgVoted
@@ -25,7 +26,7 @@ const (
 	// msgRoll asks the owner of an RM to release its segments up to a number.
 	msgRoll
 
-	// msgOther is the first kind outside the engine.
+	// msgOther is the first kind that the Engine does not handle itself.
 	msgOther = 32
 )
 
@@ -78,7 +79,7 @@ func (m *beginMessage) decode(d *decoder) bool {
 }
 
 // prepareMessage asks one RM of a transaction for its vote. From is the process
-// to notify.
+// that the RM must notify.
 type prepareMessage struct {
 	tx   Tx
 	slot int

@@ -30,11 +30,11 @@ type Resource interface {
 // Options are the options of an Engine. Those without a default are required.
 type Options struct {
 	Env env.Env // Clock, Random; the Tracer receives Began and Learned
-	// Serial is that of the Space and the Messenger.
+	// Serial is the Serial of the Space and the Messenger.
 	Serial    *env.Serial
 	Space     wor.Space
 	Messenger wor.Messenger
-	// Self is this process, with the address that others use.
+	// Self is this process, with the address at which other processes reach it.
 	Self     wor.Member
 	Resource Resource
 	Variant  Variant // default E3
@@ -46,7 +46,8 @@ type Options struct {
 	// Managers are the processes where a TM may run, for A8 to D4.
 	Managers []wor.Member
 	// Partitions is the number of partitions of the Space over which segments
-	// are spread; default 1. Protocol is theirs; default Paxos.
+	// are spread; default 1. Protocol is the protocol of the segments; default
+	// Paxos.
 	Partitions int
 	Protocol   wor.Protocol
 	// SegmentSize is the number of registers of a segment of votes; default

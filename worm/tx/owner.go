@@ -10,9 +10,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// start finds the owners of the partitions. A partition without any owner so
-// far begins at its server; one that an earlier life of this process owned is
-// taken over.
+// start finds the owners of the partitions. A partition that never had an owner
+// begins at its default server. If an earlier life of this process owned a
+// partition, this one takes it over.
 func (k *KV) start() {
 	for rm := range k.shards {
 		p := RM(rm)
@@ -41,7 +41,7 @@ func (k *KV) tick() {
 	k.engine.after(k.engine.jitter(k.opt.PingEvery), k.tick)
 }
 
-// take takes over the partitions that are due.
+// take takes over the partitions that this server must take now.
 func (k *KV) take() {
 	for i := range k.shards {
 		rm := RM(i)
@@ -65,7 +65,7 @@ func (k *KV) left(id wor.ServerID) {
 	}
 }
 
-// acquire takes a partition over; its state is in the registers.
+// acquire takes a partition over. The partition's state is in registers.
 func (k *KV) acquire(rm RM) {
 	if k.stopped || k.acquiring[rm] || k.shards[rm] != nil {
 		return
@@ -91,7 +91,8 @@ func (k *KV) forgo(rm RM) {
 	k.engine.Forgo(rm)
 }
 
-// recover loads the state and redoes the transactions committed since.
+// recover loads the state of a partition and redoes the transactions committed
+// since.
 func (k *KV) recover(rm RM, r *Recovered) {
 	s := &shard{kv: k, rm: rm, state: newState(), locks: locks{map[string]*lock{}}, prepared: map[ID]*prepared{}}
 	s.load(r.State, func(err error) {
@@ -106,8 +107,8 @@ func (k *KV) recover(rm RM, r *Recovered) {
 			}
 			s.state.apply(&x, v.Order, allHeld(r.Briefs[i]), v.Brief)
 		}
-		// Another process may take the partition meanwhile: then it never
-		// opens, and Lost is called.
+		// Another process may take the partition meanwhile. Then the partition
+		// never opens here, and the Engine calls Lost.
 		if !k.engine.Open(rm, func() {
 			k.acquiring[rm] = false
 			s.open = true
@@ -124,9 +125,9 @@ func (k *KV) recover(rm RM, r *Recovered) {
 type (
 	// Owned: the partition is open here.
 	Owned struct{ RM RM }
-	// Abandoned: this server is about to take the partition over, because it
-	// has had no known owner for long enough. Owner is the last owner, as far
-	// as is known.
+	// Abandoned: this server is about to take the partition over, because the
+	// partition has had no known owner for too long. Owner is the last known
+	// owner.
 	Abandoned struct {
 		RM     RM
 		Owner  wor.Member

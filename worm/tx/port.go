@@ -8,9 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// port is the Engine's access to the registers and to other processes, until
-// it is closed. Requests made before that may still take effect, but their
-// results are dropped; later requests are neither made nor answered.
+// port is the Engine's access to the registers and to other processes until the
+// port is closed. Requests made before that may still take effect, but the port
+// drops their results. After that, it neither makes nor answers requests.
 type port struct {
 	space     wor.Space
 	messenger wor.Messenger
@@ -24,7 +24,7 @@ var (
 	_ wor.Messenger = (*port)(nil)
 )
 
-// close closes it.
+// close closes the port.
 func (o *port) close() {
 	o.shut = true
 	for i := range o.last + 1 { // in order

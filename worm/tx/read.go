@@ -10,13 +10,13 @@ import (
 
 // Reads without votes.
 //
-// Of one partition: the values are read at a moment when no key is locked for
-// writing, and after that the registers show whether another process owns the
-// partition. If none does now, none did at that moment; then every committed
-// transaction on these keys had been applied, because otherwise it would hold
-// its locks.
+// For one partition, its owner reads the values at a moment when no key is
+// locked for writing, and then checks in the registers whether another process
+// owns the partition. If none does now, none did at that moment. So every
+// committed transaction on these keys had been applied then, because otherwise
+// it would hold its locks.
 //
-// Of several: each partition is read twice. If no version has changed, all
+// For several partitions, each is read twice. If no version has changed, all
 // values were present at every moment between the end of the first round and
 // the beginning of the second; the second round also checks the owners. A
 // request that fails too often takes locks and votes like one that writes.
@@ -27,7 +27,8 @@ const lockAfter = 4
 const (
 	msgRead = msgOther + iota
 	msgSession
-	// msgLeave reports that a server is shutting down: its identity follows.
+	// msgLeave reports that a server is shutting down. The payload is the
+	// server's identity.
 	msgLeave
 	// msgCount asks how many keys a partition has.
 	msgCount
@@ -40,8 +41,8 @@ type seen struct {
 	value   []byte
 }
 
-// readKeys reads keys of a partition that is here. With confirm it returns them
-// only if no other process owned the partition meanwhile.
+// readKeys reads keys of a partition here. With confirm, it returns them only
+// if no other process owned the partition meanwhile.
 func (s *shard) readKeys(keys []string, confirm bool, done func([]seen, error)) {
 	if !s.open {
 		done(nil, ErrNoOwner)
@@ -135,7 +136,7 @@ func (c *call) answerRead(keys [][]string, got [][]seen) {
 	c.finish(briefs, true)
 }
 
-// askRead reads at a partition's owner.
+// askRead asks a partition's owner to read keys.
 func (k *KV) askRead(rm RM, keys []string, again bool, done func([]seen, error)) {
 	if s := k.shards[rm]; s != nil && s.open {
 		s.readKeys(keys, again, done)

@@ -41,7 +41,7 @@ const (
 	// OpIncr adds Delta to a value that is a decimal int64, or 0 if it is
 	// absent.
 	OpIncr
-	// OpAppend appends to the value, which is empty if absent.
+	// OpAppend appends to the value; an absent value counts as empty.
 	OpAppend
 )
 
@@ -78,8 +78,8 @@ const (
 	CondValue
 )
 
-// Cond is a condition on the whole request: if one does not hold, nothing
-// happens.
+// Cond is a condition on the whole request: if one condition does not hold, the
+// request has no effect.
 type Cond struct {
 	Kind    CondKind
 	Key     string
@@ -90,10 +90,11 @@ type Cond struct {
 // Request is a transaction: conditions, then operations, in order, on any keys.
 type Request struct {
 	// Client and Seq identify the request, so that it takes effect once however
-	// often it is sent. The client has its answers to all requests below Low. A
-	// request that writes nothing needs no identity.
+	// often it is sent. Low says that the client has the answers to all its
+	// requests with lower numbers. A request that writes nothing needs no
+	// identity.
 	Client, Seq, Low uint64
-	// Within, in milliseconds, bounds the server's time.
+	// Within bounds the server's work on the request, in milliseconds.
 	Within uint64
 	Conds  []Cond
 	Ops    []Op
@@ -129,21 +130,24 @@ func (e OpError) Error() string {
 
 // OpResult is the result of an operation.
 type OpResult struct {
-	// Err is OpOK unless nothing was done. Done: its When held.
+	// Err is OpOK unless the operation failed. Done reports whether its When
+	// held.
 	Err  OpError
 	Done bool
-	// Found: the key was present before. Value is the result of an OpGet.
+	// Found reports whether the key was present before the operation. Value is
+	// the result of an OpGet.
 	Found bool
 	Value []byte
 	// Number is the sum of an OpIncr, or the new length of an OpAppend.
 	Number int64
-	// Version is that of the value that an OpGet found.
+	// Version is the version of the value that an OpGet found.
 	Version uint64
 }
 
 // Result is the answer to a Request.
 type Result struct {
-	// Held: all conditions held, and Ops has the result of each operation.
+	// Held reports whether all conditions held. If so, Ops has the result of
+	// each operation.
 	Held bool
 	Ops  []OpResult
 }
@@ -226,7 +230,7 @@ type part struct {
 	rm    RM
 	conds []Cond
 	ops   []Op
-	// at are the operations' indices in the request.
+	// at has the indices of the operations in the request.
 	at []int
 }
 
@@ -334,7 +338,7 @@ func (q *Request) encodePart(p *part) []byte {
 	return e.b
 }
 
-// decodePart decodes it, as a Request of that part alone.
+// decodePart decodes the output of encodePart as a Request of that part alone.
 func decodePart(b []byte) (*Request, bool) {
 	d := &decoder{b: b}
 	q := &Request{Client: d.u64(), Seq: d.uint(), Low: d.uint()}

@@ -30,8 +30,8 @@ func segmentNumber(s wor.Segment) uint64 { return uint64(s) & (1<<numberBits - 1
 // meta is the payload of a vote segment's Meta.
 type meta struct {
 	owner wor.Member
-	// base is the first segment that a takeover needs besides state, which is
-	// the Resource's. All segments before trimmed are trimmed.
+	// base is the first segment that a takeover needs besides state, which the
+	// Resource defines. All segments before trimmed are trimmed.
 	base, trimmed uint64
 	state         []byte
 	// room is the number of usable registers of each half; 0 means all of them.
@@ -69,19 +69,19 @@ func (e *Engine) meta(rm RM, n, nonce uint64, m *meta, size uint32) wor.Meta {
 }
 
 // A takeover decides all usable registers of some segments, so its duration
-// grows with their room. Therefore an owner begins with a small room, doubles
-// it in the next segment if the last one did not last for roomLasts, and halves
-// it if the last one lasted for roomIdles.
+// grows with their room. Therefore an owner begins with a small room. It
+// doubles the room of the next segment if the last one lasted for less than
+// roomLasts, and halves it if the last one lasted for roomIdles.
 const (
 	roomMin   = 1 << 10
 	roomLasts = 4 * time.Second
 	roomIdles = 32 * time.Second
 )
 
-// segment is a segment in which an RM here votes. Its lower half is for
-// transactions of several RMs, to whose votes other processes listen; the upper
-// half for those of this RM alone. Only the first room registers of each half
-// are used.
+// segment is a segment in which an RM here votes. The lower half is for
+// transactions of several RMs; other processes listen to the votes there. The
+// upper half is for transactions of this RM alone. Only the first room
+// registers of each half are used.
 type segment struct {
 	n     uint64
 	id    wor.Segment
@@ -89,18 +89,19 @@ type segment struct {
 	size  uint32
 	room  uint32
 	began env.Instant // when the first vote could be given there
-	// shared and own are the next free registers of the halves.
+	// shared is the next unused register of the lower half, own that of the
+	// upper half.
 	shared, own uint32
-	// taken marks the registers that were voted in.
+	// taken marks the registers in which the RM has voted.
 	taken  []uint64
 	orders uint64
 	bytes  int64
 	// pending is the number of YES votes without an outcome.
 	pending int
-	// closed: no more votes.
+	// closed: the segment takes no more votes.
 	closed bool
-	// needs has, for other RMs, the last of their segments with votes in
-	// transactions committed here. It is nil if unknown.
+	// needs has, for each other RM, the last of its segments with votes in
+	// transactions that were committed here. It is nil if unknown.
 	needs    map[RM]uint64
 	trimming bool
 }
@@ -115,7 +116,7 @@ func (e *Engine) newSegment(rm RM, n uint64, room uint32) *segment {
 		taken: make([]uint64, (size+63)/64), needs: map[RM]uint64{}}
 }
 
-// piece returns the next registers, from lo on, that may have been voted in.
+// piece returns the next registers, from lo on, in which the RM may have voted.
 func (s *segment) piece(lo uint32) (r wor.Range, ok bool) {
 	halves := []wor.Range{{Lo: 0, Hi: s.room}, {Lo: s.size / 2, Hi: s.size/2 + s.room}}
 	if s.room == s.size/2 {
@@ -134,17 +135,18 @@ func (s *segment) sharedLeft() uint32 { return s.room - s.shared }
 
 func (s *segment) ownLeft() uint32 { return s.size/2 + s.room - s.own }
 
-// tight reports whether half of its registers are used.
+// tight reports whether half of the segment's registers are used.
 func (s *segment) tight() bool { return s.sharedLeft() < s.room/2 || s.ownLeft() < s.room/2 }
 
-// half reports whether half of it is used, so that the next one should be
-// prepared.
+// half reports whether half of the segment is used, so that the next one should
+// be prepared.
 func (s *segment) half(bytesMax int64) bool { return s.tight() || s.bytes > bytesMax/2 }
 
 // firstRoom is the room of an owner's first segment.
 func (e *Engine) firstRoom() uint32 { return min(roomMin, e.opt.SegmentSize/2) }
 
-// roomAfter is the room of the segment after s, which is prepared now.
+// roomAfter returns the room of the segment after s. It is called when that
+// segment is prepared.
 func (e *Engine) roomAfter(s *segment) uint32 {
 	lasted := 2 * e.opt.Env.Clock.Now().Sub(s.began) // half of it is used
 	switch {
@@ -156,8 +158,8 @@ func (e *Engine) roomAfter(s *segment) uint32 {
 	return s.room
 }
 
-// take marks a register as voted in. It returns false if it already was, or was
-// granted to no process.
+// take marks a register as voted in. It returns false if the register was
+// marked before, or was granted to no process.
 func (s *segment) take(offset uint32) bool {
 	given := offset < s.shared || offset >= s.size/2 && offset < s.own
 	if !given || s.taken[offset/64]>>(offset%64)&1 == 1 {

@@ -28,11 +28,12 @@ const (
 var (
 	// ErrNoOwner: the owner of an RM is not known, or does not answer.
 	ErrNoOwner = errors.New("owner of a resource manager is not known")
-	// ErrBusy: there is no room for the transaction now.
+	// ErrBusy: this process or an RM has no room for the transaction now.
 	ErrBusy = errors.New("no room for a transaction now")
 )
 
-// pool has the registers of an RM elsewhere that were granted to this process.
+// pool has the registers that the owner of another process's RM has granted to
+// this process.
 type pool struct {
 	ranges  []wor.Range
 	left    int
@@ -40,7 +41,7 @@ type pool struct {
 	waiters []func(error)
 }
 
-// take takes a register.
+// take removes a register from the pool.
 func (p *pool) take() (wor.Addr, bool) {
 	if p.left == 0 {
 		return wor.Addr{}, false
@@ -77,8 +78,8 @@ func (e *Engine) Reserve(parts []Part, done func(Tx, error)) {
 	e.reserve(t, parts, done)
 }
 
-// reserve takes the missing registers: first those of RMs elsewhere, which may
-// take long, then those of RMs here.
+// reserve takes the missing registers: first those of other processes' RMs,
+// which may take long, then those of RMs here.
 func (e *Engine) reserve(t Tx, parts []Part, done func(Tx, error)) {
 	retry := func(err error) {
 		if err != nil {
@@ -117,8 +118,8 @@ func (t *Tx) has(rm RM) bool {
 	return slices.ContainsFunc(t.Slots, func(s Slot) bool { return s.RM == rm })
 }
 
-// slot takes a register for an RM, or arranges a call of retry when there may
-// be one.
+// slot takes a register for an RM. If there is none, it arranges that retry is
+// called when there may be one.
 func (e *Engine) slot(rm RM, alone bool, retry func(error)) (a wor.Addr, ok, waits bool) {
 	if c := e.chains[rm]; c != nil && c.open {
 		if a, ok = c.slot(alone); !ok {
@@ -138,7 +139,7 @@ func (e *Engine) slot(rm RM, alone bool, retry func(error)) (a wor.Addr, ok, wai
 	return a, ok, waits
 }
 
-// giveBack returns the registers of a transaction that is not begun.
+// giveBack returns the registers of a transaction that was not begun.
 func (e *Engine) giveBack(t Tx) {
 	for _, s := range t.Slots {
 		if p := &e.pools[s.RM]; !e.Owns(s.RM) && p.left > 0 && p.ranges[0].Segment == s.Addr.Segment {
@@ -148,10 +149,10 @@ func (e *Engine) giveBack(t Tx) {
 	}
 }
 
-// Granted returns the number of available registers of an RM elsewhere.
+// Granted returns the number of available registers of another process's RM.
 func (e *Engine) Granted(rm RM) int { return e.pools[rm].left }
 
-// Prefetch asks for registers of an RM elsewhere before they are needed.
+// Prefetch asks for registers of another process's RM before they are needed.
 func (e *Engine) Prefetch(rm RM) {
 	if c := e.chains[rm]; c == nil && !e.pools[rm].asking && e.pools[rm].left < GrantMax/4 {
 		e.askGrant(rm)
@@ -196,8 +197,8 @@ func (e *Engine) askGrant(rm RM) {
 	})
 }
 
-// granted adds granted registers; it drops the rest of an older segment, which
-// the owner will close soon.
+// granted adds granted registers to the pool. It drops the rest of an older
+// segment, which the owner will close soon.
 func (e *Engine) granted(rm RM, g grantAnswer) {
 	p := &e.pools[rm]
 	p.ranges = slices.DeleteFunc(p.ranges, func(r wor.Range) bool {
@@ -214,7 +215,7 @@ func (e *Engine) granted(rm RM, g grantAnswer) {
 	}
 }
 
-// handleGrant handles a request for registers.
+// handleGrant handles another process's request for registers.
 func (e *Engine) handleGrant(d *decoder, answer func([]byte)) bool {
 	rm := RM(d.u32())
 	if !d.done() || int(rm) >= e.opt.RMs {
@@ -246,7 +247,7 @@ func (e *Engine) handleGrant(d *decoder, answer func([]byte)) bool {
 	return true
 }
 
-// Route returns what is known about the owner of an RM.
+// Route returns what this process knows about the owner of an RM.
 func (e *Engine) Route(rm RM) (wor.Member, bool) {
 	r := &e.routes[rm]
 	return r.member, r.member.ID != 0
@@ -259,13 +260,14 @@ func (e *Engine) Suppose(rm RM, m wor.Member) {
 	}
 }
 
-// Owns reports whether an RM is here and open.
+// Owns reports whether this process owns an RM and the RM is open.
 func (e *Engine) Owns(rm RM) bool {
 	c := e.chains[rm]
 	return c != nil && c.open
 }
 
-// owner returns the process to ask for an RM; the zero Member if none is known.
+// owner returns the process to ask for an RM, or the zero Member if none is
+// known.
 func (e *Engine) owner(rm RM) wor.Member {
 	if e.Owns(rm) {
 		return e.opt.Self
@@ -273,7 +275,8 @@ func (e *Engine) owner(rm RM) wor.Member {
 	return e.routes[rm].member
 }
 
-// discover takes in a report about an RM: a report of a later segment wins.
+// discover records a report about an RM's owner, unless the known owner has a
+// later segment.
 func (e *Engine) discover(rm RM, r route) {
 	old := &e.routes[rm]
 	if !r.known || r.member.ID == 0 || old.known && cmp.Compare(r.last, old.last) < 0 {
@@ -308,7 +311,8 @@ func (e *Engine) notOwner(rm RM) []byte {
 	return m.b
 }
 
-// status encodes all RMs that are here, and those that are being taken over.
+// status encodes the RMs that this process owns, and those that it is taking
+// over.
 func (e *Engine) status() []byte {
 	m := encoder{[]byte{answerOK}}
 	list := func(here func(RM) bool, item func(RM)) {

@@ -10,21 +10,22 @@ import (
 )
 
 // A snapshot is a partition's state in the registers of a segment of its own.
-// It is written bucket by bucket while transactions continue: each key is as it
-// was at some moment after the Cut, and a takeover redoes the votes since the
-// Cut on top, in order. Because votes carry images, redoing one twice has the
-// same result as once.
+// The owner writes it bucket by bucket while transactions continue. Each key
+// has the value of some moment after the Cut, and a takeover redoes the votes
+// since the Cut on top, in order. Votes carry images, so redoing a vote twice
+// has the same result as once.
 
 const (
-	// chunkSize is about how long a piece of a snapshot is, in bytes, and
-	// chunksMax how many a snapshot may have.
+	// chunkSize is about the length of a piece of a snapshot, in bytes.
+	// chunksMax is the maximum number of pieces.
 	chunkSize = 256 << 10
 	chunksMax = 1 << 16
-	// chunksAhead is how many pieces are written or read at a time.
+	// chunksAhead is the number of pieces that are written or read at a time.
 	chunksAhead = 8
 )
 
-// snapshotRef locates a snapshot: it is passed to Checkpointed.
+// snapshotRef locates a snapshot. It is the state that the shard passes to
+// Checkpointed.
 type snapshotRef struct {
 	number uint64
 	chunks uint32
@@ -47,11 +48,11 @@ func (r *snapshotRef) decode(b []byte) bool {
 // snapshot describes a shard's snapshots: the last one, and those to trim when
 // the next one is valid.
 type snapshot struct {
-	// last is the highest number that was used, oldest the lowest that must not
-	// be trimmed yet.
+	// last is the highest number in use. oldest is the lowest snapshot that
+	// must not be trimmed yet.
 	last, oldest uint64
-	// keep is the limit up to which to trim, once the published base has
-	// reached base.
+	// Snapshots below keep are trimmed once the published base has reached
+	// base.
 	keep, base uint64
 	trimming   bool
 }
@@ -81,7 +82,7 @@ type saving struct {
 
 func (w *saving) segment() wor.Segment { return w.s.kv.engine.StateSegment(w.s.rm, w.number) }
 
-// allocate finds an unused number.
+// allocate allocates a segment with an unused number.
 func (w *saving) allocate(n uint64) {
 	k := w.s.kv
 	w.number = n
@@ -96,14 +97,14 @@ func (w *saving) allocate(n uint64) {
 		case err == nil:
 			w.next()
 		default:
-			// Used by an earlier owner, perhaps for a snapshot that it did not
-			// finish; or not known.
+			// An earlier owner has used this number, perhaps for a snapshot
+			// that it did not finish, or the outcome is unknown.
 			k.engine.after(k.engine.jitter(k.opt.Engine.ResolveAfter/64), func() { w.allocate(n + 1) })
 		}
 	})
 }
 
-// next fills and writes pieces, a few at a time.
+// next encodes and writes pieces, a few at a time.
 func (w *saving) next() {
 	if !w.s.open || w.failed {
 		return
@@ -129,8 +130,8 @@ func (w *saving) next() {
 	}
 }
 
-// write writes a piece. Only this process writes this segment, and each
-// register once.
+// write writes a piece. Only this process writes this segment, and it writes
+// each register once.
 func (w *saving) write() {
 	k, b, n := w.s.kv, w.chunk.b, w.chunks
 	w.chunk = encoder{}

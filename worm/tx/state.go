@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// bucketCount is the number of pieces into which a partition's keys are
-// divided: the unit in which its state is written down.
+// bucketCount is the number of buckets into which a partition's keys are
+// divided. A snapshot is written bucket by bucket.
 const bucketCount = 256
 
 // entry is the value of a key. Version is the Order of the vote of the
@@ -25,8 +25,8 @@ type write struct {
 	value   []byte
 }
 
-// redo is the effect in a YES vote: images, so that redoing it again changes
-// nothing.
+// redo is the effect in a YES vote. It holds images, so redoing it again
+// changes nothing.
 type redo struct {
 	client, seq, low uint64
 	writes           []write
@@ -63,8 +63,8 @@ type state struct {
 	buckets [bucketCount]map[string]entry
 	keys    int
 	bytes   int64
-	// deleted is the Order of the last transaction that removed a key: the
-	// version of all absent keys.
+	// deleted is the Order of the last transaction that removed a key. It is
+	// the version of all absent keys.
 	deleted  uint64
 	sessions sessions
 }
@@ -88,8 +88,8 @@ func (s *state) get(key string) (entry, bool) {
 	return e, ok
 }
 
-// version is what a read compares: it changes with every write of the key and,
-// for an absent key, with the removal of any key.
+// version returns what a read compares. It changes with every write of the key.
+// The version of an absent key also changes when any key is removed.
 func (s *state) version(key string) uint64 {
 	if e, ok := s.get(key); ok {
 		return e.version
@@ -97,7 +97,7 @@ func (s *state) version(key string) uint64 {
 	return s.deleted
 }
 
-// entryOverhead is about what a key takes besides its own bytes.
+// entryOverhead is about the memory of a key besides its own bytes.
 const entryOverhead = 96
 
 func (s *state) set(key string, e entry) {
@@ -124,8 +124,8 @@ func (s *state) remove(key string, order uint64) {
 	s.deleted = max(s.deleted, order)
 }
 
-// apply applies what a committed transaction has voted for here. Held reports
-// whether the conditions held everywhere.
+// apply applies the effect of this partition's YES vote after the transaction
+// was committed. Held reports whether the conditions held in all partitions.
 func (s *state) apply(r *redo, order uint64, held bool, brief []byte) {
 	if held {
 		for i := range r.writes {
@@ -154,7 +154,7 @@ type session struct {
 	answers     map[uint64]answered
 }
 
-// sessions has the clients in the order of their last request.
+// sessions has the clients in the order of their last requests.
 type sessions struct {
 	byClient map[uint64]*list.Element
 	order    *list.List
@@ -169,7 +169,7 @@ func (s *sessions) find(client uint64) *session {
 	return nil
 }
 
-// record stores an answer, and drops those that the client has received.
+// record stores an answer, and drops the answers that the client has received.
 func (s *sessions) record(client, seq, low uint64, a answered) {
 	el := s.byClient[client]
 	if el == nil {
@@ -213,7 +213,7 @@ func (x *session) seqs() []uint64 {
 	return out
 }
 
-// The records of a written state.
+// The records of a saved state.
 const (
 	recordEntry = iota + 1
 	recordSession
@@ -240,7 +240,7 @@ func (s *state) saveBucket(i int, e *encoder, full func()) {
 	}
 }
 
-// saveRest appends everything outside the buckets.
+// saveRest appends the records of everything outside the buckets.
 func (s *state) saveRest(e *encoder, full func()) {
 	e.u8(recordDeleted)
 	e.uint(s.deleted)

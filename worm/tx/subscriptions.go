@@ -12,9 +12,9 @@ import (
 // the current one, and earlier ones with transactions that may still be running.
 const subscriptionsMax = 3
 
-// subscriptions are to the segments in which other processes' RMs vote: to each
-// from the first register of interest on, and only while it is among the newest
-// of its RM.
+// subscriptions are the engine's subscriptions to the segments in which other
+// processes' RMs vote. The engine listens to a segment from the first register
+// of interest on, and only while the segment is among the newest of its RM.
 type subscriptions struct {
 	e    *Engine
 	open [][]subscription // by RM, the oldest first
@@ -61,7 +61,7 @@ func (s *subscriptions) start(slot Slot) subscription {
 	return subscription{r.Segment, r.Lo, stop}
 }
 
-// drop drops a segment that no longer exists.
+// drop drops a segment that was trimmed.
 func (s *subscriptions) drop(rm RM, segment wor.Segment) {
 	list := s.open[rm]
 	for i := range list {

@@ -38,8 +38,9 @@ type Recovered struct {
 	// State is the state passed to the last Checkpointed, nil if there was
 	// none.
 	State []byte
-	// Votes are the RM's YES votes in transactions committed since, in order;
-	// State may include some of them. Briefs are those of all slots.
+	// Votes are the RM's YES votes in transactions committed since that
+	// checkpoint, in order; State may include some of them. Briefs are the
+	// briefs of all slots.
 	Votes  []*Vote
 	Briefs [][][]byte
 }
@@ -50,16 +51,16 @@ type takeover struct {
 	rm   RM
 	done func(*Recovered, error)
 	c    *chain // nil until step 1 is done
-	// progress grows with every decision; since is the time of the last
+	// progress grows with every decision. since is the time of the last
 	// increase.
 	progress uint64
 	since    env.Instant
-	// over: it has failed. Decided: step 2 is done.
+	// over: the takeover has failed. decided: step 2 is done.
 	over, decided bool
-	// from is the Meta of the last segment of the previous owner.
+	// from is the Meta of the previous owner's last segment.
 	from meta
-	// next is the first segment not entered yet, todo are the pieces of entered
-	// ones that are not begun, flying counts the pieces in flight.
+	// next is the first segment not entered yet. todo has the pieces of entered
+	// segments that were not begun. flying counts the pieces in flight.
 	next    uint64
 	todo    []piece
 	flying  int
@@ -77,18 +78,17 @@ type piece struct {
 var ErrTaken = errors.New("another process owns the resource manager")
 
 // Acquire takes an RM over from any owner, including an earlier life of this
-// process, or begins its chain. Done receives what is to be redone; when the
-// Resource has redone it, the Resource calls Open. ErrTaken means that another
-// process was faster; other errors are temporary. There may be only one call
-// per RM at a time.
+// process, or begins its chain. Done receives what the Resource must redo
+// before it calls Open. ErrTaken means that another process was faster; other
+// errors are temporary. Only one call per RM may run at a time.
 func (e *Engine) Acquire(rm RM, done func(*Recovered, error)) { e.acquire(rm, false, done) }
 
 // errStirred reports a segment that was not known when the takeover was begun:
 // another process is active.
 var errStirred = errors.New("the resource manager has a new segment")
 
-// acquire is Acquire; with still it ends with errStirred in that case, before
-// it has changed anything.
+// acquire is Acquire. With still, it ends with errStirred, before it has
+// changed anything, if it finds a segment that was not known before.
 func (e *Engine) acquire(rm RM, still bool, done func(*Recovered, error)) {
 	before := e.routes[rm]
 	t := &takeover{e: e, rm: rm, done: done}
@@ -115,7 +115,7 @@ func (t *takeover) advanced() {
 	t.since = t.e.opt.Env.Clock.Now()
 }
 
-// fail ends it, once.
+// fail ends the takeover, once.
 func (t *takeover) fail(err error) {
 	if t.over {
 		return
@@ -128,7 +128,8 @@ func (t *takeover) fail(err error) {
 // Forgo records that an acquired RM will not be opened.
 func (e *Engine) Forgo(rm RM) { e.taking[rm] = nil }
 
-// Taking is the number of takeovers here that made progress within that time.
+// Taking returns the number of takeovers here that made progress within the
+// given time.
 func (e *Engine) Taking(within time.Duration) int {
 	n, now := 0, e.opt.Env.Clock.Now()
 	for _, t := range e.taking {
@@ -139,9 +140,8 @@ func (e *Engine) Taking(within time.Duration) int {
 	return n
 }
 
-// unless continues a takeover, but not if another one has begun after it, which
-// would make its work useless. The report of another takeover is only a hint,
-// not a proof.
+// unless continues a takeover, unless another takeover has begun after it and
+// made it useless. The report of another takeover is only a hint, not a proof.
 func (t *takeover) unless(next func()) {
 	if t.over {
 		return
@@ -291,8 +291,8 @@ func (t *takeover) enter(n uint64) {
 	})
 }
 
-// roomOf reads the room of an allocated segment; 0, which means all, if it
-// cannot be read.
+// roomOf reads the room of an allocated segment. If it cannot read it, it
+// returns 0, which means all registers.
 func (e *Engine) roomOf(rm RM, n uint64, done func(uint32, error)) {
 	e.opt.Space.Stat(e.voteSegment(rm, n), 0, func(m wor.Meta, err error) {
 		x := meta{}
@@ -311,7 +311,7 @@ func (t *takeover) decidePiece(s *segment, r wor.Range) {
 			return
 		}
 		if errors.Is(err, wor.ErrTrimmed) || err == nil && errors.Is(cells[0].Err, wor.ErrTrimmed) {
-			// Another process has continued from here, and trimmed.
+			// Another process has taken over from here, and has trimmed.
 			t.fail(ErrTaken)
 			return
 		}
@@ -346,8 +346,8 @@ func (t *takeover) decidePiece(s *segment, r wor.Range) {
 	})
 }
 
-// fill captures a range, writes the values that must be adopted, and NO
-// elsewhere. Anything that fails is left to the next attempt.
+// fill captures a range, writes the values that must be adopted, and writes NO
+// to the other registers. If something fails, the next attempt does the rest.
 func (t *takeover) fill(r wor.Range, done func(error)) {
 	e := t.e
 	no := (&Vote{Brief: []byte(ReasonClosed)}).encode()
@@ -425,7 +425,7 @@ func (t *takeover) resolve() {
 	}
 }
 
-// finish hands over the committed votes, if this process is still the owner.
+// finish returns the committed votes, if this process is still the owner.
 func (t *takeover) finish() {
 	t.c.confirm(func(err error) {
 		switch {
@@ -450,7 +450,7 @@ func (t *takeover) handOver() {
 		}
 	}
 	for n := t.from.trimmed; n < t.from.base; n++ {
-		// What was committed there is not known here.
+		// This process does not know what was committed there.
 		s := t.e.newSegment(t.rm, n, 0)
 		s.closed, s.needs = true, nil
 		t.c.old = append(t.c.old, s)
@@ -463,9 +463,9 @@ func (t *takeover) handOver() {
 	t.done(r, nil)
 }
 
-// Open begins to vote for an acquired RM, and calls done when it does. It
-// returns false if another process has taken the RM since. If one does so
-// later, the Engine calls Lost of the Resource and not done.
+// Open makes an acquired RM vote, and calls done when it does. It returns false
+// if another process has already taken the RM. If that happens later, the
+// Engine calls Lost of the Resource instead of done.
 func (e *Engine) Open(rm RM, done func()) bool {
 	c := e.chains[rm]
 	if c == nil || c.dead || c.cur != nil {

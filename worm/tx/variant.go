@@ -28,7 +28,7 @@ const (
 	F2
 )
 
-// learning is how processes learn the outcome.
+// learning is the way in which processes learn the outcome.
 type learning uint8
 
 const (
@@ -40,7 +40,7 @@ const (
 // policy describes a variant.
 type policy struct {
 	name string
-	// manager: a TM asks the RMs. Ahead: registers are captured in advance.
+	// manager: a TM asks the RMs. ahead: the RMs capture registers in advance.
 	manager, ahead bool
 	learn          learning
 	delays         int
@@ -55,7 +55,7 @@ var policies = [...]policy{
 	F2: {"F2", false, true, byEveryone, 2},
 }
 
-// Valid reports whether it is one of the six.
+// Valid reports whether v is one of the six variants.
 func (v Variant) Valid() bool { return v >= A8 && v <= F2 }
 
 // Delays is the number of message delays until all RMs know the outcome.

@@ -57,8 +57,9 @@ type Vote struct {
 	// Slots are the transaction's.
 	Order uint64
 	Slots []Slot
-	// Brief is what all participants learn with the vote: a result or, with NO,
-	// a reason. Redo is what the RM needs to finish after its owner's death.
+	// Brief is sent to all participants with the vote: a result or, with NO, a
+	// reason. Redo is what the RM needs to finish the transaction after its
+	// owner's death.
 	Brief, Redo []byte
 }
 
@@ -119,7 +120,7 @@ const (
 	// ReasonRolled: the RM was asked to vote in a segment that it had closed
 	// when it moved on to the next one. The RM can be asked again there.
 	ReasonRolled = "rolled"
-	// ReasonTrimmed: the segment is gone, and the vote with it. If the
+	// ReasonTrimmed: the segment was trimmed, and the vote with it. If the
 	// transaction was committed, all its RMs had recorded that before.
 	ReasonTrimmed = "trimmed"
 	// ReasonLimit: the vote would be too long.
@@ -129,11 +130,12 @@ const (
 // Outcome is the outcome of a transaction.
 type Outcome struct {
 	Commit bool
-	// Unknown: votes are trimmed, and no RM here has a part in the transaction.
-	// It is finished, whatever its outcome.
+	// Unknown: votes were trimmed, and no RM here has a part in the
+	// transaction. The transaction is finished, but its outcome is not known
+	// here.
 	Unknown bool
-	// Briefs has the brief of each slot that was known when the outcome was;
-	// for a commit, of all slots.
+	// Briefs has the briefs of the slots that were known when the outcome was
+	// determined; for a commit, those of all slots.
 	Briefs [][]byte
 }
 

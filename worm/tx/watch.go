@@ -13,24 +13,25 @@ import (
 // A takeover takes as long as the machines need for it, which may exceed any
 // fixed timeout. If the other servers took the partition over again meanwhile,
 // each time with one more segment to decide, ownership would move back and
-// forth forever, all the more the slower the machines are. So a server that is
-// taking over reports that, and its progress, to servers that ask whether it
-// lives; they leave the partition alone as long as there is progress. A
-// takeover ends as soon as it learns that another server was faster. And a
-// server that loses a partition waits longer each time that happens, which ends
-// any remaining oscillation.
+// forth forever; slower machines make that more likely. So a server that is
+// taking over reports that, and its progress, to servers that ask whether it is
+// alive. They leave the partition alone as long as there is progress. A
+// takeover ends as soon as it learns that another server was faster. A server
+// that loses a partition also waits longer each time before it takes the
+// partition again, which ends any remaining oscillation.
 
 const (
 	// takeoversMax bounds the advancing takeovers of a server at one time: the
 	// first ones finish sooner, and other servers may do the rest.
 	takeoversMax = 4
-	// asksMax bounds the unanswered questions to one server, and askFor, in
-	// FailAfters, how long each is kept: late answers count, too.
+	// asksMax bounds the unanswered questions to one server. askFor, in units
+	// of FailAfter, is how long a question waits for its answer: late answers
+	// count too.
 	asksMax, askFor = 8, 8
 	// strikesMax bounds how often the patience doubles. A strike is dropped
-	// after strikeFor FailAfters.
+	// after strikeFor times FailAfter.
 	strikesMax, strikeFor = 5, 16
-	// slowMax bounds, in FailAfters, the expected time of answers.
+	// slowMax bounds the expected time of answers, in units of FailAfter.
 	slowMax = 8
 )
 
@@ -41,10 +42,10 @@ type watch struct {
 	// reported that it is leaving.
 	asks []int
 	gone []env.Instant
-	// took is about the longest recent time of an answer.
+	// took is about the longest recent response time.
 	took time.Duration
-	// For each partition: heard is when it was last known to have an owner,
-	// progress the progress of its takeover then.
+	// For each partition, heard is the time when it was last known to have an
+	// owner, and progress is the progress of its takeover then.
 	heard    []env.Instant
 	progress []mark
 	strikes  []strike
@@ -57,7 +58,7 @@ type mark struct {
 	at   uint64
 }
 
-// strike counts how often a partition was lost to another server.
+// strike counts how often this server has lost a partition to another one.
 type strike struct {
 	n    int
 	last env.Instant
@@ -105,18 +106,18 @@ func (w *watch) learn(from wor.Member, s *Standing) {
 	}
 }
 
-// alive records that a partition has, or may well have, an owner.
+// alive records that a partition has an owner, or may well have one.
 func (w *watch) alive(rm RM) { w.heard[rm] = w.k.now() }
 
-// lost records that another server has a partition that this one had or was
-// taking over.
+// lost records that another server has taken a partition that this server owned
+// or was taking over.
 func (w *watch) lost(rm RM) {
 	s := &w.strikes[rm]
 	s.n, s.last = min(s.standing(w.k.now(), w.k.opt.FailAfter)+1, strikesMax), w.k.now()
 	w.alive(rm)
 }
 
-// standing is the number of strikes that still count.
+// standing returns the number of strikes that still count.
 func (s *strike) standing(now env.Instant, failAfter time.Duration) int {
 	return max(0, s.n-int(now.Sub(s.last)/(strikeFor*failAfter)))
 }
@@ -127,9 +128,9 @@ func (w *watch) abandoned(rm RM) bool {
 	return w.k.now().Sub(w.heard[rm]) > w.patience(rm)
 }
 
-// patience is how long a partition may be without an owner before this server
-// takes it: the servers take turns, so that only one acts. It is longer where
-// answers take long, or if the partition has moved back and forth.
+// patience returns how long a partition may be without an owner before this
+// server takes it. The servers take turns, so that only one acts. The patience
+// is longer if answers take long, or if the partition has moved back and forth.
 func (w *watch) patience(rm RM) time.Duration {
 	base := w.base()
 	turn := time.Duration(w.turn(rm, w.k.opt.Engine.Self.ID))
@@ -142,7 +143,8 @@ func (w *watch) base() time.Duration {
 	return max(o.FailAfter, min(4*w.took, slowMax*o.FailAfter))
 }
 
-// turn is the number of servers whose turn is before that one's.
+// turn returns how many servers come before the given one in the partition's
+// order.
 func (w *watch) turn(rm RM, id wor.ServerID) int {
 	n := len(w.k.opt.Servers)
 	return (w.server(id) - int(rm)%n + n) % n
@@ -153,9 +155,9 @@ func (w *watch) server(id wor.ServerID) int {
 	return slices.IndexFunc(w.k.opt.Servers, func(m wor.Member) bool { return m.ID == id })
 }
 
-// leave records that a server leaves: its partitions are abandoned. The first
-// of the other servers in turn takes them at once, the next one if it sees no
-// takeover by the first.
+// leave records that a server is leaving, so that its partitions are abandoned.
+// The first of the other servers in turn takes them at once; the next one takes
+// them if it sees no takeover by the first.
 func (w *watch) leave(id wor.ServerID) {
 	i := w.server(id)
 	if i < 0 {
