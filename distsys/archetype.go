@@ -49,9 +49,9 @@ type Section[S any] struct {
 // Blocked is what a section returns if an await is false.
 func Blocked() (Label, error) { return 0, ErrBlocked }
 
-// Invariant is a compiled invariant over the state of one instance. Holds is
-// evaluated on the state that a section is about to commit, as part of the
-// section; it must only read.
+// Invariant is a compiled invariant over the state of one instance. The engine
+// evaluates Holds as part of a section, on the state that the section is about
+// to commit. Holds must only read.
 type Invariant[S any] struct {
 	Name  string
 	Place string
@@ -64,25 +64,29 @@ type Var struct {
 	Value value.Value
 }
 
-// Archetype is the code of an archetype whose variables are an S. Generated
-// code makes one per set of constants; it is immutable.
+// Archetype is the code of an archetype whose variables have the type S.
+// Generated code builds one Archetype for each set of constants. It is
+// immutable.
 type Archetype[S any] struct {
 	Name     string
 	Sections []Section[S] // the first is where an instance starts
-	// Init sets the variables to their initial values. S holds what New was
-	// given (self, parameters). Nil: there is nothing to set. Init runs as a
-	// section: it may choose, and an empty choice blocks it.
+	// Init sets the variables to their initial values. S holds what the caller
+	// passed to New (self, parameters). Nil means that there is nothing to set.
+	// Init runs as a section: it may make choices, and a choice from an empty
+	// set blocks it.
 	Init func(s *S, tx *Tx) error
-	// Crash says how an instance goes on after a crash. Nil: the archetype has
-	// no crash, and a process that ends takes the instance with it.
+	// Crash describes how an instance continues after a crash. Nil means that
+	// the specification has no crash for this archetype; the instance then ends
+	// with its process.
 	Crash *Crash[S]
 	// Invariants are checked before each commit, in order.
 	Invariants []Invariant[S]
 	// Vars lists the variables in the order of their declaration, for traces
-	// and error messages. Nil: none are shown.
+	// and error messages. If it is nil, traces and messages show no variables.
 	Vars func(s *S) []Var
-	// Where is called while a *value.Error unwinds a section, before its
-	// functions are left. It returns the places in the specification that are
-	// being evaluated, innermost first. Nil: only the label's place is known.
+	// Where is called while a *value.Error unwinds a section, before the
+	// section's functions have returned. It returns the places in the
+	// specification that are being evaluated, innermost first. If Where is nil,
+	// only the place of the label is known.
 	Where func() []string
 }

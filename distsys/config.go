@@ -45,7 +45,7 @@ type Config struct {
 	Resources map[string]Supply   `json:"resources,omitempty"`
 	Nodes     map[string][]Member `json:"nodes"`
 	// TrustNetwork allows mailboxes and monitors to listen on addresses other
-	// than loopback, although peers are not authenticated.
+	// than loopback even though peers are not authenticated.
 	TrustNetwork bool `json:"trustNetwork,omitempty"`
 }
 
@@ -75,22 +75,24 @@ const (
 	KindVariable = "variable"
 	// KindConstant always reads as Value.
 	KindConstant = "constant"
-	// KindDummy is KindConstant that takes writes without effect.
+	// KindDummy is like KindConstant, but writes are allowed and have no
+	// effect.
 	KindDummy = "dummy"
 	// KindQueue is a queue of the node: Capacity, Distinct.
 	KindQueue = "queue"
-	// KindEach is, for each index, a resource of its own like Like.
+	// KindEach makes a separate resource, described by Like, for each index.
 	KindEach = "each"
 )
 
-// Supply is a resource, by its kind; which other fields there are depends on
-// it.
+// Supply describes a resource. Kind determines which other fields must be
+// present.
 type Supply struct {
 	Kind     string `json:"kind"`
 	Mode     string `json:"mode,omitempty"` // "strict" or "relaxed"
 	Capacity int    `json:"capacity,omitempty"`
 	Window   int    `json:"window,omitempty"`
-	// Distinct makes sets of mailboxes and queues: a message is not there twice.
+	// Distinct makes mailboxes and queues behave as sets: they hold each message
+	// at most once.
 	Distinct bool     `json:"distinct,omitempty"`
 	Of       string   `json:"of,omitempty"`
 	Interval Duration `json:"interval,omitempty"`
@@ -126,8 +128,8 @@ type Text struct {
 // IsZero reports whether no value is given.
 func (t Text) IsZero() bool { return !t.set }
 
-// UnmarshalJSON reads a string with a TLA+ value; numbers and truth values
-// may be given as such.
+// UnmarshalJSON reads a string that holds a TLA+ value. Numbers and booleans
+// may also be given as JSON numbers and booleans.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	switch {
@@ -154,7 +156,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	if !t.set {
 		return []byte("null"), nil
 	}
-	// The calling encoder decides whether << and >> are escaped.
+	// The calling encoder decides whether to escape << and >>.
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -385,8 +387,8 @@ func (c *Config) Check(sys *System) error {
 	return errors.Join(f...)
 }
 
-// lossy are the mailboxes that may lose messages, as a process that crashes sends
-// to them or reads them.
+// lossy returns the mailboxes that may lose messages because a process that
+// crashes sends to them or reads from them.
 func (c *Config) lossy(sys *System) map[string]bool {
 	out := map[string]bool{}
 	for _, members := range c.Nodes {
@@ -438,8 +440,8 @@ func (c *Config) checkMember(f *faults, at string, p Member, t Template) {
 	}
 }
 
-// checkLosses checks that a crash of the node does to the resources of an instance
-// what the specification says.
+// checkLosses checks that the loss that the specification assigns to each resource
+// of an instance is the loss that a crash of the node causes.
 func (c *Config) checkLosses(f *faults, at string, p Member, t Template) {
 	for _, param := range t.Params {
 		s, ok := c.Resources[p.Refs[param.Name]]
@@ -479,8 +481,8 @@ func (c *Config) checkLosses(f *faults, at string, p Member, t Template) {
 	}
 }
 
-// Survives reports whether instances on a node survive crashes, so that it needs a
-// journal.
+// Survives reports whether instances on a node survive crashes. If so, the node
+// needs a journal.
 func (c *Config) Survives(sys *System, node string) bool {
 	for _, p := range c.Nodes[node] {
 		if t, err := sys.Template(p.Archetype); err == nil && t.Crashes {

@@ -9,25 +9,26 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Crash says how an instance goes on when its process was killed and started
-// again. Its durable variables are kept in Options.Journal, which it needs.
+// Crash describes how an instance continues after its process was killed and
+// started again. The journal in Options.Journal, which is required, stores the
+// instance's durable variables.
 //
-// Whatever others can see of a section waits until the journal has the durable
-// variables as the section, and all before it, left them. A section that
-// touches no resource and prints nothing does not wait, so that one sync of the
-// disk may serve many.
+// The effects of a section become visible to other instances only once the
+// journal holds the durable variables as that section and all earlier ones left
+// them. A section that touches no resource and prints nothing does not wait, so
+// that one disk sync can serve many sections.
 type Crash[S any] struct {
-	// Recover is where an instance goes on after a crash.
+	// Recover is the label at which an instance continues after a crash.
 	Recover Label
 	// Durable are the variables that survive, in the order of their declaration.
 	Durable []Durable[S]
-	// Changed returns which of Durable were assigned since it was called last,
-	// as a set of bits: bit i stands for Durable[i], and bit 63 for all from 63
-	// on.
+	// Changed returns the subset of Durable assigned since the last call to
+	// Changed, as a bit set: bit i stands for Durable[i], and bit 63 for all
+	// from 63 on.
 	Changed func(s *S) uint64
-	// Restart gives the other variables first values, as Init does. S holds
-	// what New was given, and the durable variables. Nil: there is nothing to
-	// set.
+	// Restart gives the other variables their first values, as Init does. S
+	// holds what the caller passed to New, and the durable variables. Nil means
+	// that there is nothing to set.
 	Restart func(s *S, tx *Tx) error
 }
 
@@ -39,45 +40,49 @@ type Durable[S any] struct {
 	Set  func(s *S, v value.Value)
 }
 
-// Journal keeps the durable variables of the instances of a node. Package
-// durable has one on a disk. It is safe for concurrent use.
+// Journal stores the durable variables of a node's instances. Package durable
+// implements it on a disk. It is safe for concurrent use.
 type Journal interface {
 	// Life is the number of the node's life, from 1.
 	Life() uint64
-	// Recall returns what the lives before left of an instance, nil where they
-	// left nothing. The instance "" has the variables that instances share. What
-	// it returns must not be changed.
+	// Recall returns what earlier lives of the node stored for an instance, or
+	// nil if they stored nothing. The instance "" holds the variables that
+	// instances share. The caller must not modify the result.
 	Recall(instance string) *Kept
-	// Append queues what a section changed, behind all that was appended
-	// before, and returns its number. It does not wait for the disk.
+	// Append queues the changes of a section, behind everything appended
+	// before, and returns the record's number. It does not wait for the disk.
 	Append(instance string, k Kept) (uint64, error)
-	// Durable reports whether number n and all before it are on the disk. If
-	// not, it wakes w when that is worth another question. An error is final.
+	// Durable reports whether record n and all records before it are on the
+	// disk. If they are not, Durable wakes w when the caller should ask again.
+	// An error is final.
 	Durable(n uint64, w env.Waker) (bool, error)
 }
 
-// Kept is what a Journal has of an instance.
+// Kept is the journal's record of an instance.
 type Kept struct {
-	// Life and N say after which section: the N-th of that life.
+	// Life and N identify the section whose state this is: the N-th section of
+	// that life.
 	Life, N uint64
 	// Done reports that the instance has ended. It does not start again.
 	Done bool
-	// Vars are the durable variables; in Append, those that were assigned.
+	// Vars are the durable variables. In a call of Append, they are only the
+	// variables that the section assigned.
 	Vars []Var
-	// Shared are, in Append, variables that the section has changed and that
-	// instances share. They become durable with Vars, all or none.
+	// Shared are the variables that the section changed and that instances
+	// share; only Append uses it. The journal makes Shared and Vars durable
+	// atomically.
 	Shared []Var
 }
 
-// Lasting is a Resource that survives a crash: the journal keeps its value.
+// Lasting is a Resource that survives a crash: the journal stores its value.
 type Lasting interface {
 	Resource
-	// Changed returns what the section has changed, as variables with names of
-	// their own in the node. It is called once, before Commit.
+	// Changed returns what the section has changed, as variables whose names
+	// are unique in the node. The engine calls it once, before Commit.
 	Changed(tx *Tx) []Var
 }
 
-// allChanged is the answer of Changed for all variables.
+// allChanged is the result of Changed that stands for all variables.
 const allChanged = ^uint64(0)
 
 // changes returns the durable variables that are in the set.
@@ -91,7 +96,7 @@ func (c *Crash[S]) changes(s *S, changed uint64) []Var {
 	return out
 }
 
-// recall sets the durable variables to what is kept.
+// recall sets the durable variables to the values in the journal.
 func (c *Crash[S]) recall(s *S, k *Kept) error {
 	kept := make(map[string]value.Value, len(k.Vars))
 	for _, v := range k.Vars {
@@ -115,12 +120,12 @@ func (c *Crash[S]) recall(s *S, k *Kept) error {
 	return nil
 }
 
-// lagMax is how many records of an instance may wait for the disk before its
-// sections wait, too.
+// lagMax is the number of an instance's records that may wait for the disk.
+// Once that many wait, private sections wait for the disk too.
 const lagMax = 64
 
-// changed returns what the section that is about to commit has changed, and whether
-// the journal has to keep it.
+// changed returns the changes of the section that is about to commit, and whether
+// the journal must record them.
 func (e *engine) changed() (k Kept, keep bool, err error) {
 	if e.opt.Journal == nil {
 		return k, false, nil
@@ -137,9 +142,9 @@ func (e *engine) changed() (k Kept, keep bool, err error) {
 	return k, keep || k.Done || len(k.Shared) > 0, err
 }
 
-// keep queues what the section has changed. From then on the section cannot be
-// aborted: it takes effect, or the instance ends. A value that no journal can hold,
-// such as an infinite set, is an error of the section.
+// keep queues the changes of the section for the journal. After that the section
+// cannot be aborted: it takes effect, or the instance ends. A value that a journal
+// cannot store, such as an infinite set, is an error of the section.
 func (e *engine) keep(k Kept) (err error) {
 	var n uint64
 	if cerr := value.Catch(func() { n, err = e.opt.Journal.Append(e.name, k) }); cerr != nil {
@@ -153,8 +158,8 @@ func (e *engine) keep(k Kept) (err error) {
 	return nil
 }
 
-// settled reports whether everything that the section depends on is durable, or
-// nothing of the section can be seen.
+// settled reports whether the section may take effect: everything that it
+// depends on is durable, or other instances cannot see its effects.
 func (e *engine) settled() (bool, error) {
 	if e.lag == 0 {
 		return true, nil
@@ -173,7 +178,8 @@ func (e *engine) settled() (bool, error) {
 	return durable, nil
 }
 
-// private reports whether nobody sees that the section commits.
+// private reports whether the section's commit is invisible outside of the
+// instance.
 func (e *engine) private() bool {
 	return len(e.tx.joined) == 0 && len(e.tx.printed) == 0 && e.next >= 0
 }

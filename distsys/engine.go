@@ -21,11 +21,11 @@ type Status uint8
 const (
 	// Running: call Step again.
 	Running Status = iota
-	// Waiting: call Step again after the function given to Notify was called.
-	// Calling Step earlier does no harm.
+	// Waiting: call Step again once the engine has called the function given to
+	// Notify. Calling Step earlier does no harm.
 	Waiting
 	// Finished: the instance is done, has failed, or was stopped; Err returns
-	// which.
+	// the reason.
 	Finished
 )
 
@@ -35,7 +35,7 @@ type code interface {
 	accept()
 	vars() []Var
 	// changes returns the durable variables that the attempt assigned, and
-	// whether the journal has to know of it.
+	// whether the journal must record the section.
 	changes() ([]Var, bool)
 	labelName(pc Label) string
 	place(pc Label) string
@@ -87,8 +87,9 @@ type engine struct {
 	answered *env.Signal // a pending pre-commit is worth another question
 	timer    env.Timer
 
-	// Of an archetype that crashes: the journal's number of the last record, how
-	// many may be not durable yet, and what the lives before have left.
+	// For an archetype that survives crashes: the number of the last journal
+	// record, how many records may not be durable yet, and what earlier lives
+	// stored.
 	ticket uint64
 	lag    int
 	kept   *Kept
@@ -140,11 +141,12 @@ func (e *engine) woken() {
 	}
 }
 
-// Name is the archetype and self.
+// Name is the name of the archetype with its self, as in "AServer(1)".
 func (e *engine) Name() string { return e.name }
 
-// Notify calls f when Step is worth calling after it returned Waiting. F must
-// meet the requirements on Wake. It is for callers that drive Step themselves.
+// Notify sets a function that the engine calls when it is worth calling Step
+// again after Step returned Waiting. F must meet the requirements on Wake.
+// Notify is for callers that drive Step themselves.
 func (e *engine) Notify(f func()) { e.notify.Store(&f) }
 
 // Err returns the error with which the instance ended: nil for the label Done.
@@ -159,8 +161,8 @@ func (e *engine) Stop() {
 	e.woken()
 }
 
-// Close stops the instance and waits until Run has returned. It cannot be run
-// again.
+// Close stops the instance and waits until Run has returned. A closed instance
+// cannot run again.
 func (e *engine) Close() error {
 	e.closed.Store(true)
 	e.Stop()
@@ -170,8 +172,9 @@ func (e *engine) Close() error {
 	return nil
 }
 
-// leave is interrupt for an instance that does not go on: a section that waits for
-// the journal is given up, as a crash would do it, before anybody has seen it.
+// leave is like interrupt, for an instance that will not continue: it aborts a
+// section that waits for the journal, as a crash would, before any other instance
+// has seen the section.
 func (e *engine) leave() {
 	if e.phase == syncing {
 		e.tx.abort()
@@ -188,7 +191,8 @@ func (e *engine) restart() {
 	e.backoff.Reset()
 }
 
-// interrupt leaves the current section, so that the instance is at its label.
+// interrupt leaves the current section and returns the instance to its label. A
+// section that waits for the journal stays, because it may already be durable.
 func (e *engine) interrupt() {
 	switch e.phase {
 	case syncing:
@@ -201,7 +205,7 @@ func (e *engine) interrupt() {
 	}
 }
 
-// rest goes to ready, with nothing watched and no timer running.
+// rest returns the engine to the phase ready, without watches or timers.
 func (e *engine) rest() {
 	e.phase, e.armed, e.conflict = ready, false, false
 	e.explore.reset()
@@ -220,7 +224,8 @@ func (e *engine) rest() {
 // Run returns ErrClosed. It uses the calling goroutine and starts no other.
 func (e *engine) Run(ctx context.Context) error {
 	if !e.running.TryLock() {
-		// Close holds the lock while it ends the instance: nothing runs then.
+		// Close holds running while it ends the instance, so no section runs
+		// then.
 		if e.closed.Load() {
 			return ErrClosed
 		}
@@ -292,8 +297,8 @@ func (e *engine) Step() Status {
 	return e.attempt()
 }
 
-// await waits for the journal. A caller who stops the instance does not wait: the
-// section goes on in the next Run.
+// await waits for the journal. If the caller stops the instance, await returns at
+// once, and the next Run continues the section.
 func (e *engine) await() Status {
 	if e.stop.Load() || e.closed.Load() {
 		return Finished
@@ -338,8 +343,9 @@ func (e *engine) advanceCommit() Status {
 	}
 }
 
-// commit writes the section to the trace, so that every section that others can
-// have seen is in it, and then to the journal.
+// commit writes the section to the trace and then to the journal. This order
+// ensures that the trace contains every section that other instances can have
+// seen.
 func (e *engine) commit() Status {
 	k, keep, err := e.changed()
 	if err != nil {
@@ -363,7 +369,7 @@ func (e *engine) commit() Status {
 	return e.settle()
 }
 
-// settle makes the section take effect once the journal permits it.
+// settle makes the section take effect as soon as the journal permits it.
 func (e *engine) settle() Status {
 	switch settled, err := e.settled(); {
 	case err != nil:
@@ -446,7 +452,7 @@ func (e *engine) fail(err error) Status {
 	return Finished
 }
 
-// tryNext goes on after a blocked attempt.
+// tryNext continues after a blocked attempt.
 func (e *engine) tryNext(err error) Status {
 	e.phase = ready
 	e.conflict = e.conflict || errors.Is(err, ErrContended)
@@ -484,8 +490,8 @@ func (e *engine) sleep() Status {
 	return Waiting
 }
 
-// pause makes the next sleep end after a while, or when a watched resource
-// changes.
+// pause makes the next sleep end after the backoff time, or when a watched
+// resource changes.
 func (e *engine) pause() {
 	if e.timer != nil {
 		e.timer.Stop()
@@ -497,9 +503,9 @@ func (e *engine) pause() {
 	e.counts.add(&e.counts.pauses)
 }
 
-// record writes the section to the trace. Aborted is empty for a section about
-// to commit, and kept says whether the journal will have it. A variable that cannot
-// be written as text is an error.
+// record writes the section to the trace. Aborted is empty for a section that is
+// about to commit; kept says whether the journal will record it. A variable that
+// cannot be written as text is an error.
 func (e *engine) record(aborted string, kept bool) (err error) {
 	if cerr := value.Catch(func() { err = e.recordEvent(aborted, kept) }); cerr != nil {
 		return cerr

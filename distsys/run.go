@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Run runs processes, each in a goroutine of its own, until all have ended. The
-// first that fails stops the others. It returns the errors of those that
-// failed, but not of those that were stopped because of it; or the context's
-// error.
+// Run runs each process in its own goroutine until all have ended. The first
+// process that fails stops the others. Run returns the errors of the processes
+// that failed, but not of those that were stopped because of a failure; if none
+// failed, it returns the context's error.
 func Run(ctx context.Context, procs ...Process) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -4,7 +4,7 @@ package distsys
 
 import "github.com/ashlar-dev/ashlar/tla/value"
 
-// AsIs is the Shape of what stays a value.Value.
+// AsIs is the identity Shape: the value remains a value.Value.
 func AsIs() Shape[value.Value] {
 	id := func(v value.Value) value.Value { return v }
 	return Shape[value.Value]{To: id, From: id}

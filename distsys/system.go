@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Process is an Instance of some archetype, for code that runs many.
+// Process is an Instance of any archetype, for code that runs several.
 type Process interface {
 	// Name is the archetype and self, as in "AServer(1)".
 	Name() string
@@ -22,8 +22,8 @@ type Process interface {
 	Metrics() Metrics
 }
 
-// System is the description that generated code gives of itself: the link
-// between a compiled specification and a configuration.
+// System is the description that generated code provides of itself. It connects
+// a compiled specification with a configuration.
 type System struct {
 	Name       string // the module's
 	Archetypes []Template
@@ -35,25 +35,26 @@ type Param struct {
 	Ref  bool
 	// Indices is the number of [_] after a ref parameter.
 	Indices int
-	// Relaxed reports that a relaxed mailbox is sound for this parameter: in no
-	// section can anything fail or block after a write to it, and none
-	// writes it twice. NotRelaxed is the reason where it is not.
+	// Relaxed reports that relaxed mailboxes are sound for this parameter: in
+	// every section, nothing can fail or block after a write to it, and no
+	// section writes it twice. If they are not sound, NotRelaxed is the reason.
 	Relaxed    bool
 	NotRelaxed string
-	// Crash is what a crash of the process does to what stands behind a ref
-	// parameter of an archetype that crashes.
+	// Crash describes what a crash of the process does to the resource behind a
+	// ref parameter, for an archetype that survives crashes.
 	Crash Loss
 }
 
-// Loss is what a crash of a process does to a resource, in the specification.
+// Loss describes the effect of a process's crash on a resource, in the
+// specification.
 type Loss uint8
 
 const (
 	// Keeps: nothing is lost.
 	Keeps Loss = iota
-	// Starts: it has the value again with which the process started.
+	// Starts: the resource returns to its value at the start of the process.
 	Starts
-	// Clears: the messages are lost that the process has not read.
+	// Clears: messages that the process has not read are lost.
 	Clears
 )
 
@@ -61,13 +62,14 @@ const (
 type Template struct {
 	Name   string
 	Params []Param
-	// Crashes reports that instances survive crashes. They need a journal.
+	// Crashes reports that instances survive crashes and so need a journal.
 	Crashes bool
-	// New makes an instance. Callers use Spawn, which checks the arguments.
+	// New makes an instance. Callers use Spawn instead, which checks the
+	// arguments.
 	New func(s Spawn) (Process, error)
 }
 
-// Spawn is what an instance is made from.
+// Spawn holds the arguments from which a Template makes an instance.
 type Spawn struct {
 	Self    value.Value
 	Values  map[string]value.Value // of the value parameters
@@ -75,11 +77,11 @@ type Spawn struct {
 	Options Options
 }
 
-// Ref is the named ref parameter, bound.
+// Ref returns the named ref parameter with its resource.
 func (s Spawn) Ref(name string) Ref { return NewRef(name, s.Refs[name]) }
 
-// Spawn makes an instance, after checking that exactly the parameters are
-// given.
+// Spawn makes an instance after checking that s provides exactly the
+// archetype's parameters.
 func (t Template) Spawn(s Spawn) (Process, error) {
 	var wrong []string
 	known := map[string]bool{}

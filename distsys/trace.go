@@ -14,8 +14,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// TraceDir is the environment variable that names the directory for trace
-// files; generated main programs open it.
+// TraceDir is the name of the environment variable that holds the directory for
+// trace files. Generated main programs read it.
 const TraceDir = "ASHLAR_TRACE_DIR"
 
 // Trace is the trace file of one instance: a Recorder that writes each line at
@@ -29,12 +29,12 @@ type Trace struct {
 
 var _ Recorder = (*Trace)(nil)
 
-// tracesMax bounds the runs of one instance that leave files in one directory.
+// tracesMax bounds the number of trace files of one instance in one directory.
 const tracesMax = 10_000
 
-// OpenTrace makes a new file for an instance: trace-ARCHETYPE-SELF.jsonl, or,
-// where there is one, with a number behind. The disk is the directory. The journal
-// is that of an instance that survives crashes, nil for others.
+// OpenTrace creates a file for an instance: trace-ARCHETYPE-SELF.jsonl, or a name
+// with a number appended if that file exists. The disk is the directory. The
+// journal is that of an instance that survives crashes, and nil for others.
 func OpenTrace(d env.Disk, c env.Clock, system, archetype string, self value.Value, j Journal) (*Trace, error) {
 	h := tracelog.Header{System: system, Archetype: archetype, Self: self.String()}
 	if j != nil {
@@ -70,7 +70,8 @@ func OpenTrace(d env.Disk, c env.Clock, system, archetype string, self value.Val
 	return nil, fmt.Errorf("open trace: there are %d files of %s(%s) already", tracesMax, archetype, h.Self)
 }
 
-// fileName keeps what every file system takes.
+// fileName keeps only characters that every file system accepts, and shortens
+// the result.
 func fileName(s string) string {
 	const longest = 64
 	clean := strings.Map(func(r rune) rune {

@@ -110,7 +110,8 @@ func (tx *Tx) Waker() env.Waker { return tx.run.signal }
 // returned ErrPending, when PreCommit is worth calling again.
 func (tx *Tx) Answered() env.Waker { return tx.run.answered }
 
-// Traced reports whether clocks are kept. If not, Observe and Stamp do nothing.
+// Traced reports whether the instance maintains clocks. If not, Observe and
+// Stamp do nothing.
 func (tx *Tx) Traced() bool { return tx.traced }
 
 // Observe records that the section has read data written under clock c.
@@ -124,8 +125,8 @@ func (tx *Tx) Observe(c tracelog.Clock) {
 	}
 }
 
-// Stamp is the clock to pass on with the data that the section writes. It is
-// defined in PreCommit and Commit; it is nil without tracing.
+// Stamp returns the clock to attach to the data that the section writes. It is
+// defined in PreCommit and Commit; without tracing it is nil.
 func (tx *Tx) Stamp() tracelog.Clock { return tx.stamp }
 
 // Alone reports whether r is the only Queued resource in which the section
@@ -139,8 +140,7 @@ func (tx *Tx) Alone(r Resource) bool {
 	return true
 }
 
-// reach finds the resource that an access is made to, and makes it part of
-// the section.
+// reach finds the resource for an access and adds it to the section.
 func (tx *Tx) reach(r Ref, idx []value.Value) (Resource, []value.Value, error) {
 	leaf := r.res
 	for {
@@ -225,8 +225,8 @@ func clearTail[T any](s []T) []T {
 	return s[:0]
 }
 
-// order puts what the section has touched into the order of its pre-commit:
-// places come last, when the section has all its locks. See Queued.
+// order sorts the touched resources for pre-commit: those in which the section
+// takes a place come last, when the section has all its locks. See Queued.
 func (tx *Tx) order() {
 	for _, r := range tx.joined {
 		if q, ok := r.(Queued); ok && q.Queues(tx) {

@@ -9,29 +9,30 @@ import (
 // ClientOwner is notified of what happens on a Client's connection, with the
 // lock held.
 type ClientOwner interface {
-	// Up reports that the connection is there. The peer's Life says whether it is
-	// the peer of before. An error ends the connection.
+	// Up reports that the connection is established. The peer's Life tells
+	// whether it is the same peer as before. An error ends the connection.
 	Up(peer *Hello) error
-	// Frame gives a frame of the service. It may release the lock for a while. An
-	// error ends the connection.
+	// Frame delivers a frame of the service. It may release the lock for a while.
+	// An error ends the connection.
 	Frame(t Type, payload []byte) error
-	// Room reports that a Send that met env.ErrFull may be tried again.
+	// Room reports that it is worth retrying a Send that returned env.ErrFull.
 	Room()
-	// Down reports that the connection is of no more use, or that it could not be
-	// made; the client is going to try again.
+	// Down reports that the connection has ended or could not be established; the
+	// client will try again.
 	Down(err error)
 }
 
-// Target is where a Client connects to.
+// Target is the destination of a Client.
 type Target struct {
 	Addr env.Addr
-	// Node is the node that must be there; empty means any.
+	// Node is the node that must answer; empty means any.
 	Node string
-	// Body, if not nil, returns the body of the next hello. The lock is held.
+	// Body, if not nil, returns the body of the next hello. The Client calls it
+	// with the lock held.
 	Body func() []byte
 }
 
-// Client keeps a connection to an address, making it again when it breaks.
+// Client maintains a connection to an address and reconnects when it breaks.
 type Client struct {
 	opt      *Options
 	to       Target
@@ -43,14 +44,14 @@ type Client struct {
 	connects int
 }
 
-// NewClient starts to connect. O is complete. The lock is held.
+// NewClient starts connecting. O must be complete. The caller holds the lock.
 func NewClient(o *Options, to Target, owner ClientOwner) *Client {
 	c := &Client{opt: o, to: to, owner: owner, backoff: env.Backoff{Min: o.BackoffMin, Max: o.BackoffMax}}
 	c.dial()
 	return c
 }
 
-// dialling is one connection of a Client, as its Handler.
+// dialling is the Handler of one connection of a Client.
 type dialling struct {
 	c     *Client
 	s     *Session
@@ -70,7 +71,7 @@ func (c *Client) dial() {
 	d.watch()
 }
 
-// watch pings, and looks whether the other side is there.
+// watch sends pings and checks whether the other side still answers.
 func (d *dialling) watch() {
 	o := d.c.opt
 	d.timer = o.Env.Clock.After(o.PingAfter, env.WakeFunc(func() {
@@ -118,7 +119,7 @@ func (d *dialling) Data(_ env.Conn, b []byte) {
 	}
 }
 
-// down notifies the owner, once.
+// down notifies the owner, at most once.
 func (d *dialling) down(err error) {
 	if !d.told {
 		d.told = true
@@ -169,8 +170,9 @@ func (c *Client) again() {
 	}
 }
 
-// Send queues a whole frame. It answers ErrDown while the connection is down
-// and env.ErrFull when the peer does not keep up; Room follows that.
+// Send queues a whole frame. It returns ErrDown while the connection is down,
+// and env.ErrFull when the peer does not keep up; the client then calls Room
+// later.
 func (c *Client) Send(frame []byte) error {
 	if c.link == nil {
 		return ErrDown
@@ -178,17 +180,17 @@ func (c *Client) Send(frame []byte) error {
 	return c.link.s.Send(frame)
 }
 
-// Drop ends the connection; Down follows, and the client tries again.
+// Drop ends the connection. The client then calls Down and reconnects.
 func (c *Client) Drop(err error) {
 	if c.link != nil {
 		c.link.s.Drop(err)
 	}
 }
 
-// Connects is the number of times that the connection came up.
+// Connects returns how many times the connection was established.
 func (c *Client) Connects() int { return c.connects }
 
-// Close ends the connection. The owner hears no more.
+// Close ends the connection. The client calls the owner no more.
 func (c *Client) Close() {
 	c.closed = true
 	if c.retry != nil {

@@ -10,26 +10,25 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// partialFree is the size that an unfinished frame of any connection may have
-// without being counted: that of an ordinary frame.
+// partialFree is the size up to which an unfinished frame does not count
+// towards PartialMax: the size of an ordinary frame.
 const partialFree = 64 << 10
 
-// errRoom is why a connection ends whose handshake is not over.
+// errRoom ends a connection before its handshake is over, to make room.
 var errRoom = errors.New("too many connections shake hands, most of them from this host or its network")
 
-// Door bounds the connections that others have made: how many there are of
-// strangers, whose handshake is not over, and of peers, how long their
-// handshakes and frames may take, and how much memory unfinished frames may
-// have. When there is too much of something, the network that has most of it
-// loses a connection, and in that network the host that has most. So a network
-// that has no more than an equal share of a limit loses nothing to others, and
-// in a network that loses, neither does a host that has no more than an equal
-// share of what the network has. All hosts of a network have one share together:
-// it is no larger than that of a single host elsewhere. A connection that was
-// refused, and is kept open until the other side has read why, counts as a
-// stranger.
+// Door bounds the incoming connections: the number of strangers, whose handshake
+// is not over, and of peers; the time that their handshakes and frames may take;
+// and the memory of unfinished frames. When a limit is exceeded, the network
+// with the largest use loses a connection, and in that network the host with the
+// largest use. So a network that uses no more than an equal share of a limit
+// loses nothing because of others. In a network that loses, the same holds for a
+// host that uses no more than an equal share of the network's use. All hosts of
+// a network together have one share, which is no larger than that of a single
+// host elsewhere. A refused connection that stays open until the other side has
+// read the reason counts as a stranger.
 //
-// It is safe for concurrent use, and takes no other lock.
+// It is safe for concurrent use and takes no other lock.
 type Door struct {
 	opt *Options
 
@@ -41,13 +40,13 @@ type Door struct {
 	turned  uint64
 }
 
-// NewDoor returns a Door for connections with complete options.
+// NewDoor returns a Door. The options must be complete.
 func NewDoor(o *Options) *Door { return &Door{opt: o} }
 
-// stranger reports whether a session counts as one.
+// stranger reports whether a session counts as a stranger.
 func stranger(s *Session) bool { return !s.known || s.Over() }
 
-// Weights of sessions, of which a host may have too much.
+// The weights by which the Door compares hosts.
 func strangers(s *Session) int {
 	if stranger(s) {
 		return 1
@@ -57,8 +56,8 @@ func strangers(s *Session) int {
 func peers(s *Session) int   { return 1 - strangers(s) }
 func partial(s *Session) int { return s.counted }
 
-// Enter takes in a stranger, which may cost another one its place. It returns
-// false after Close.
+// Enter admits a stranger, which may evict another one. It returns false after
+// Close.
 func (d *Door) Enter(s *Session) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,8 +106,8 @@ func (d *Door) sum(weight func(*Session) int) (sum int) {
 	return sum
 }
 
-// most returns the host that has most, in the network that has most. Where no
-// other has more, that is the host of own, which may be nil.
+// most returns the host with the largest weight in the network with the largest
+// weight. A tie goes to the host of own, which may be nil.
 func (d *Door) most(weight func(*Session) int, own *Session) string {
 	networks, hosts := map[string]int{}, map[string]int{}
 	for _, s := range d.all {
@@ -123,8 +122,8 @@ func (d *Door) most(weight func(*Session) int, own *Session) string {
 	return own.host
 }
 
-// Known gives a session whose handshake is over a place among the peers. That
-// may cost another one its place, or this one: then Known returns false.
+// Known moves a session whose handshake is over to the peers. That may end
+// another session, or this one: then Known returns false.
 func (d *Door) Known(s *Session) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -150,9 +149,9 @@ func (d *Door) Known(s *Session) bool {
 	return newest != s
 }
 
-// Weigh notes how long a session's unfinished frame is, and ends sessions while
-// all of them together are too long. It must be called after Next has answered
-// that there is no more frame.
+// Weigh records the length of a session's unfinished frame, and ends sessions
+// while the total exceeds the limit. Call it once Next has reported that there
+// are no more frames.
 func (d *Door) Weigh(s *Session) {
 	n := int(s.part.Load())
 	if n <= partialFree {
@@ -174,8 +173,8 @@ func (d *Door) Weigh(s *Session) {
 	}
 }
 
-// shed ends the session with the longest unfinished frame of the host that has
-// most of them.
+// shed picks the host with the most bytes in unfinished frames and ends its
+// session with the longest one.
 func (d *Door) shed() {
 	of := d.most(partial, nil)
 	var longest *Session
@@ -187,7 +186,7 @@ func (d *Door) shed() {
 	d.partial -= longest.counted
 	longest.counted = 0
 	d.turned++
-	// What it holds is to be free at once.
+	// Drop frees the frame's memory at once.
 	longest.Drop(Malformed("", "unfinished frames are over the limit of %d bytes", d.opt.PartialMax))
 }
 
@@ -223,16 +222,16 @@ func (d *Door) remove(s *Session) {
 	d.all = d.all[:last]
 }
 
-// Count returns how many connections there are, and how many others were ended
-// for want of room.
+// Count returns the number of connections, and the number of those that were
+// ended for lack of room.
 func (d *Door) Count() (conns int, turnedAway uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.all), d.turned
 }
 
-// Close ends all sessions, and keeps others out. Those that were refused end
-// when the other side has had time to read why.
+// Close ends all sessions and admits no new ones. Sessions that were refused
+// end once the other side has had time to read the reason.
 func (d *Door) Close(why error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

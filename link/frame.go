@@ -13,8 +13,8 @@ import (
 // begins with mean the same in every version.
 const Version = 1
 
-// HandshakeMax is the longest frame, in bytes, before both sides know each
-// other.
+// HandshakeMax is the maximum length of a frame, in bytes, before both sides
+// have identified themselves.
 const HandshakeMax = 2 << 10
 
 // A frame is
@@ -29,14 +29,14 @@ const (
 	headLen   = 6
 	tailLen   = 4
 	frameMin  = headLen + tailLen
-	// keepMax is how much memory a Scanner keeps between frames.
+	// keepMax is the maximum memory that a Scanner retains between frames.
 	keepMax = 128 << 10
 )
 
-// Overhead is how much longer a frame is than its payload, in bytes.
+// Overhead is the length of a frame minus that of its payload, in bytes.
 const Overhead = headLen + tailLen
 
-// Type is what a frame says.
+// Type is the type of a frame.
 type Type uint8
 
 // Types below Service belong to this package, the others to the services.
@@ -68,8 +68,8 @@ func (t Type) String() string {
 	return fmt.Sprintf("type %d", uint8(t))
 }
 
-// FrameError states what is wrong with bytes that should be a frame, or with
-// what a frame says. The connection that they came on is of no more use.
+// FrameError describes an error in bytes that should be a frame, or in the
+// content of a frame. The connection cannot be used any more.
 type FrameError struct {
 	// What names the frame; it is empty where the frame itself is wrong.
 	What   string
@@ -83,15 +83,15 @@ func (e *FrameError) Error() string {
 	return "bad " + e.What + " frame: " + e.Reason
 }
 
-// Malformed returns a *FrameError about the frame that what names.
+// Malformed returns a *FrameError about the frame named what.
 func Malformed(what, format string, args ...any) error {
 	return &FrameError{What: what, Reason: fmt.Sprintf(format, args...)}
 }
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-// Begin appends the head of a frame. What is appended from then on until Seal,
-// which needs the length that b had before, is its payload.
+// Begin appends the head of a frame. The bytes that the caller appends next are
+// the payload, until Seal, which needs the length that b had before Begin.
 func Begin(b []byte, t Type) []byte { return append(b, 0, 0, 0, 0, Version, byte(t)) }
 
 // Seal completes the frame that begins at start and ends with b.
@@ -107,13 +107,13 @@ type Frame struct {
 	Payload []byte
 }
 
-// Scanner cuts a stream of bytes into frames. Feed it what has come, then call
-// Next until there is no more; and so on. The zero Scanner is at the beginning
-// of a stream. It keeps one unfinished frame at most, and of that only what has
-// come. It is for one goroutine at a time.
+// Scanner splits a stream of bytes into frames. Pass received bytes to Feed,
+// call Next until there are no more frames, and repeat. The zero Scanner is at
+// the beginning of a stream. A Scanner stores at most one unfinished frame, and
+// of that only the bytes received. Only one goroutine at a time may use it.
 type Scanner struct {
-	// Max bounds the length of a frame; 0 is HandshakeMax. It may be changed
-	// between calls, and counts for frames of which less than the length is there.
+	// Max bounds the length of a frame; 0 means HandshakeMax. It may be changed
+	// between calls, and applies to frames whose length field is still incomplete.
 	Max int
 
 	in   []byte // what was fed and not looked at
@@ -122,25 +122,26 @@ type Scanner struct {
 	err  error
 }
 
-// Feed gives the next bytes of the stream. They are the Scanner's, and must not
-// change, until Next has answered that there is no more frame; only then may it
-// be fed again.
+// Feed passes the next bytes of the stream to the Scanner. The caller must not
+// change them, or call Feed again, until Next has reported that there are no
+// more frames.
 func (s *Scanner) Feed(b []byte) {
 	if s.err != nil {
 		return
 	}
 	if len(s.in) > 0 {
-		// A caller that does not take the rest must not lose it.
+		// If the caller fed these bytes before it had taken all frames, the
+		// rest must not be lost.
 		s.in = append(s.in[:len(s.in):len(s.in)], b...)
 		return
 	}
 	s.in = b
 }
 
-// Next returns the next frame, if it is whole. Its Payload is valid until the
-// next call of the Scanner, and as long as the bytes that were fed are. An error
-// is a *FrameError; the stream cannot be followed any further, and the answer
-// stays the same.
+// Next returns the next frame if it is complete. Its Payload is valid until the
+// next call of the Scanner, as long as the bytes passed to Feed are valid. An
+// error is a *FrameError. It is permanent: the position in the stream is lost,
+// and later calls return the same error.
 func (s *Scanner) Next() (f Frame, ok bool, err error) {
 	if s.err != nil {
 		return Frame{}, false, s.err
@@ -170,8 +171,8 @@ func (s *Scanner) Next() (f Frame, ok bool, err error) {
 	return Frame{}, false, s.err
 }
 
-// Partial is how many bytes of an unfinished frame the Scanner holds, after
-// Next has answered that there is no more frame.
+// Partial returns how many bytes of an unfinished frame the Scanner holds,
+// after Next has reported that there are no more frames.
 func (s *Scanner) Partial() int {
 	if s.out {
 		return 0
@@ -179,8 +180,8 @@ func (s *Scanner) Partial() int {
 	return len(s.rest)
 }
 
-// cut takes a frame from what was fed, where it is there as a whole, or keeps
-// what is there.
+// cut takes a frame directly from the fed bytes if they contain all of it, and
+// otherwise stores what they contain.
 func (s *Scanner) cut() []byte {
 	need := s.need(s.in)
 	if s.err != nil {
@@ -196,7 +197,8 @@ func (s *Scanner) cut() []byte {
 	return whole
 }
 
-// join adds to a frame that came in pieces what it needs and no more.
+// join completes a frame that arrived in pieces, taking no more bytes than it
+// needs.
 func (s *Scanner) join() []byte {
 	for {
 		need := s.need(s.rest)
@@ -217,8 +219,8 @@ func (s *Scanner) join() []byte {
 	}
 }
 
-// need is how long the frame that begins b is, as far as is known: its head,
-// at least.
+// need returns the length of the frame that begins b, as far as it is known: at
+// least the length of the head.
 func (s *Scanner) need(b []byte) int {
 	if len(b) < lengthLen {
 		return headLen

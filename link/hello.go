@@ -10,44 +10,46 @@ import (
 	"fmt"
 )
 
-// Limits on what a handshake says, in bytes.
+// Limits on the fields of a handshake, in bytes.
 const (
-	// NameMax is the longest name of a service, a system or a node.
+	// NameMax is the maximum length of the name of a service, a system or a
+	// node.
 	NameMax = 255
-	// BodyMax is the longest body of a hello or a welcome.
+	// BodyMax is the maximum length of the body of a hello or a welcome.
 	BodyMax = 512
-	// TextMax is the longest text of a refusal; longer ones are cut.
+	// TextMax is the maximum length of the text of a refusal; a longer text is
+	// cut.
 	TextMax = 512
-	// KeyMin is the length of the shortest key.
+	// KeyMin is the minimum length of a key.
 	KeyMin = 16
 )
 
-// magic begins every hello, so that the bytes of other protocols are distinguished from
-// those of a newer peer.
+// magic begins every hello. It distinguishes a peer with a newer version from bytes of
+// another protocol.
 const magic = "ASHLINK\n"
 
 const (
 	nonceLen = 16
 	proofLen = sha256.Size
-	// proofAt is where the proof is in the payload of a welcome.
+	// proofAt is the offset of the proof in the payload of a welcome.
 	proofAt = 8 + nonceLen
-	// keyed is the flag of a hello whose sender has the key.
+	// keyed is the flag in a hello that says that the sender has the key.
 	keyed = 1
 )
 
-// Hello is what one side of a connection says of itself: that which has dialled
-// in its hello, the other one in its welcome.
+// Hello describes one side of a connection. The dialler sends it in its hello,
+// the listener in its welcome.
 type Hello struct {
 	// Node is the side's name.
 	Node string
-	// To is the node that a hello is meant for; empty means any.
+	// To is the node for which a hello is meant; empty means any.
 	To string
 	// Life distinguishes two lives of a node. It is never 0.
 	Life uint64
-	// Keyed reports that the side has the key, which it has proved when the
-	// Session is up.
+	// Keyed reports that the side claims to have the key. The claim is proved
+	// once the Session is up.
 	Keyed bool
-	// Body is the service's own.
+	// Body is defined by the service.
 	Body []byte
 
 	service, system string
@@ -67,7 +69,7 @@ func appendHello(b []byte, h *Hello, nonce []byte) []byte {
 	return append(b, h.Body...)
 }
 
-// readName reads a byte with a length, and so many bytes.
+// readName reads a length in one byte and that many bytes.
 func readName(r *Reader, field string) string { return string(r.Bytes(field, int(r.U8(field)))) }
 
 // readBody reads the rest.
@@ -80,8 +82,8 @@ func readBody(r *Reader) []byte {
 	return body
 }
 
-// decodeHello reads the payload of a hello. A hello of another version is a
-// *Refusal, as the rest cannot be read then.
+// decodeHello reads the payload of a hello. For a hello of another version it
+// returns a *Refusal, because it cannot interpret the rest.
 func decodeHello(payload []byte) (Hello, error) {
 	r := NewReader("hello", payload)
 	if !bytes.HasPrefix(payload, []byte(magic)) {
@@ -106,7 +108,7 @@ func decodeHello(payload []byte) (Hello, error) {
 	return h, r.End()
 }
 
-// appendWelcome leaves the proof empty.
+// appendWelcome leaves room for the proof.
 func appendWelcome(b []byte, h *Hello, nonce []byte) []byte {
 	b = append(binary.LittleEndian.AppendUint64(b, h.Life), nonce...)
 	b = append(b, make([]byte, proofLen)...)
@@ -114,7 +116,7 @@ func appendWelcome(b []byte, h *Hello, nonce []byte) []byte {
 	return append(b, h.Body...)
 }
 
-// decodeWelcome reads the payload of a welcome, and returns its proof, too.
+// decodeWelcome reads the payload of a welcome and also returns its proof.
 func decodeWelcome(payload []byte) (h Hello, proof []byte, err error) {
 	r := NewReader("welcome", payload)
 	h = Hello{Life: r.U64("life")}
@@ -128,7 +130,7 @@ func decodeWelcome(payload []byte) (h Hello, proof []byte, err error) {
 	return h, proof, r.End()
 }
 
-// side says whose proof it is.
+// side identifies the side that makes a proof.
 type side byte
 
 const (
@@ -136,9 +138,9 @@ const (
 	listener side = 'l'
 )
 
-// prove makes the proof of one side: bound to the side and to all that both
-// sides have said, so to both nonces, names and lives. It is good nowhere else.
-// The welcome is taken without the proof in it.
+// prove computes the proof of one side. It covers the side and everything that
+// both sides have sent, including both nonces, names and lives, so it is valid
+// for this handshake only. The proof field of the welcome is not covered.
 func prove(key []byte, s side, hello, welcome []byte) []byte {
 	m := hmac.New(sha256.New, key)
 	write := func(part []byte) {
@@ -153,11 +155,11 @@ func prove(key []byte, s side, hello, welcome []byte) []byte {
 	return m.Sum(nil)
 }
 
-// Code is why a connection ends.
+// Code is the reason for which a connection ends.
 type Code uint8
 
-// The codes. Those from RefusalService on belong to the services; others come
-// from later versions.
+// The codes. Services define those from RefusalService on; later versions
+// define others.
 const (
 	RefusalVersion Code = iota + 1 // another version
 	RefusalSystem                  // another service or system
@@ -186,9 +188,9 @@ func (c Code) String() string {
 // Refusal is an error that ends a connection and is sent to the other side.
 type Refusal struct {
 	Code Code
-	// Text is for people.
+	// Text explains the refusal to people.
 	Text string
-	// Remote reports that the other side said so.
+	// Remote reports that the other side sent the refusal.
 	Remote bool
 }
 

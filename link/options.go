@@ -25,45 +25,48 @@ const (
 	PartialMaxDefault  = 256 << 20
 )
 
-// Options are what one side says of itself, and its limits. Env, System and
-// Node are needed; Complete fills in the defaults.
+// Options identify one side and set its limits. Env, System and Node are
+// required; Complete fills in the defaults.
 type Options struct {
 	// Env is the world: Clock, Random and Network.
 	Env env.Env
-	// Service is what the connections are for, and System whose they are; the
-	// peers of a connection must have the same.
+	// Service is the purpose of the connections, and System the system to which
+	// they belong. Both sides of a connection must agree on them.
 	Service, System string
 	// Node is this side's name.
 	Node string
-	// Life is this life of the node: drawn at random where it is zero. A peer
-	// takes a node with another life for one that has lost its memory.
+	// Life identifies this life of the node; if it is zero, Complete draws it
+	// at random. A peer concludes from a new Life that the node has lost its
+	// memory.
 	Life uint64
-	// Key, where given, is a secret that the peers must know.
+	// Key, if set, is a secret that the peers must know.
 	Key []byte
-	// Guests reports that sides without the key may connect nevertheless; the
-	// service checks Hello.Keyed.
+	// Guests reports that sides without the key may also connect; the service
+	// then checks Hello.Keyed.
 	Guests bool
 	// FrameMax bounds the length of a frame, in bytes.
 	FrameMax int
-	// A side that has dialled pings each PingAfter; a connection on which nothing
-	// was heard for DeadAfter is given up.
+	// The dialler sends a ping every PingAfter. Either side closes a connection
+	// that has been silent for DeadAfter.
 	PingAfter, DeadAfter time.Duration
-	// HelloWithin is how long a handshake may take, and FrameWithin a frame from
-	// its first byte to its last.
+	// HelloWithin bounds the duration of a handshake, and FrameWithin that of a
+	// frame from its first byte to its last.
 	HelloWithin, FrameWithin time.Duration
 	// BackoffMin and BackoffMax bound the wait before a Client connects again.
 	BackoffMin, BackoffMax time.Duration
-	// ConnsMax bounds the connections that others have made and whose handshake
-	// is over: one more ends the newest of the host that has most of them. Beside
-	// those, StrangersMax may be shaking hands, and StrangersHostMax from one
-	// host: one more ends the oldest of that host, or of the host that has most.
+	// ConnsMax bounds the incoming connections whose handshake is over. One more
+	// ends the newest of the host that has most. In addition, at most
+	// StrangersMax connections may be in their handshake, at most
+	// StrangersHostMax of them from one host. One more ends the oldest of that
+	// host, or of the host that has most.
 	ConnsMax, StrangersMax, StrangersHostMax int
-	// PartialMax bounds the bytes of all unfinished frames, where they are longer
-	// than 64 KiB: what is more ends the connection with the longest one, of the
-	// host that has most.
+	// PartialMax bounds the total bytes of unfinished frames longer than 64 KiB.
+	// If they exceed it, the host that has most loses the connection with its
+	// longest unfinished frame.
 	PartialMax int
-	// Lock is held in every call of a Client or Server to its owner, and by the
-	// owner in every call to a Client, Server or Conn. Sessions do not use it.
+	// Lock guards the Clients and Servers. They hold it during every call to
+	// the owner, and the owner must hold it during every call to a Client,
+	// Server or Conn. Sessions do not use it.
 	Lock sync.Locker
 
 	dice *dice
@@ -82,7 +85,7 @@ func (d *dice) nonce() []byte {
 	return binary.LittleEndian.AppendUint64(b, d.random.Uint64())
 }
 
-// Complete fills in the defaults and checks.
+// Complete fills in the defaults and validates the options.
 func (o Options) Complete() (Options, error) {
 	bad := func(format string, args ...any) (Options, error) {
 		return o, fmt.Errorf("link options: "+format, args...)
@@ -140,5 +143,6 @@ func (o *Options) hello(to string, body []byte) Hello {
 	return Hello{Node: o.Node, To: to, Life: o.Life, Keyed: len(o.Key) > 0, Body: body, service: o.Service, system: o.System}
 }
 
-// refusalWithin is how long the other side has to read why it was refused.
+// refusalWithin is how long the other side has to read the reason for a
+// refusal.
 func (o *Options) refusalWithin() time.Duration { return min(o.PingAfter, time.Second) }

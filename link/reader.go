@@ -4,24 +4,25 @@ package link
 
 import "encoding/binary"
 
-// Reader takes fields from a payload. After the first that does not fit, Err
-// says so and all that follow are zero.
+// Reader reads fields from a payload. After the first invalid field, Err is set
+// and all later reads return zero values.
 type Reader struct {
 	Err  error
 	what string
 	b    []byte
 }
 
-// NewReader reads b, the payload of the frame that what names.
+// NewReader reads b, the payload of the frame named what.
 func NewReader(what string, b []byte) *Reader { return &Reader{what: what, b: b} }
 
-// Rest is what has not been read.
+// Rest returns the bytes not read yet.
 func (r *Reader) Rest() []byte { return r.b }
 
-// Skip goes on at rest, which is the end of what Rest returned.
+// Skip continues reading at rest, which must be a suffix of the bytes that Rest
+// returned.
 func (r *Reader) Skip(rest []byte) { r.b = rest }
 
-// Fail notes that a field does not fit, if it is the first.
+// Fail records that a field is invalid, unless an earlier one was.
 func (r *Reader) Fail(format string, args ...any) {
 	if r.Err == nil {
 		r.Err = Malformed(r.what, format, args...)
@@ -50,7 +51,7 @@ func (r *Reader) Count(field string, limit int) int {
 	return int(x)
 }
 
-// Bytes reads n bytes; they are part of the payload.
+// Bytes reads n bytes. The result is a slice of the payload.
 func (r *Reader) Bytes(field string, n int) []byte {
 	if n < 0 || len(r.b) < n {
 		r.Fail("%s is cut off", field)
@@ -93,12 +94,12 @@ func (r *Reader) U64(field string) uint64 {
 	return 0
 }
 
-// String reads a length, at most limit, and so many bytes.
+// String reads a length of at most limit and that many bytes.
 func (r *Reader) String(field string, limit int) string {
 	return string(r.Bytes(field, r.Count(field, limit)))
 }
 
-// End checks that nothing is left and returns Err.
+// End fails if bytes are left, and returns Err.
 func (r *Reader) End() error {
 	if r.Err == nil && len(r.b) > 0 {
 		r.Fail("%d bytes too many", len(r.b))
@@ -106,7 +107,7 @@ func (r *Reader) End() error {
 	return r.Err
 }
 
-// AppendString appends what Reader.String reads.
+// AppendString appends a string in the form that Reader.String reads.
 func AppendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }

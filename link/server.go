@@ -11,9 +11,9 @@ import (
 type ServerOwner interface {
 	// Up reports that a peer has connected.
 	Up(c *Conn)
-	// Frame gives a frame of the service. An error ends the connection.
+	// Frame delivers a frame of the service. An error ends the connection.
 	Frame(c *Conn, t Type, payload []byte) error
-	// Down reports that a peer, of which Up was called, is gone.
+	// Down reports that the connection of a peer reported by Up has ended.
 	Down(c *Conn, err error)
 }
 
@@ -30,13 +30,14 @@ type Server struct {
 
 // Conn is the connection of a peer to a Server.
 type Conn struct {
-	// Peer is what the peer has said of itself.
+	// Peer is the peer's description of itself.
 	Peer  *Hello
 	s     *Session
 	owned bool // Up was called, and Down was not
 }
 
-// NewServer listens at addr. O is complete. The lock is not held.
+// NewServer listens at addr. O must be complete. The caller must not hold the
+// lock.
 func NewServer(o *Options, addr env.Addr, owner ServerOwner) (*Server, error) {
 	s := &Server{opt: o, owner: owner, door: NewDoor(o)}
 	l, err := o.Env.Network.Listen(addr, s.accept)
@@ -50,7 +51,7 @@ func NewServer(o *Options, addr env.Addr, owner ServerOwner) (*Server, error) {
 	return s, nil
 }
 
-// watch ends connections that are late.
+// watch ends connections that exceed their time limits.
 func (s *Server) watch() {
 	s.timer = s.opt.Env.Clock.After(s.opt.PingAfter/2, env.WakeFunc(func() {
 		s.opt.Lock.Lock()
@@ -62,13 +63,13 @@ func (s *Server) watch() {
 	}))
 }
 
-// Addr is where the server listens.
+// Addr returns the address at which the server listens.
 func (s *Server) Addr() env.Addr { return s.listener.Addr() }
 
-// Rejected is the number of connections that ended before they were up.
+// Rejected returns the number of connections that ended before they were up.
 func (s *Server) Rejected() int { return s.rejected }
 
-// accepted is a connection as its Handler.
+// accepted is the Handler of an accepted connection.
 type accepted struct {
 	server *Server
 	Conn
@@ -86,7 +87,8 @@ func (s *Server) accept(conn env.Conn) env.Handler {
 	return a
 }
 
-// Opened is env.Handler's; a server dials no connections.
+// Opened implements env.Handler. A server dials no connections, so it has
+// nothing to do.
 func (a *accepted) Opened(env.Conn) {}
 
 // Data implements env.Handler.
@@ -128,7 +130,8 @@ func (a *accepted) frame(f Frame) error {
 	return nil
 }
 
-// Drained is env.Handler's; a peer that does not keep up is given up.
+// Drained implements env.Handler. It has nothing to do: Send drops a peer that
+// does not keep up.
 func (a *accepted) Drained(env.Conn) {}
 
 // Closed implements env.Handler.
@@ -147,31 +150,33 @@ func (a *accepted) Closed(_ env.Conn, err error) {
 	}
 }
 
-// Send queues a whole frame. A peer that does not keep up with what the server
-// says is given up: it connects again and asks again.
+// Send queues a whole frame. If the peer does not keep up with the server's
+// frames, Send drops the connection; the peer reconnects and asks again.
 func (c *Conn) Send(frame []byte) {
 	if err := c.s.Send(frame); err != nil && !c.s.Over() {
 		c.s.Drop(err)
 	}
 }
 
-// Remote is the address of the peer.
+// Remote returns the address of the peer.
 func (c *Conn) Remote() env.Addr { return c.s.conn.Remote() }
 
 // Over reports that this side has ended the connection. Until Down follows, the
 // peer may still be reading why.
 func (c *Conn) Over() bool { return c.s.Over() }
 
-// End ends the connection; Down follows when the peer has had time to read why.
+// End ends the connection. The server calls Down once the peer has had time to
+// read the reason.
 func (c *Conn) End(err error) { c.s.End(err) }
 
-// Shut ends all connections; the owner hears no more. The lock is held.
+// Shut ends all connections. The server calls the owner no more. The caller
+// holds the lock.
 func (s *Server) Shut() {
 	s.closed = true
 	s.timer.Stop()
 	s.door.Close(env.ErrClosed)
 }
 
-// Close stops listening. The lock is not held: an accept may be waiting for
-// it. Shut comes first.
+// Close stops listening. Call Shut first. The caller must not hold the lock,
+// because an accept may be waiting for it.
 func (s *Server) Close() error { return s.listener.Close() }

@@ -13,11 +13,11 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// ErrDown is returned for a send before the handshake is over, or after the
+// ErrDown is returned by a send before the handshake is over or after the
 // connection has ended.
 var ErrDown = errors.New("link is down")
 
-// ErrIdle is why a connection ends on which nothing was heard.
+// ErrIdle ends a connection that has been silent for too long.
 var ErrIdle = errors.New("nothing heard from the peer")
 
 // Session is one side of a connection, from its first byte to its last:
@@ -56,7 +56,7 @@ type Session struct {
 	up    atomic.Bool
 	why   atomic.Pointer[error] // why this side has ended it
 
-	// The Door's, guarded by its lock.
+	// These fields belong to the Door; its lock guards them.
 	place   int
 	number  uint64
 	known   bool
@@ -73,8 +73,8 @@ const (
 	finished              // the handshake is over
 )
 
-// dial returns the session of a connection that is being made, to any node
-// where to is empty. The body is the service's.
+// dial returns the session of an outgoing connection. If to is empty, any node
+// may answer. The body is the service's.
 func (o *Options) dial(to string, body []byte) *Session {
 	h := o.hello(to, body)
 	s := o.session()
@@ -83,7 +83,7 @@ func (o *Options) dial(to string, body []byte) *Session {
 	return s
 }
 
-// Accept returns the session of a connection that another side has made.
+// Accept returns the session of an incoming connection.
 func (o *Options) Accept(conn env.Conn) *Session {
 	s := o.session()
 	s.conn = conn
@@ -97,10 +97,11 @@ func (o *Options) session() *Session {
 	return s
 }
 
-// Host returns an address without its port, and the network that is around it:
-// of an IPv6 address the first 64 bits, as all addresses that have them may be
-// those of one machine, and of another address the host itself. Limits that
-// hosts share are divided by networks first, and then by hosts.
+// Host returns an address without its port, and the network of the host. The
+// network of an IPv6 address is its first 64 bits, since all addresses that
+// share them may belong to one machine. The network of any other address is the
+// host itself. Shared limits are divided first among networks and then among
+// the hosts of each.
 func Host(a env.Addr) (host, network string) {
 	host = string(a)
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
@@ -114,15 +115,15 @@ func Host(a env.Addr) (host, network string) {
 	return host, around.String()
 }
 
-// opened begins the handshake on a connection that was dialled.
+// opened begins the handshake on an outgoing connection.
 func (s *Session) opened(conn env.Conn) {
 	s.conn = conn
 	s.heard.Store(int64(s.opt.Env.Clock.Now()))
 	s.say(TypeHello, s.hello)
 }
 
-// Peer is what the other side has said of itself, once Next has returned its
-// hello or welcome. It is proved when the session is up.
+// Peer returns the other side's description of itself, once Next has returned
+// its hello or welcome. It is authenticated when the session is up.
 func (s *Session) Peer() *Hello { return &s.peer }
 
 // Up reports that the handshake is over.
@@ -131,8 +132,8 @@ func (s *Session) Up() bool { return s.up.Load() }
 // Over reports that this side has ended the connection.
 func (s *Session) Over() bool { return s.why.Load() != nil }
 
-// Reason is why the connection has ended: why this side has ended it, or else
-// what the network says.
+// Reason returns why the connection has ended: this side's reason for ending
+// it, or else the error of the network.
 func (s *Session) Reason(network error) error {
 	if why := s.why.Load(); why != nil {
 		return *why
@@ -140,8 +141,8 @@ func (s *Session) Reason(network error) error {
 	return network
 }
 
-// Feed gives the session bytes that have come. They are the session's until
-// Next has answered that there is no more frame.
+// Feed passes received bytes to the session. The caller must not change them
+// until Next has reported that there are no more frames.
 func (s *Session) Feed(b []byte) {
 	s.heard.Store(int64(s.opt.Env.Clock.Now()))
 	s.whole = false
@@ -150,12 +151,12 @@ func (s *Session) Feed(b []byte) {
 	}
 }
 
-// Next returns the next frame that the caller must handle: one of the service,
-// or a step of the handshake. These are, to the side that has dialled,
-// TypeWelcome, when the session is up; to the other side TypeHello, which the
-// caller must answer by Welcome or End, and TypeProof, when a dialler with a
-// key has proved it. The payload is valid until the next call. The caller must
-// End the session with an error; nothing follows it.
+// Next returns the next frame that the caller must handle: a frame of the
+// service or a step of the handshake. The dialler gets TypeWelcome when the
+// session is up. The listener gets TypeHello, which the caller must answer with
+// Welcome or End, and TypeProof once a dialler with a key has proved that it
+// knows it. The payload is valid until the next call. If Next returns an error,
+// the caller must End the session with it; no further frames follow.
 func (s *Session) Next() (f Frame, ok bool, err error) {
 	for !s.Over() {
 		f, ok, err = s.scan.Next()
@@ -183,7 +184,8 @@ func (s *Session) Next() (f Frame, ok bool, err error) {
 	return Frame{}, false, nil
 }
 
-// unfinished notes since when a frame is unfinished, and its length.
+// unfinished records the length of the unfinished frame, and since when it is
+// unfinished.
 func (s *Session) unfinished() {
 	n := s.scan.Partial()
 	s.part.Store(int64(n))
@@ -195,7 +197,7 @@ func (s *Session) unfinished() {
 	}
 }
 
-// take handles a frame of this package.
+// take handles the frames that belong to this package.
 func (s *Session) take(f Frame) (report bool, err error) {
 	switch {
 	case f.Type == TypeRefusal:
@@ -225,7 +227,7 @@ func (s *Session) take(f Frame) (report bool, err error) {
 	return false, Malformed("", "a %v frame is not expected here", f.Type)
 }
 
-// greet checks that the two sides belong together.
+// greet checks that the two sides match.
 func (s *Session) greet(payload []byte) error {
 	h, err := decodeHello(payload)
 	if err != nil {
@@ -252,8 +254,9 @@ func (s *Session) greet(payload []byte) error {
 	return nil
 }
 
-// Welcome answers a hello. The body is the service's. The session is up if the
-// other side has no key to prove; otherwise its proof has to come.
+// Welcome answers a hello. The body is the service's. If the other side has no
+// key to prove, the session is up; otherwise it is up after the other side's
+// proof.
 func (s *Session) Welcome(body []byte) {
 	if s.stage != greeted || s.Over() {
 		return
@@ -279,8 +282,8 @@ func (s *Session) proved(payload []byte) error {
 	return nil
 }
 
-// welcomed checks the answer to a hello, and proves that this side knows the
-// key.
+// welcomed checks the answer to a hello and sends the proof that this side
+// knows the key.
 func (s *Session) welcomed(payload []byte) error {
 	h, proof, err := decodeWelcome(payload)
 	if err != nil {
@@ -306,8 +309,8 @@ func (s *Session) established() {
 	s.up.Store(true)
 }
 
-// Send queues a whole frame of the service, or answers ErrDown or what
-// env.Conn.Write does: env.ErrFull is one.
+// Send queues a whole frame of the service. It returns ErrDown or an error of
+// env.Conn.Write, such as env.ErrFull.
 func (s *Session) Send(frame []byte) error {
 	if !s.Up() || s.Over() {
 		return ErrDown
@@ -315,15 +318,15 @@ func (s *Session) Send(frame []byte) error {
 	return s.conn.Write(frame)
 }
 
-// Ping asks for a sign of life.
+// Ping asks the other side for a reply, to learn whether it is alive.
 func (s *Session) Ping() {
 	if s.Up() && !s.Over() {
 		s.signal(TypePing)
 	}
 }
 
-// signal sends a frame without payload. One that does not fit into the
-// connection is not needed: the other side has other frames to read first.
+// signal sends a frame without payload. If the connection's buffer is full, the
+// frame is not needed: the other side has other frames to read first.
 func (s *Session) signal(t Type) {
 	if err := s.conn.Write(Seal(Begin(make([]byte, 0, Overhead), t), 0)); err != nil && !errors.Is(err, env.ErrFull) {
 		s.Drop(err)
@@ -338,9 +341,9 @@ func (s *Session) say(t Type, payload []byte) {
 	}
 }
 
-// Late returns why a connection is to be given up at this time: its handshake
-// or a frame takes too long, or nothing was heard. It returns nil if there is no
-// reason.
+// Late returns why the connection must be closed at this time: its handshake or
+// a frame takes too long, or the other side has been silent. It returns nil if
+// there is no reason.
 func (s *Session) Late(now env.Instant) error {
 	o := s.opt
 	silent := now.Sub(env.Instant(s.heard.Load()))
@@ -358,9 +361,9 @@ func (s *Session) Late(now env.Instant) error {
 	return nil
 }
 
-// End ends the connection because of an error. A listener sends the reason to
-// the other side first, unless that has ended the connection itself. Ending
-// again does nothing.
+// End ends the connection because of an error. A listener first sends the
+// reason to the other side, unless the other side ended the connection itself.
+// A second call does nothing.
 func (s *Session) End(err error) {
 	if !s.why.CompareAndSwap(nil, &err) {
 		return
@@ -373,8 +376,8 @@ func (s *Session) End(err error) {
 		s.close()
 		return
 	}
-	// It may be lost with the connection, which does the other side no harm. The
-	// wait gives that side time to read it.
+	// The refusal may be lost with the connection, which does no harm. The wait
+	// gives the other side time to read it.
 	if s.conn.Write(Seal(appendRefusal(Begin(nil, TypeRefusal), r), 0)) != nil {
 		s.conn.Close()
 		return
@@ -382,8 +385,8 @@ func (s *Session) End(err error) {
 	s.opt.Env.Clock.After(s.opt.refusalWithin(), env.WakeFunc(s.conn.Close))
 }
 
-// Drop ends the connection at once, without notice to the other side. It closes
-// a connection that End keeps open for a while, too.
+// Drop ends the connection at once, without notice to the other side. It also
+// closes a connection that End still keeps open.
 func (s *Session) Drop(err error) {
 	s.why.CompareAndSwap(nil, &err)
 	s.close()

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cell keeps the value of a variable in the Go types in which it is
-// used, so that the sections of a compiled system read and write it without
-// converting it.
+// Package cell stores the value of a variable in the Go types in which a
+// program uses it, so that the sections of a compiled system read and write it
+// without conversion.
 //
-// In: a first value, reads and writes of the whole or of a part, in any Go
-// type that stands for a TLA+ value, and how a transaction ends. Out: the
-// value that is there, converted only when it is asked for in a type in which
-// it is not there yet. Promised: the answers and the errors are those of the
-// same reads and writes on a value.Value; Abort leaves what was there before
-// the first write since the last Commit or Abort.
+// In: an initial value; reads and writes of the whole value or of a part, in
+// any Go type that represents a TLA+ value; Commit or Abort at the end of a
+// transaction. Out: the current value, converted only when the caller reads it
+// in a Go type in which the tree does not hold it yet. Promised: reads and
+// writes have the same results and errors as on a value.Value; Abort restores
+// the value from before the first write since the last Commit or Abort.
 //
-// A tree is a cell that holds a value, and cells for those parts of it that
-// were used by themselves. Once a part was used, reading or writing it again
-// costs what looking its index up costs, however large the rest is.
+// A tree is a cell that holds a value, with further cells for those parts that
+// the program has accessed individually. After the first access to a part, each
+// later read or write of it costs one index lookup, however large the rest of
+// the value is.
 package cell
 
 import (
@@ -22,9 +23,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// formsMax is the number of Go types in which one cell keeps its value at a
-// time. One is enough where the users of a variable agree on its type; more
-// are kept for those who do not.
+// formsMax is the number of Go types in which one cell stores its value at a
+// time. One is enough if all users of a variable agree on its type; the others
+// serve users that do not.
 const formsMax = 3
 
 // form is a value in one Go type: a *held[T].
@@ -40,7 +41,7 @@ type held[T any] struct {
 
 func (h *held[T]) value() value.Value { return h.to(h.x) }
 
-// forget drops the memory of what was held.
+// forget releases the memory of the held value.
 func (h *held[T]) forget() {
 	var zero T
 	h.x = zero
@@ -54,7 +55,7 @@ type content struct {
 	parts *parts
 }
 
-// parts is a function, taken apart.
+// parts is a function split into one cell for each element of its domain.
 type parts struct {
 	fn    value.Value // as it was when it was taken apart
 	cells []*cell     // by place; nil where fn has the value still
@@ -66,8 +67,8 @@ type cell struct {
 	spare form // for the next write
 }
 
-// Tree holds the value of one variable. It is for one goroutine at a time,
-// reads included.
+// Tree holds the value of one variable. Only one goroutine may use it at a
+// time, for reads too.
 type Tree struct {
 	root cell
 	undo []saved
@@ -85,15 +86,15 @@ func New(v value.Value) *Tree {
 	return t
 }
 
-// Get reads the part at idx, which is the whole where idx is empty, as a T.
-// From may panic, and then nothing has changed.
+// Get reads the part at idx as a T; an empty idx means the whole value. If from
+// panics, the tree is unchanged.
 func Get[T any](t *Tree, idx []value.Value, to func(T) value.Value, from func(value.Value) T) T {
 	c := &t.root
 	for i, x := range idx {
 		next := c.part(x)
 		if next == nil {
-			// An infinite function, no function, or outside of the domain:
-			// the operations on values know what that means.
+			// The value is an infinite function or no function, or x is outside
+			// of its domain. Apply gives the result or the error.
 			v := c.value()
 			for _, x := range idx[i:] {
 				v = v.Apply(x)
@@ -202,7 +203,7 @@ func (t *Tree) save(c *cell) {
 	}
 }
 
-// reuse keeps a form that holds nothing any more for the next write.
+// reuse clears a form that is no longer needed and keeps it for the next write.
 func (c *cell) reuse(f form) {
 	c.saved = false
 	if f != nil {
@@ -224,7 +225,7 @@ func (c *cell) value() value.Value {
 	return value.FnOf(c.parts.fn.Domain(), vals)
 }
 
-// part is the cell of the argument x, nil where there is none.
+// part returns the cell for the argument x, or nil if there is none.
 func (c *cell) part(x value.Value) *cell {
 	if c.parts == nil {
 		if c.parts = split(c.value()); c.parts == nil {
@@ -243,7 +244,8 @@ func (c *cell) part(x value.Value) *cell {
 	return p.cells[i]
 }
 
-// split takes a function apart, and gives nil for what is no finite function.
+// split splits a function into parts. It returns nil if v is not a finite
+// function.
 func split(v value.Value) *parts {
 	if v.Kind() < value.KindTuple || v.Kind() > value.KindFn {
 		return nil

@@ -22,15 +22,15 @@ import (
 const (
 	// deltaMin is the length from which a value may be written as a delta.
 	deltaMin = 128
-	// shiftMax is how many bytes are looked through, behind a difference, for a
-	// place from which so many as sameMin are equal again.
+	// After a difference, shiftMax is the number of bytes to search for a
+	// position from which sameMin bytes are equal again.
 	shiftMax, sameMin = 16, 16
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// delta returns what makes was into is, nil where that is not shorter than half of
-// the value.
+// delta returns the delta that turns was into is, or nil if the delta would be
+// longer than half of is.
 func delta(was, is []byte) []byte {
 	most := len(is) / 2
 	if len(is) < deltaMin || len(was) < deltaMin {
@@ -50,7 +50,7 @@ func delta(was, is []byte) []byte {
 	return d
 }
 
-// prefix is how many bytes two texts have in common at the front.
+// prefix returns the length of the common prefix of two texts.
 func prefix(a, b []byte) int {
 	const step = 256
 	n, most := 0, min(len(a), len(b))
@@ -63,9 +63,9 @@ func prefix(a, b []byte) int {
 	return n
 }
 
-// difference is how much of two texts, which begin with another byte, differs. It
-// looks for the next place where they are equal again, and otherwise for what they
-// have in common at the end.
+// difference returns how many bytes of each of two texts differ; their first bytes
+// are different. It searches for the next position at which the texts are equal
+// again. If there is none, it falls back to their common suffix.
 func difference(a, b []byte) (inA, inB int) {
 	for both := 1; both <= 2*shiftMax; both++ {
 		for i := max(0, both-shiftMax); i <= min(both, shiftMax); i++ {
@@ -84,7 +84,8 @@ func difference(a, b []byte) (inA, inB int) {
 
 var errDelta = errors.New("a change to another value than the one that is there")
 
-// patch makes the new value of the old one. It changes neither.
+// patch applies the delta d to the old value and returns the new one. It
+// changes neither argument.
 func patch(was, d []byte) ([]byte, error) {
 	if len(d) < 4 {
 		return nil, errDelta
@@ -105,14 +106,14 @@ func patch(was, d []byte) ([]byte, error) {
 	return is, nil
 }
 
-// The first byte of a value in a change that has deltas.
+// The first byte of a value in a change that contains deltas.
 const (
 	isWhole = iota
 	isDelta
 )
 
-// shorten returns the variables as they are written where others were there before,
-// and whether any of them is a delta.
+// shorten encodes each value as a delta to the previous value in e where that is
+// shorter. It also reports whether any value became a delta.
 func (v variables) shorten(e *entry) (variables, bool) {
 	short, any := variables{names: v.names}, false
 	for i, name := range v.names {
@@ -148,8 +149,8 @@ func (v variables) lengthen(e *entry) error {
 	return nil
 }
 
-// shorten returns the change as it is written after those that were appended
-// before.
+// shorten encodes the change relative to the changes that were appended before
+// it.
 func (l *Log) shorten(c change) change {
 	own, some := c.own.shorten(l.now[c.instance])
 	shared, more := c.shared.shorten(l.now[""])
@@ -159,7 +160,7 @@ func (l *Log) shorten(c change) change {
 	return c
 }
 
-// redo makes a change that was read a part of the state.
+// redo applies a change that was read from the log to the state.
 func (l *Log) redo(c change) error {
 	if c.deltas {
 		if err := errors.Join(c.own.lengthen(l.entry(c.instance)), c.shared.lengthen(l.entry(""))); err != nil {

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package durable is the journal of a node: the durable variables of its
-// instances, on a disk.
+// Package durable is the journal of a node: it stores the durable variables of
+// the node's instances on a disk.
 //
-// In: an env.Env and env.Tasks; a directory that Format has made a journal of,
-// and the identity of who may use it; what sections have changed, one after the
+// In: an env.Env and env.Tasks; a directory in which Format has made a journal,
+// and the identity of the journal's owner; the changes of sections, one after the
 // other. Out: a distsys.Journal.
 //
-// Promised: what Durable has reported comes back in every later life; what comes
-// back of an instance are its variables as some section left them, with all that
-// the sections before it did and nothing of those behind it. One write and one
-// sync of the disk serve all that was appended meanwhile. When the journal has
-// grown by 64 MiB, and to twice the size of the variables, their values are
-// written anew and what was before is given back. While the disk is full,
-// nothing more becomes durable, and the sections that depend on it wait.
+// Promised: every later life recovers what Durable has reported as durable. The
+// recovered variables of an instance are those that some section left, with the
+// effects of all sections before it and of none after it. One write and one sync
+// of the disk serve all changes that were appended meanwhile. When the journal
+// has grown by 64 MiB, and to twice the size of the variables, a checkpoint
+// writes all values again and frees the space of the older records. While the
+// disk is full, nothing more becomes durable, and the sections that depend on the
+// journal wait.
 //
-// Refused: the journal of another system or node; one that is damaged, or that
-// another process has (wal.ErrCorrupt, wal.ErrLocked); a directory without one
-// (wal.ErrNone), because a disk that was lost must not pass for a first start.
+// Refused: the journal of another system or node; a journal that is damaged or
+// that another process has open (wal.ErrCorrupt, wal.ErrLocked); a directory
+// without a journal (wal.ErrNone), because a lost disk must not pass for a first
+// start.
 //
-// The journal is store/wal, which writes records in groups, tells a torn end from
-// rot, and cuts the log by checkpoints. docs/format/durable.md describes the
-// records.
+// The journal uses store/wal, which writes records in groups, distinguishes a
+// torn end from corruption, and truncates the log at checkpoints.
+// docs/format/durable.md describes the records.
 package durable
 
 import (
@@ -47,24 +49,25 @@ type Options struct {
 	Tasks env.Tasks
 	// Dir is the directory on the disk.
 	Dir string
-	// System and Node are who may use the journal.
+	// System and Node identify the owner of the journal. Open refuses a journal
+	// of another owner.
 	System, Node string
-	// CheckpointBytes is the growth at which the values are written anew; 0 is
-	// the default of store/wal.
+	// CheckpointBytes is the growth of the journal that triggers a checkpoint;
+	// 0 is the default of store/wal.
 	CheckpointBytes int64
-	// Segment is the size of a file of the journal, 0 for the default of
+	// Segment is the size of a journal file, in bytes; 0 is the default of
 	// store/wal.
 	Segment int
 }
 
-// identity is what the journal says of its owner.
+// identity is the owner that the journal records.
 func (o Options) identity() []byte {
 	return []byte("distsys\n" + o.System + "\n" + o.Node)
 }
 
 // Format makes the journal of a node that has none. When it returns nil, the
-// journal is durable. Where there is one, the error is wal.ErrExists, and
-// nothing has changed.
+// journal is durable. If a journal exists already, Format returns wal.ErrExists
+// and changes nothing.
 func Format(o Options) error { return wal.Format(o.Env, o.Dir, o.identity()) }
 
 // Log is an open journal.
@@ -91,7 +94,7 @@ type waiter struct {
 	w env.Waker
 }
 
-// entry is what the next checkpoint has of an instance.
+// entry is the state of an instance for the next checkpoint.
 type entry struct {
 	life, n uint64
 	done    bool
@@ -101,7 +104,8 @@ type entry struct {
 // retryAfter is how long the writer waits before it tries a full disk again.
 const retryAfter = 100 * time.Millisecond
 
-// Open opens a journal. The life that begins is durable when it returns.
+// Open opens a journal and begins a new life of the node, which is durable when
+// Open returns.
 func Open(o Options) (l *Log, err error) {
 	w, err := wal.Open(o.Env, o.Dir, wal.Options{Pending: math.MaxInt / 2, CheckpointBytes: o.CheckpointBytes, Segment: o.Segment})
 	if err != nil {
@@ -130,7 +134,7 @@ func Open(o Options) (l *Log, err error) {
 	return l, nil
 }
 
-// decode makes values of what is kept of an instance.
+// decode decodes the stored values of an instance.
 func (e *entry) decode() (*distsys.Kept, error) {
 	k := &distsys.Kept{Life: e.life, N: e.n, Done: e.done}
 	for name, b := range e.vars {
@@ -147,7 +151,7 @@ func (e *entry) decode() (*distsys.Kept, error) {
 	return k, nil
 }
 
-// apply makes a record part of the state that the next checkpoint has.
+// apply adds a record to the state for the next checkpoint.
 func (l *Log) apply(c change) {
 	e := l.entry(c.instance)
 	e.life, e.n, e.done = c.life, c.n, c.done
@@ -215,7 +219,7 @@ func (l *Log) Durable(n uint64, w env.Waker) (bool, error) {
 	return false, nil
 }
 
-// fail ends the journal. The caller holds the lock.
+// fail ends the journal with an error. The caller holds the lock.
 func (l *Log) fail(err error) error {
 	if l.err == nil {
 		l.err = err
@@ -227,7 +231,7 @@ func (l *Log) fail(err error) error {
 	return l.err
 }
 
-// write makes durable what has been appended. It is the step of a task.
+// write makes the appended records durable. It is the step of a task.
 func (l *Log) write() (more bool) {
 	l.mu.Lock()
 	if l.closed || l.err != nil {
@@ -267,7 +271,7 @@ func (l *Log) write() (more bool) {
 	return l.wal.Waiting()
 }
 
-// checkpoint gives the log the state as it is, in the place of what was appended
+// checkpoint hands the current state to the log, to replace everything appended
 // so far. The caller holds the lock.
 func (l *Log) checkpoint() error {
 	if err := l.wal.BeginCheckpoint(); err != nil {
@@ -298,7 +302,7 @@ func (l *Log) checkpoint() error {
 	return l.wal.EndCheckpoint()
 }
 
-// Close gives the journal back. What is not durable is lost.
+// Close closes the journal. Changes that are not durable are lost.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	l.closed = true

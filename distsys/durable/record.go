@@ -53,7 +53,7 @@ const (
 	flagDeltas
 )
 
-// pieceMax is the length of the longest record, in bytes.
+// pieceMax is the maximum length of a record, in bytes.
 const pieceMax = wal.RecordMax
 
 // pieces are the records of a change.
@@ -91,7 +91,8 @@ func (c change) records() pieces {
 	return divide(b, pieceMax-1)
 }
 
-// divide makes records of a change, with at most size bytes of it in each.
+// divide splits a change into records, each with at most size bytes of the
+// change.
 func divide(b []byte, size int) pieces {
 	var out pieces
 	for piece := range slices.Chunk(b, size) {
@@ -102,8 +103,8 @@ func divide(b []byte, size int) pieces {
 	return out
 }
 
-// group gathers the records of a change. One whose last record is missing was not
-// durable, and is nothing.
+// group collects the records of a change. A change whose last record is missing
+// was not durable, so group discards it.
 type group struct {
 	buf   []byte
 	begun bool
@@ -131,7 +132,7 @@ func (g *group) redo(record []byte, apply func(change) error) error {
 	return apply(c)
 }
 
-// parse reads a change. What it returns is not copied.
+// parse reads a change. The result refers to the memory of its input.
 func parse(b []byte) (c change, err error) {
 	r := reader{b: b}
 	c.instance = string(r.text())

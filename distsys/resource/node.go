@@ -37,31 +37,32 @@ import (
 )
 
 // LingerDefault is how long a node that has finished waits for
-// acknowledgements; lingerStopped is how long one that was stopped does.
+// acknowledgements; lingerStopped is the limit for a node that was stopped.
 const (
 	LingerDefault = 10 * time.Second
 	lingerStopped = time.Second
 )
 
-// Options of a Node. Env is needed.
+// Options of a Node. Env is required.
 type Options struct {
 	Env env.Env
-	// Secret is what the nodes of the system authenticate each other with.
+	// Secret is the key with which the nodes of the system authenticate each
+	// other.
 	Secret []byte
 	// Authenticated reports that Env.Network authenticates peers by itself.
 	Authenticated bool
 	// Trace is the directory for trace files; nil: none are written.
 	Trace env.Disk
-	// TraceAborted has sections traced that were given up as well.
+	// TraceAborted makes the traces include aborted sections.
 	TraceAborted bool
 	// Print receives what the specification prints.
 	Print io.Writer
 	// Data is the directory on Env.Disk for the journal of a node that survives
-	// crashes, and Tasks runs what blocks on that disk. A node that does not
-	// survive crashes has neither.
+	// crashes. Tasks runs the writer, which blocks on that disk. A node that
+	// does not survive crashes needs neither.
 	Data  string
 	Tasks env.Tasks
-	// Linger is how long to wait for acknowledgements at the end.
+	// Linger bounds the wait for acknowledgements at the end.
 	Linger time.Duration
 }
 
@@ -81,15 +82,15 @@ type Node struct {
 	closes []func() error
 }
 
-// watched is a process that a monitor answers for.
+// watched is a process for which a monitor answers.
 type watched struct {
 	monitor *detector.Monitor
 	self    value.Value
 }
 
-// Format makes the journal of a node that survives crashes, in Options.Data. It
-// comes before the first Open, and never again: wal.ErrExists says that there is
-// one.
+// Format makes the journal of a node that survives crashes, in Options.Data.
+// Call it once, before the first Open; if there is a journal already, it returns
+// wal.ErrExists.
 func Format(sys *distsys.System, c *distsys.Config, node string, o Options) error {
 	if err := c.Check(sys); err != nil {
 		return err
@@ -111,7 +112,7 @@ func journal(c *distsys.Config, node string, o Options) durable.Options {
 	return durable.Options{Env: o.Env, Tasks: o.Tasks, Dir: o.Data, System: c.System, Node: node}
 }
 
-// openJournal opens the journal of a node that needs one.
+// openJournal opens the node's journal if the node needs one.
 func (n *Node) openJournal() (err error) {
 	switch survives := n.conf.Survives(n.sys, n.name); {
 	case survives && (n.opt.Data == "" || n.opt.Tasks == nil):
@@ -128,8 +129,8 @@ func (n *Node) openJournal() (err error) {
 	return nil
 }
 
-// Open makes the resources and instances of a node. Mailboxes listen and
-// connect from now on.
+// Open makes the resources and instances of a node. From then on, mailboxes
+// listen and connect.
 func Open(sys *distsys.System, c *distsys.Config, node string, o Options) (n *Node, err error) {
 	if err := c.Check(sys); err != nil {
 		return nil, err
@@ -213,19 +214,21 @@ func (n *Node) spawn(sys *distsys.System, m distsys.Member) error {
 	return nil
 }
 
-// Processes are the node's instances, in the order of the configuration.
+// Processes returns the node's instances, in the order of the configuration.
 func (n *Node) Processes() []distsys.Process { return n.procs }
 
-// Queue is the queue of a resource of kind "queue", nil where there is none:
-// the way in and out for the program around the node.
+// Queue returns the queue of a resource of kind "queue", or nil if there is
+// none. The program around the node exchanges messages with the node through
+// it.
 func (n *Node) Queue(name string) *queue.Queue { return n.queues[name] }
 
-// Mailboxes are those of a resource of kind "mailboxes", nil where the node
-// has no part in them.
+// Mailboxes returns the mailboxes of a resource of kind "mailboxes", or nil if
+// the node does not use them.
 func (n *Node) Mailboxes(name string) *mailbox.Mailboxes { return n.boxes[name] }
 
-// Run runs the instances until all are done, one fails, or ctx ends; then it
-// waits, for a limited time, until what was sent has been acknowledged.
+// Run runs the instances until all are done, one fails, or ctx ends. Then it
+// waits, for a limited time, until the receivers have acknowledged all messages
+// sent.
 func (n *Node) Run(ctx context.Context) error {
 	for _, w := range n.watch {
 		w.monitor.Set(w.self, true)
@@ -262,13 +265,13 @@ func (n *Node) Close() error {
 	return errors.Join(errs...)
 }
 
-// link are the options of a link.
+// link returns the options of a link.
 func (n *Node) link() link.Options {
 	return link.Options{Env: n.opt.Env, System: n.conf.System, Node: n.name, Key: n.opt.Secret}
 }
 
-// mayListen refuses addresses that strangers can reach, where nothing would
-// tell strangers from peers.
+// mayListen refuses addresses that strangers can reach if nothing authenticates
+// peers.
 func (n *Node) mayListen(addr string) error {
 	if n.conf.TrustNetwork || n.opt.Authenticated || len(n.opt.Secret) > 0 {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// serve opens what the node does for others, whether or not its own instances
-// use it: mailboxes and monitors.
+// serve opens the node's services for other nodes, whether or not its own
+// instances use them: mailboxes and monitors.
 func (n *Node) serve(name string) error {
 	s := n.conf.Resources[name]
 	for _, site := range s.At {
@@ -35,8 +35,8 @@ func (n *Node) serve(name string) error {
 	return nil
 }
 
-// resource returns what a name of the configuration stands for. Timers and
-// variables are made anew for each use.
+// resource returns the resource of that name in the configuration. It makes a
+// new timer or variable for each use.
 func (n *Node) resource(name string) (distsys.Resource, error) {
 	if r, ok := n.shared[name]; ok {
 		return r, nil
@@ -97,7 +97,7 @@ func (n *Node) lasting(name string, initial value.Value) distsys.Resource {
 	return local.NewLasting(name, initial)
 }
 
-// simple makes a resource that needs nothing but its description.
+// simple makes a resource that depends only on its description.
 func (n *Node) simple(s *distsys.Supply) (distsys.Resource, error) {
 	switch s.Kind {
 	case distsys.KindTimer:
@@ -120,7 +120,7 @@ func (n *Node) each(like *distsys.Supply) distsys.Resource {
 	return local.NewMap(func(value.Value) (distsys.Resource, error) { return n.simple(like) })
 }
 
-// mailboxes opens the mailboxes of that name, once.
+// mailboxes opens the mailboxes of that name on first use.
 func (n *Node) mailboxes(name string) (*mailbox.Mailboxes, error) {
 	if m := n.boxes[name]; m != nil {
 		return m, nil

@@ -16,8 +16,8 @@ type File struct {
 	Header Header
 	Events []Event
 	// Torn reports that the file ended within a line, which was left out: the
-	// instance was ended while it wrote. What the section of that line did may
-	// have happened or not.
+	// instance ended while it was writing. The section of that line may or may
+	// not have taken effect.
 	Torn bool
 }
 
@@ -31,10 +31,10 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Parse reads a whole file and checks it: the header first; committed events
-// numbered from 1 without a gap; clocks sorted, never going back, with the
-// instance's own count at the event's number; times in order. A file without a
-// whole header line is empty, and torn.
+// Parse reads and checks a whole file: the header comes first; committed events
+// are numbered from 1 without a gap; clocks are sorted and never decrease, and
+// the instance's own entry equals the event's number; times are in order. A
+// file without a complete header line counts as empty and torn.
 func Parse(r io.Reader) (*File, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
 	f := &File{}
@@ -61,8 +61,8 @@ func Parse(r io.Reader) (*File, error) {
 
 var errLong = fmt.Errorf("longer than %d bytes", LineMax)
 
-// readLine returns a line without its end; at the end of the file io.EOF and
-// what there is of a line.
+// readLine returns a line without its end. At the end of the file it returns
+// io.EOF and the part of a line that it has read.
 func readLine(br *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -103,7 +103,7 @@ func (p *parser) header(line []byte) error {
 		Format  string
 		Version int
 	}
-	// The version decides what else there may be.
+	// The version determines which other fields are allowed.
 	if err := json.Unmarshal(line, &named); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (p *parser) event(line []byte) error {
 	return nil
 }
 
-// check looks at what an event says by itself.
+// check validates the parts of an event that do not depend on other events.
 func (e *Event) check() error {
 	if e.End < e.Start {
 		return fmt.Errorf("ends at %d, before it starts at %d", e.End, e.Start)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tracelog is the format of trace files: what critical sections of a
-// running system committed, one JSON object a line, with vector clocks. In and
-// out: Events. docs/format/trace.md describes the format.
+// Package tracelog is the format of trace files: the committed critical
+// sections of a running system, one JSON object per line, with vector clocks.
+// In and out: Events. docs/format/trace.md describes the format.
 //
-// Promised: a reader accepts what a writer of the same version wrote, also
-// when the last line of the file is torn; hostile input is an error with its
-// line, never a panic, and needs no more memory than LineMax a line. Refused:
-// files of another version, lines out of order.
+// Promised: a reader accepts what a writer of the same version wrote, even if
+// the last line of the file is torn. For malformed input it returns an error
+// with the line number and never panics; it needs no more memory than LineMax
+// per line. Refused: files of another version, lines out of order.
 //
-// Source: PGo's traces (TraceLink, OOPSLA 2025) for the idea; the format is
-// our own.
+// Source: PGo's traces (TraceLink, OOPSLA 2025) for the idea; the format is our
+// own.
 package tracelog
 
 import "fmt"
@@ -21,7 +21,8 @@ const Version = 1
 // LineMax is the length of the longest line, in bytes.
 const LineMax = 16 << 20
 
-// Header is the first line of a file: which instance wrote it.
+// Header is the first line of a file. It identifies the instance that wrote the
+// file.
 type Header struct {
 	Format  string `json:"format"` // "ashlar-trace"
 	Version int    `json:"version"`
@@ -32,14 +33,14 @@ type Header struct {
 	// Life is the number of the life of the instance's node, from 1; it is absent
 	// for an archetype that does not survive crashes.
 	Life uint64 `json:"life,omitempty"`
-	// Kept is the section whose durable variables the life began with; it is absent
-	// where there was none.
+	// Kept identifies the section whose durable variables the life started with. It
+	// is absent if there was none.
 	Kept *Kept `json:"kept,omitempty"`
 	// Wall is the calendar time of instant 0 of the file, RFC 3339.
 	Wall string `json:"wall"`
 }
 
-// Kept names the N-th section of a life.
+// Kept identifies the N-th section of a life.
 type Kept struct {
 	Life uint64 `json:"life"`
 	N    uint64 `json:"n"`
@@ -48,8 +49,8 @@ type Kept struct {
 // Actor is the instance's name in clocks.
 func (h Header) Actor() string { return Actor(h.Archetype, h.Self, h.Life) }
 
-// Actor is the name of an instance in clocks. Lives behind the first have names of
-// their own, since each counts its sections from 1.
+// Actor returns the name of an instance in clocks. Each life counts its sections
+// from 1, so lives after the first have names of their own.
 func Actor(archetype, self string, life uint64) string {
 	name := archetype + "(" + self + ")"
 	if life > 1 {
@@ -60,29 +61,31 @@ func Actor(archetype, self string, life uint64) string {
 
 // Event is one critical section.
 type Event struct {
-	// N counts the committed sections of the instance from 1; an aborted one
-	// has the number that it would have had.
+	// N counts the committed sections of the instance from 1. An aborted
+	// section has the number that it would have had.
 	N uint64 `json:"n"`
-	// Label is where the section began, empty for the initialisation of the
-	// variables; Next is where the instance went on, "Done" at the end.
+	// Label is the label at which the section began; it is empty for the
+	// initialisation of the variables. Next is the label at which the instance
+	// continued, "Done" at the end.
 	Label string `json:"label"`
 	Next  string `json:"next"`
 	// Elements are the accesses to ref parameters, in order.
 	Elements []Element `json:"elements,omitempty"`
-	// Vars are the instance's variables that the section changed, by their
-	// value after it; the first event of a file has all.
+	// Vars are the instance's variables that the section changed, with their
+	// values after it. The first event of a file contains all variables.
 	Vars []Var `json:"vars,omitempty"`
-	// Kept reports that the section goes to the journal of what survives a crash.
-	// A crash may undo it.
+	// Kept reports that the journal records the section. A crash may undo such a
+	// section.
 	Kept bool `json:"kept,omitempty"`
-	// Clock counts, for each actor, the sections that this one can have seen,
-	// itself included.
+	// Clock counts, for each actor, the sections that this one may have
+	// observed, itself included.
 	Clock Clock `json:"clock"`
 	// Start and End are nanoseconds since the file's Wall, on a monotonic
-	// clock. The section took effect between them or right after End.
+	// clock. The section took effect between the two or shortly after End.
 	Start int64 `json:"start"`
 	End   int64 `json:"end"`
-	// Aborted is why the section was given up; empty for committed ones.
+	// Aborted is the reason for which the section was aborted; it is empty for
+	// committed sections.
 	Aborted string `json:"aborted,omitempty"`
 }
 
@@ -116,7 +119,7 @@ type Tick struct {
 	N     uint64 `json:"n"`
 }
 
-// Of is the actor's count, 0 where it is absent.
+// Of returns the actor's count, or 0 if the clock does not contain the actor.
 func (c Clock) Of(actor string) uint64 {
 	for _, t := range c {
 		if t.Actor == actor {
@@ -126,7 +129,7 @@ func (c Clock) Of(actor string) uint64 {
 	return 0
 }
 
-// Merge is the least clock that is not less than c and d.
+// Merge returns the least clock that is at least c and at least d.
 func (c Clock) Merge(d Clock) Clock {
 	if len(c) == 0 {
 		return d
@@ -152,7 +155,7 @@ func (c Clock) Merge(d Clock) Clock {
 	return append(append(out, c[i:]...), d[j:]...)
 }
 
-// With is c with the actor's count set to n, which is positive.
+// With returns c with the actor's count set to n, which must be positive.
 func (c Clock) With(actor string, n uint64) Clock {
 	out := make(Clock, 0, len(c)+1)
 	placed := false
@@ -170,7 +173,8 @@ func (c Clock) With(actor string, n uint64) Clock {
 	return out
 }
 
-// LessEq reports whether everything in c has happened before or at d.
+// LessEq reports whether c is at or before d: no actor's count in c exceeds its
+// count in d.
 func (c Clock) LessEq(d Clock) bool {
 	for _, t := range c {
 		if d.Of(t.Actor) < t.N {

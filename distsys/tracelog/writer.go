@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Appender is where lines go; each line is one call.
+// Appender receives the lines. The Writer writes each line with one call.
 type Appender interface {
 	Append(b []byte) error
 }
@@ -15,19 +15,19 @@ type Appender interface {
 // Format is the Header's Format.
 const Format = "ashlar-trace"
 
-// Writer writes the log of one instance. It is for one goroutine.
+// Writer writes the log of one instance. Only one goroutine may use it.
 type Writer struct {
 	to Appender
 }
 
-// NewWriter writes the header. Format and Version are filled in.
+// NewWriter writes the header. It sets Format and Version.
 func NewWriter(to Appender, h Header) (*Writer, error) {
 	h.Format, h.Version = Format, Version
 	w := &Writer{to: to}
 	return w, w.line(h)
 }
 
-// Record writes an event, in one piece.
+// Record writes an event with one call of the Appender.
 func (w *Writer) Record(e *Event) error { return w.line(e) }
 
 func (w *Writer) line(x any) error {

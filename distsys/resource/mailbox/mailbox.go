@@ -1,50 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mailbox is reliable first-in first-out messaging between the nodes
-// of a compiled system: the network[_] of a specification. Writing network[i]
-// sends to the mailbox i, reading it takes the next message out; a node reads
-// only the mailboxes that live on it.
+// Package mailbox provides reliable first-in first-out messaging between the
+// nodes of a compiled system: the network[_] of a specification. Writing
+// network[i] sends to mailbox i; reading it removes and returns the next
+// message. A node reads only its own mailboxes.
 //
-// In: an env, where to listen, which mailboxes are here and at which addresses
-// the others are. Out: resources for the mailboxes and for their lengths.
+// In: an env, the address at which to listen, the indices of the local
+// mailboxes, and the addresses of the others. Out: resources for the mailboxes
+// and for their lengths.
 //
-// Strict mailboxes commit in two phases. At pre-commit the messages are
-// offered to the receiver, which gives them places in the mailbox or answers
-// that it is full; at commit the places become readable, on abort they vanish.
-// A mailbox is read in the order of the places, and a place that is not yet
-// decided holds back what is behind it, so that the order of messages from
-// different senders is one that the sections have as a whole. One section may
-// send any number of messages to any mailboxes; with several mailboxes it is
-// refused, and tried again, while another's message in one of them is not
-// decided. It costs one round trip. A write is blocked while the receiver
-// cannot be reached or is full.
+// Strict mailboxes commit in two phases. At pre-commit the sender offers the
+// messages to the receiver, which assigns them places in the mailbox or replies
+// that it is full. At commit the places become readable; on abort the receiver
+// removes them. Readers take messages in the order of the places, and an
+// undecided place holds back all places behind it, so the messages of different
+// senders arrive in an order that is consistent with an order of the sections as
+// a whole. One section may send any number of messages to any mailboxes. A
+// section that sends to several mailboxes is refused, and tried again, while one
+// of them holds an undecided message of another section. The protocol costs one
+// round trip. A write is blocked while the receiver cannot be reached or is
+// full.
 //
-// Relaxed mailboxes send at commit and do not wait. Messages that the receiver
-// has not acknowledged are kept, up to a window; a write is blocked only
-// while the window is full. A section that sends relaxed to two mailboxes is
-// not atomic to others; the compiler refuses those. Messages of different
-// senders may overtake each other though one was sent because of the other (a
-// tells b, then c; c tells b, and is faster): specifications in which that
-// matters need strict mailboxes. Checking traces of the running system finds
-// out.
+// Relaxed mailboxes send at commit and do not wait. The sender keeps messages
+// that the receiver has not acknowledged, up to a window; a write is blocked
+// only while the window is full. A section that sends to two relaxed mailboxes
+// is not atomic to other sections; the compiler refuses such sections. Messages
+// of different senders may overtake each other even if one message caused the
+// other (a sends to b, then to c; b receives, sends to c, and is faster). A
+// specification in which that matters needs strict mailboxes. Checking traces of
+// the running system reveals such cases.
 //
-// While both ends live, each message of a committed section arrives once, in
-// the order of the sender's sections, however often connections break. A
-// receiver remembers 1024 senders, each life of a node being one; a sender that
-// it has forgotten, and which then repeats a message because the answer was
-// lost, is heard twice. When there is one more, a receiver forgets a sender
-// that is gone and has nothing pending: in the network with most senders, of
-// the host with most there, the one that has been gone for longest. It refuses
-// a new sender of a larger network, or of a larger host in that network. When
-// a receiver ends, what it had acknowledged is gone with it, and what it had
-// not is delivered to the next process that listens there. When a sender ends
-// after the commit of a section, its messages may be lost as far as the
-// receiver had not acknowledged them; Linger waits until there are none. Where a
-// crash of the receiver clears its mailbox (Remote.Forgets), what its next life
-// gets was not offered to the life before. A place that a strict sender left
-// undecided holds its mailbox back for HoldTime at most, or until the sender's
-// node starts again; a decision that comes later is honoured at the end of the
-// mailbox.
+// While both ends live, each message of a committed section arrives exactly
+// once, in the order of the sender's sections, however often connections break.
+// A receiver remembers 1024 senders, where each life of a node is a sender of
+// its own. If it has forgotten a sender that then repeats a message because the
+// reply was lost, the message arrives twice. To make room for a new sender, a
+// receiver forgets one that is disconnected and has nothing pending: in the
+// network with most senders, of the host with most there, the one that has been
+// disconnected longest. It refuses a new sender of a larger network, or of a
+// larger host in that network. When a receiver ends, the messages that it had
+// acknowledged are lost with it; those that it had not acknowledged go to the
+// next process that listens at that address. When a sender ends after the commit
+// of a section, messages that the receiver had not acknowledged may be lost;
+// Linger waits until there are none. If a crash of the receiver clears its
+// mailbox (Remote.Forgets), its next life receives no message that the sender
+// already offered to the life before. A place that a strict sender left
+// undecided holds its mailbox back for at most HoldTime, or until the sender's
+// node starts again; the receiver still honours a later decision, by adding the
+// messages at the end of the mailbox.
 //
 // docs/format/mailbox.md describes the bytes. Source: PGo (ASPLOS 2023), section
 // 4.2.1.
@@ -72,17 +75,17 @@ const (
 	WindowDefault      = 512
 	WindowBytesDefault = 1 << 20
 	HoldTimeDefault    = 5 * time.Second
-	// transfersMax bounds what is undecided or unacknowledged between two
-	// nodes, in strict messages' sections.
+	// transfersMax bounds the strict transfers between two nodes that are
+	// undecided or unacknowledged.
 	transfersMax = 1024
-	// windowMax bounds the Window, so that a receiver knows what it may be
-	// asked to keep.
+	// windowMax bounds the Window, so that a receiver knows how many messages a
+	// sender may ask it to keep.
 	windowMax = 1 << 16
 	// pendingBytesMax bounds the relaxed messages of one sender to one mailbox
 	// that wait for room in it, clocks included.
 	pendingBytesMax = 64 << 20
-	// frameMax bounds Link.FrameMax, so that the receiver takes any message: a
-	// clock may take more memory than it takes in a frame.
+	// frameMax bounds Link.FrameMax, so that the receiver can accept any
+	// message: a clock may take more memory than bytes in a frame.
 	frameMax = pendingBytesMax / 2
 	// sessionsMax bounds the senders that a node remembers.
 	sessionsMax = 1024
@@ -91,41 +94,46 @@ const (
 	// batchMax bounds the messages that one section sends to one mailbox.
 	batchMax = 1 << 16
 	keyMax   = 1 << 12
-	// overheadMax is what a frame needs beside the value.
+	// overheadMax is the space in a frame that is not available for the value.
 	overheadMax = 1 << 10
 )
 
-// Options of Mailboxes. Wire and, on a node that receives, Listen are needed.
+// Options of Mailboxes. Link is required; a node that receives also requires
+// Listen.
 type Options struct {
-	// Link configures the links. Its Lock and Service are set here. Its Life is
-	// of no use: a new one is drawn for each address of Remote.
+	// Link configures the links. Open sets its Lock and Service and ignores its
+	// Life: it draws a new Life for each address of Remote.
 	Link link.Options
-	// Listen is where the node receives; empty where Local is.
+	// Listen is the address at which the node receives; it is empty if Local is
+	// empty.
 	Listen env.Addr
 	// Local are the indices of the mailboxes on this node.
 	Local []value.Value
 	// Remote are the mailboxes on other nodes.
 	Remote []Remote
-	// Relaxed chooses how this node sends. A node receives both kinds.
+	// Relaxed selects the relaxed protocol for sending. A node receives both
+	// kinds.
 	Relaxed bool
 	// Queue bounds each local mailbox.
 	Queue queue.Limits
-	// Window and WindowBytes bound what a relaxed sender keeps for one
-	// mailbox: at most 65,536 messages and 64 MiB, clocks included. While it
-	// keeps nothing, one section may exceed WindowBytes. A section that
-	// sends more than Window messages to one mailbox fails.
+	// Window and WindowBytes bound the unacknowledged messages that a relaxed
+	// sender keeps for one mailbox: at most 65,536 messages and 64 MiB, clocks
+	// included. While the sender keeps nothing, one section may exceed
+	// WindowBytes. A section that sends more than Window messages to one
+	// mailbox fails.
 	Window, WindowBytes int
-	// HoldTime is how long a place is kept for a strict sender that has gone.
+	// HoldTime is how long the receiver keeps the places of a strict sender
+	// that has disconnected.
 	HoldTime time.Duration
 }
 
-// Remote says where a mailbox is.
+// Remote gives the address of a mailbox.
 type Remote struct {
 	Index value.Value
 	Addr  env.Addr
-	// Forgets reports that a crash of the process there clears the mailbox, in the
-	// specification, too. What was sent to a life of it that has ended is then
-	// not sent to the next.
+	// Forgets reports that a crash of the process at Addr clears the mailbox, as
+	// it does in the specification. Messages that were sent to a life that has
+	// ended are then not sent to the next one.
 	Forgets bool
 }
 
@@ -150,8 +158,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Mailboxes are the mailboxes as one node sees them. All methods are safe for
-// concurrent use.
+// Mailboxes are the mailboxes of a system as one node sees them. All methods
+// are safe for concurrent use.
 type Mailboxes struct {
 	opt    Options
 	life   []byte // of these mailboxes, in the hello of all outlets
@@ -171,7 +179,7 @@ type Mailboxes struct {
 	lengths lengths
 }
 
-// box is a mailbox: here, or reached through a lane.
+// box is a mailbox, either local or reached through a lane.
 type box struct {
 	key   string
 	index value.Value
@@ -183,7 +191,7 @@ type box struct {
 	watched bool      // its room is watched, as one of these has something
 }
 
-// Metrics counts what the mailboxes did.
+// Metrics counts the activity of the mailboxes.
 type Metrics struct {
 	Sent, Received           uint64 // messages of committed sections; Sent counts acknowledged ones
 	BytesSent, BytesReceived uint64 // of frames of this package, repeated ones included
@@ -197,7 +205,7 @@ type Metrics struct {
 	LastError                string // why the last one did
 }
 
-// Open starts to listen and to connect.
+// Open starts listening and connecting.
 func Open(o Options) (*Mailboxes, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -214,9 +222,11 @@ func Open(o Options) (*Mailboxes, error) {
 	}
 	m.opt = o
 	m.life = binary.LittleEndian.AppendUint64(nil, o.Link.Env.Random.Split("life").Uint64())
-	// Room is looked at from outside of the calls that make it.
+	// roomTick takes the lock, so it runs from a timer and not inside the calls
+	// that make room.
 	m.room = env.NewSignal(func() { o.Link.Env.Clock.After(0, env.WakeFunc(m.roomTick)) })
-	// An index that has no encoding is a *value.Error.
+	// Computing the key of an index that has no encoding panics with a
+	// *value.Error.
 	var wrong error
 	if err := value.Catch(func() { wrong = m.addBoxes() }); err != nil || wrong != nil {
 		return nil, errors.Join(err, wrong)
@@ -234,7 +244,7 @@ func Open(o Options) (*Mailboxes, error) {
 	return m, nil
 }
 
-// service is what the links are for, in the hello.
+// service names the purpose of the links in the hello.
 const service = "mailbox"
 
 func (m *Mailboxes) addBoxes() error {
@@ -270,9 +280,10 @@ func (m *Mailboxes) connect(r Remote) {
 	out := m.outlets[r.Addr]
 	if out == nil {
 		out = &outlet{m: m, addr: r.Addr, link: m.opt.Link, next: 1}
-		// The receiver knows the outlet by its life. It is drawn for each, since two
-		// addresses may be of one receiver, and a life that the user has chosen may
-		// be that of another node, or of this one before it started anew.
+		// The receiver identifies the outlet by its life. Each outlet draws its own,
+		// for two reasons: two addresses may belong to one receiver, and a life
+		// chosen by the user may be that of another node or of an earlier run of
+		// this one.
 		out.link.Life = m.opt.Link.Env.Random.Uint64() | 1
 		m.outlets[r.Addr] = out
 		out.client = link.NewClient(&out.link, link.Target{Addr: r.Addr, Body: func() []byte { return m.life }}, out)
@@ -282,7 +293,8 @@ func (m *Mailboxes) connect(r Remote) {
 	out.lanes = append(out.lanes, b.lane)
 }
 
-// Addr is where the node listens, empty where it does not.
+// Addr is the address at which the node listens, or empty if it does not
+// listen.
 func (m *Mailboxes) Addr() env.Addr {
 	if m.server == nil {
 		return ""
@@ -290,14 +302,15 @@ func (m *Mailboxes) Addr() env.Addr {
 	return m.server.Addr()
 }
 
-// Network is the resource whose index i is the mailbox i.
+// Network is the resource whose index i selects mailbox i.
 func (m *Mailboxes) Network() distsys.Selector { return &m.network }
 
-// Lengths is the resource whose index i reads as the length of the mailbox i,
-// which is on this node.
+// Lengths is the resource whose index i reads as the length of mailbox i, which
+// must be on this node.
 func (m *Mailboxes) Lengths() distsys.Selector { return &m.lengths }
 
-// Queue is the inside of a mailbox of this node, nil where there is none.
+// Queue returns the queue inside a mailbox of this node, or nil if there is no
+// such mailbox.
 func (m *Mailboxes) Queue(index value.Value) *queue.Queue {
 	if b := m.boxes[key(index)]; b != nil {
 		return b.queue
@@ -312,7 +325,7 @@ func (m *Mailboxes) Metrics() Metrics {
 	return m.counts
 }
 
-// Linger waits until every message that was sent has been acknowledged.
+// Linger waits until the receivers have acknowledged every message sent.
 func (m *Mailboxes) Linger(ctx context.Context) error {
 	for {
 		m.mu.Lock()
@@ -343,7 +356,7 @@ func (m *Mailboxes) outstanding() int {
 	return n
 }
 
-// settle lets Linger look again.
+// settle makes Linger check again.
 func (m *Mailboxes) settle() {
 	for _, c := range m.settled {
 		close(c)
@@ -351,7 +364,7 @@ func (m *Mailboxes) settle() {
 	m.settled = nil
 }
 
-// Close ends all links and stops listening. What was not acknowledged is lost.
+// Close ends all links and stops listening. Unacknowledged messages are lost.
 func (m *Mailboxes) Close() error {
 	m.mu.Lock()
 	m.closed = true

@@ -33,7 +33,7 @@ type outlet struct {
 	buf       []byte
 }
 
-// lane is the way to one mailbox.
+// lane is the route to one mailbox.
 type lane struct {
 	out      *outlet
 	box      *box
@@ -63,7 +63,7 @@ type kept struct {
 	size int    // as the receiver counts it
 }
 
-// state is where a transfer stands.
+// state is the progress of a transfer.
 type state uint8
 
 const (
@@ -78,7 +78,7 @@ const (
 	aborted                // to be forgotten; waiting for done
 )
 
-// transfer is what one section sends to one mailbox.
+// transfer is the batch of messages that one section sends to one mailbox.
 type transfer struct {
 	lane   *lane
 	tx     *distsys.Tx // until it is decided
@@ -92,7 +92,7 @@ type transfer struct {
 	clock  []byte
 }
 
-// low is the least number that is not done.
+// low is the lowest transfer number that is not done.
 func (o *outlet) low() uint64 {
 	if len(o.transfers) > 0 {
 		return o.transfers[0].seq
@@ -100,7 +100,8 @@ func (o *outlet) low() uint64 {
 	return o.next
 }
 
-// crowded reports whether no transfer can be begun until one is done.
+// crowded reports whether a new transfer must wait until an earlier one is
+// done.
 func (o *outlet) crowded() bool { return o.next-o.low() >= transfersMax }
 
 func (o *outlet) owe(t *transfer) {
@@ -111,7 +112,7 @@ func (o *outlet) owe(t *transfer) {
 	o.pump()
 }
 
-// pump sends what is to be sent, as far as the connection takes it.
+// pump sends what is due until the connection is full.
 func (o *outlet) pump() {
 	for o.up && len(o.owing) > 0 {
 		t := o.owing[0]
@@ -178,8 +179,8 @@ func (l *lane) sendFrame(k kept) []byte {
 
 func (l *lane) wake() { l.wakeOthers(nil) }
 
-// wakeOthers wakes the sections that wait for the lane, but for one: what a
-// section gives up is no reason for itself to try again.
+// wakeOthers wakes the sections that wait for the lane, except own: a section
+// that releases something has no reason to try again because of that.
 func (l *lane) wakeOthers(own env.Waker) {
 	for _, w := range l.watchers {
 		if w != own {
@@ -188,9 +189,9 @@ func (l *lane) wakeOthers(own env.Waker) {
 	}
 }
 
-// crashed is for a receiver that is another life than before. What its mailboxes
-// were sent before is gone, as far as they forget: whether the life before had read
-// it or not, it must not be read again.
+// crashed handles a reconnection to a new life of the receiver. For the mailboxes
+// that a crash clears, it discards all messages already sent to the old life:
+// whether or not that life had read them, the new one must not receive them.
 func (o *outlet) crashed() {
 	for _, t := range slices.Clone(o.transfers) {
 		if t.lane.forgets && t.state == committed {
@@ -214,7 +215,8 @@ func (o *outlet) crashed() {
 	}
 }
 
-// Up implements ClientOwner: what the receiver may not have is sent again.
+// Up implements ClientOwner. It sends again everything that the receiver may
+// not have.
 func (o *outlet) Up(peer *link.Hello) error {
 	if o.peer != 0 && o.peer != peer.Life {
 		o.crashed()
@@ -304,7 +306,7 @@ func (o *outlet) laneOf(key string) (*lane, error) {
 	return nil, link.Malformed("mailbox", "an answer for a mailbox that is not there")
 }
 
-// answer handles what the receiver says of a transfer.
+// answer handles the receiver's reply to a transfer.
 func (o *outlet) answer(kind link.Type, seq uint64) error {
 	i := sort.Search(len(o.transfers), func(i int) bool { return o.transfers[i].seq >= seq })
 	if i == len(o.transfers) || o.transfers[i].seq != seq {
@@ -343,7 +345,7 @@ func (o *outlet) answer(kind link.Type, seq uint64) error {
 	return nil
 }
 
-// finish forgets a transfer of which nothing more is to be said.
+// finish forgets a transfer for which no more frames are due.
 func (o *outlet) finish(t *transfer) {
 	was := o.crowded()
 	if i := slices.Index(o.transfers, t); i >= 0 {
@@ -360,7 +362,7 @@ func (o *outlet) finish(t *transfer) {
 	o.m.settle()
 }
 
-// acknowledge forgets the relaxed messages up to seq.
+// acknowledge forgets the relaxed messages with numbers up to seq.
 func (l *lane) acknowledge(seq uint64) error {
 	if seq >= l.next {
 		return link.Malformed("mailbox", "an acknowledgement of message %d, which was not sent", seq)
@@ -380,8 +382,8 @@ func (l *lane) acknowledge(seq uint64) error {
 	l.sent -= n
 	l.out.m.counts.Sent += uint64(n)
 	if n > 0 {
-		// Whether or not l.starved: a section that gave up what it had written,
-		// as the rest did not fit, has reset it.
+		// Whether or not l.starved is set, wake the waiting sections: a section
+		// that aborted because its messages did not all fit has reset it.
 		l.starved = false
 		l.wake()
 	}
@@ -392,8 +394,8 @@ func (l *lane) acknowledge(seq uint64) error {
 	return nil
 }
 
-// breakOff is for a mailbox that the receiver does not have: sections that
-// send to it fail.
+// breakOff marks a mailbox that the receiver does not have: sections that send
+// to it fail.
 func (l *lane) breakOff() {
 	l.broken = fmt.Errorf("the node at %s has no mailbox %s", l.out.addr, l.box.index)
 	l.kept, l.keptBytes, l.sent = nil, 0, 0

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// strict is a lane as the resource of a strict sender.
+// strict is a lane in the role of a strict sender's resource.
 type strict lane
 
 var _ distsys.Watched = (*strict)(nil)
@@ -47,7 +47,7 @@ func (s *strict) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
 	return nil
 }
 
-// encode checks an access and encodes the value that it writes.
+// encode checks an access and encodes the value to write.
 func (m *Mailboxes) encode(idx []value.Value, v value.Value) ([]byte, error) {
 	if len(idx) > 0 {
 		return nil, errWriteOnce
@@ -59,12 +59,12 @@ func (m *Mailboxes) encode(idx []value.Value, v value.Value) ([]byte, error) {
 	return b, nil
 }
 
-// valueMax is how long the values in one frame may be.
+// valueMax returns the maximum total length of the values in one frame.
 func (m *Mailboxes) valueMax() int {
 	return m.opt.Link.FrameMax - overheadMax - keyMax
 }
 
-// fits checks that a clock and values have room in one frame.
+// fits checks that a clock and values fit into one frame.
 func (m *Mailboxes) fits(clock, values int) error {
 	if clock+values+keyMax+overheadMax/2 > m.opt.Link.FrameMax {
 		return fmt.Errorf("a message of %d bytes with a clock of %d is over the limit of a frame, %d", values, clock, m.opt.Link.FrameMax)
@@ -81,7 +81,7 @@ func (s *strict) of(tx *distsys.Tx) *transfer {
 	return nil
 }
 
-// These have the section tried again.
+// These errors make the engine try the section again.
 var (
 	errBusy    = fmt.Errorf("%w: a mailbox has undecided messages", distsys.ErrAbort)
 	errCrowded = fmt.Errorf("%w: other sections are sending as much as the receiver takes", distsys.ErrAbort)
@@ -157,7 +157,7 @@ func (s *strict) Abort(tx *distsys.Tx) {
 	}
 }
 
-// leave takes the transfer from the section.
+// leave detaches the transfer from the section.
 func (s *strict) leave(tx *distsys.Tx) *transfer {
 	t := s.of(tx)
 	if t != nil {
@@ -184,12 +184,12 @@ func (l *lane) unwatch(w env.Waker) {
 	}
 }
 
-// relaxed is a lane as the resource of a relaxed sender.
+// relaxed is a lane in the role of a relaxed sender's resource.
 type relaxed lane
 
 var _ distsys.Watched = (*relaxed)(nil)
 
-// draft is what a section in progress has written.
+// draft holds the messages that a section in progress has written.
 type draft struct {
 	tx     *distsys.Tx
 	values [][]byte
@@ -217,7 +217,8 @@ func (x *relaxed) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error 
 		return fmt.Errorf("one section sends more than the window of %d messages to one mailbox", m.opt.Window)
 	}
 	n, bytes := len(x.kept)+x.reserved, x.keptBytes+x.reservedB
-	// Where there is nothing else in the window, no acknowledgement would make room.
+	// If the window holds only this section's messages, waiting would be useless: no
+	// acknowledgement would make room.
 	alone := d != nil && n == len(d.values)
 	if n >= m.opt.Window || n > 0 && !alone && bytes+len(b) > m.opt.WindowBytes {
 		x.starved = true
@@ -253,9 +254,9 @@ func (x *relaxed) leave(tx *distsys.Tx) *draft {
 	return d
 }
 
-// PreCommit looks whether there is room in the window for the clocks, too, which
-// Write did not know. Where nothing is unacknowledged a section may take more
-// than the window, and never more than the receiver keeps.
+// PreCommit checks that the window also has room for the clocks, which Write did
+// not know. If nothing is unacknowledged, a section may exceed the window, but
+// never the bytes that the receiver accepts.
 func (x *relaxed) PreCommit(tx *distsys.Tx) error {
 	m := x.out.m
 	m.mu.Lock()

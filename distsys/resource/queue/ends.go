@@ -12,12 +12,12 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// In is the resource that reads from the queue: each read takes the next
-// message and is blocked where there is none.
+// In is the resource that reads from the queue. Each read takes the next
+// message and is blocked while there is none.
 func (q *Queue) In() distsys.Watched { return &q.in }
 
-// Out is the resource that writes to the queue: it is blocked where there is
-// no room.
+// Out is the resource that writes to the queue. A write is blocked while there
+// is no room.
 func (q *Queue) Out() distsys.Watched { return &q.out }
 
 // Both is the resource that reads as In and writes as Out.
@@ -52,8 +52,9 @@ func (r *reading) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 	}
 	m := q.places[q.taken].msg
 	if q.casts[m.key] > 0 {
-		// One like it is undecided, whose sender takes places elsewhere, perhaps
-		// later ones: whether it was sent before this section is not known yet.
+		// An equal message is undecided, and its sender also takes places
+		// elsewhere, perhaps later ones. Whether it was sent before this section
+		// is not known yet.
 		q.wanted = true
 		return value.Value{}, distsys.ErrBlocked
 	}
@@ -65,9 +66,10 @@ func (r *reading) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 
 func (r *reading) Write(*distsys.Tx, []value.Value, value.Value) error { return errReadOnly }
 
-// PreCommit lets no message like one that was read in from here to the end of
-// the section. Those that have come since are one with it: their sections were
-// before this one.
+// PreCommit keeps out messages equal to one that the section has read, until
+// the section ends. It observes the clocks of equal messages that arrived since
+// the read: they were merged into the message, and their sections precede this
+// one.
 func (r *reading) PreCommit(tx *distsys.Tx) error {
 	q := r.q
 	q.mu.Lock()
@@ -141,7 +143,7 @@ func (o *writing) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error 
 	return nil
 }
 
-// writer finds what a section has written.
+// writer returns the messages that a section has written.
 func (q *Queue) writer(tx *distsys.Tx, add bool) *writer {
 	for i := range q.writers {
 		if q.writers[i].tx == tx {
@@ -159,7 +161,7 @@ func (q *Queue) endWriter(tx *distsys.Tx) {
 	q.writers = slices.DeleteFunc(q.writers, func(w writer) bool { return w.tx == tx })
 }
 
-// errBusy has the section tried again.
+// errBusy makes the engine try the section again.
 var errBusy = fmt.Errorf("%w: a queue has undecided messages", distsys.ErrAbort)
 
 // Queues implements Queued.
@@ -218,7 +220,7 @@ func (o *writing) Abort(tx *distsys.Tx) {
 func (o *writing) Watch(w env.Waker)   { o.q.WatchRoom(w) }
 func (o *writing) Unwatch(w env.Waker) { o.q.UnwatchRoom(w) }
 
-// both is In and Out in one.
+// both combines In and Out.
 type both struct{ q *Queue }
 
 func (b *both) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
@@ -251,11 +253,12 @@ func (b *both) Abort(tx *distsys.Tx) {
 func (b *both) Watch(w env.Waker)   { b.q.length.Watch(w) }
 func (b *both) Unwatch(w env.Waker) { b.q.length.Unwatch(w) }
 
-// length checks at pre-commit that nothing but the section itself has changed
-// the queue since it was read, and keeps it so until the section has ended.
+// length checks at pre-commit that only the section itself has changed the
+// queue since reading the length, and prevents changes by others until the
+// section ends.
 type length struct{ q *Queue }
 
-// look is a section's look at the length.
+// look records that a section has read the length.
 type look struct {
 	tx   *distsys.Tx
 	seen uint64 // changes
@@ -271,7 +274,8 @@ func (q *Queue) look(tx *distsys.Tx) *look {
 	return nil
 }
 
-// own says that tx itself has made the change after the one numbered before.
+// own records that tx itself made the one change that follows the number
+// before.
 func (q *Queue) own(tx *distsys.Tx, before uint64) {
 	if l := q.look(tx); l != nil && l.seen == before {
 		l.seen = q.changes
@@ -301,14 +305,14 @@ func (l *length) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 	case was.seen != q.changes:
 		return value.Value{}, errChanged
 	}
-	// Every message that is counted has happened before this section.
+	// The section that sent a counted message precedes this one.
 	for _, p := range q.places[q.taken:] {
 		tx.Observe(p.msg.Clock)
 	}
 	return value.Int(int32(len(q.places) - q.taken)), nil
 }
 
-// errChanged has the section tried again.
+// errChanged makes the engine try the section again.
 var errChanged = fmt.Errorf("%w: the length of a queue changed", distsys.ErrAbort)
 
 func (l *length) Write(*distsys.Tx, []value.Value, value.Value) error { return errReadOnly }
@@ -361,7 +365,8 @@ func (l *length) Unwatch(w env.Waker) {
 	l.q.writable.remove(w)
 }
 
-// Send puts a message in from outside of any section, waiting for room.
+// Send puts a message into the queue from outside of any section. It waits for
+// room.
 func (q *Queue) Send(ctx context.Context, v value.Value) error {
 	m, err := q.message(v)
 	if err != nil {
@@ -377,7 +382,8 @@ func (q *Queue) Send(ctx context.Context, v value.Value) error {
 	})
 }
 
-// Receive takes a message out, outside of any section, waiting for one.
+// Receive takes a message from the queue outside of any section. It waits for
+// one.
 func (q *Queue) Receive(ctx context.Context) (value.Value, error) {
 	var v value.Value
 	err := q.await(ctx, &q.readable, func() bool {
@@ -391,8 +397,8 @@ func (q *Queue) Receive(ctx context.Context) (value.Value, error) {
 	return v, err
 }
 
-// await waits until try succeeds; it is tried, with the lock held, at once and
-// after every wake of ws.
+// await calls try, with the lock held, at once and after every wake of ws,
+// until it succeeds.
 func (q *Queue) await(ctx context.Context, ws *wakers, try func() bool) error {
 	woken := make(chan struct{}, 1)
 	w := env.NewSignal(func() {
@@ -431,8 +437,8 @@ func (q *Queue) await(ctx context.Context, ws *wakers, try func() bool) error {
 	}
 }
 
-// Pump sends what comes from a Go channel until it is closed or ctx ends. It
-// runs in the caller's goroutine.
+// Pump sends the messages of a Go channel until the channel is closed or ctx
+// ends. It runs in the caller's goroutine.
 func (q *Queue) Pump(ctx context.Context, from <-chan value.Value) error {
 	for {
 		select {

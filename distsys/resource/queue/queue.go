@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package queue is a bounded first-in first-out queue of values whose readers
-// and writers are critical sections: the inside of a mailbox, a channel
-// between instances, and the way in and out for the program around them.
+// and writers are critical sections: the inside of a mailbox, a channel between
+// instances, and the interface to the program around them.
 //
-// In and out: values. A writer's message takes its place in the queue when the
-// section pre-commits and can be read once it has committed; what stands behind
-// waits for it. So the order in the queue is an order in which the sections
-// could have happened one after the other, also with respect to the other
-// resources that they touched. A section that takes places in several queues
-// is refused behind a message that is not decided: see distsys.Queued. A reader
-// takes from the front and gives back when it aborts; one section reads at a
-// time.
+// In and out: values. A message takes its place in the queue when its writer's
+// section pre-commits, and becomes readable once the section has committed;
+// messages behind it wait for that. So the order in the queue is an order in
+// which the sections could have run one after the other, also with respect to
+// the other resources that they touched. A section that takes places in several
+// queues is refused behind an undecided message: see distsys.Queued. A reader
+// takes from the front and returns the messages if it aborts. One section reads
+// at a time.
 //
-// Promised: no message is lost, duplicated or reordered within the process;
-// there are never more than the limits say. Nothing survives the process.
+// Promised: the queue loses, duplicates or reorders no message within the
+// process, and it never exceeds its limits, except by Force. Nothing survives
+// the process.
 //
 // Source: PGo (ASPLOS 2023), section 4.2.1.
 package queue
@@ -39,9 +40,10 @@ const BytesDefault = 64 << 20
 type Limits struct {
 	Messages int
 	Bytes    int // of messages that came with a size; others count nothing
-	// Distinct makes the queue a set: a message that is in it is not put into it
-	// again. It is in it until the section that reads it has committed, so a
-	// message like it that comes meanwhile is one with it.
+	// Distinct makes the queue a set: a message that the queue already contains
+	// is not added again. The queue contains a message until the section that
+	// reads it has committed; an equal message that arrives meanwhile is merged
+	// with it.
 	Distinct bool
 }
 
@@ -64,10 +66,10 @@ type Queue struct {
 	readable wakers // woken when the front may have become readable
 	writable wakers // woken when there may be room
 	refused  wakers // readers that found another one reading
-	// wanted is set where the queue could not do what was asked of it, until
-	// the next wake. While it is not set, giving up a place wakes nothing:
-	// sections that take places and then abort for another reason would
-	// otherwise wake themselves and each other for ever.
+	// wanted is set when the queue had to refuse or block an operation, until
+	// the next wake. While it is not set, dropping a place wakes nothing:
+	// otherwise sections that take places and then abort for another reason
+	// would wake themselves and each other forever.
 	wanted bool
 
 	looks  []look // sections that have read the length
@@ -81,15 +83,14 @@ type Queue struct {
 type Message struct {
 	Value value.Value
 	Clock tracelog.Clock
-	// Size counts for Limits.Bytes: the bytes of the value's encoding and those
-	// that the clock takes in memory; 0 where the value was never encoded.
+	// Size counts towards Limits.Bytes: the length of the value's encoding plus
+	// the memory of the clock. It is 0 if the value was never encoded.
 	Size int
 
 	key string // where messages are distinct: what two like each other have in common
 }
 
-// Place is a message's place in the queue. It is the queue's until Ready or
-// Drop, and of no use after.
+// Place is a message's place in the queue. It is valid until Ready or Drop.
 type Place struct {
 	msg   Message
 	ready bool
@@ -146,23 +147,24 @@ func (q *Queue) room(n, bytes int) bool {
 	return len(q.places)+n <= q.limits.Messages && (bytes == 0 || len(q.places) == 0 || q.bytes+bytes <= q.limits.Bytes)
 }
 
-// Outcome reports whether messages got places.
+// Outcome is the result of a Stage.
 type Outcome uint8
 
 // The outcomes of a Stage.
 const (
 	Staged Outcome = iota
-	// Full: there is no room, or a section that has read the length is about
-	// to commit. WatchRoom tells when it is worth trying again.
+	// Full: there is no room, or a section that has read the length is about to
+	// commit. WatchRoom notifies the caller when to try again.
 	Full
-	// Busy: there are undecided messages, and the section takes places in
-	// other queues too; or a section has read a message like one of these, and it
-	// is about to commit, or the section takes places in other queues too.
+	// Busy: either there are undecided messages and the section also takes places
+	// in other queues; or another section has read a message equal to one of
+	// these, and that section is about to commit or this one takes places in
+	// other queues.
 	Busy
 )
 
-// message is a message of this process, the clock of which is not known yet. A
-// value that has no encoding cannot be one of distinct messages.
+// message returns a message of this process; its clock is not known yet. If
+// messages are distinct, a value that has no encoding is an error.
 func (q *Queue) message(v value.Value) (m Message, err error) {
 	m.Value = v
 	if q.limits.Distinct {
@@ -171,7 +173,7 @@ func (q *Queue) message(v value.Value) (m Message, err error) {
 	return m, err
 }
 
-// keyed gives their keys to messages from outside, which were decoded and
+// keyed sets the keys of messages from outside. These were decoded and
 // therefore have an encoding.
 func (q *Queue) keyed(msgs []Message) {
 	for i := range msgs {
@@ -181,16 +183,17 @@ func (q *Queue) keyed(msgs []Message) {
 	}
 }
 
-// Stage takes places at the end for all messages. Alone says that the section
-// that sends them takes places in no other queue. Where messages are distinct,
-// their values were decoded.
+// Stage takes places at the end for all messages. Alone says that the sending
+// section takes places in no other queue. If messages are distinct, their
+// values must have been decoded.
 func (q *Queue) Stage(alone bool, msgs ...Message) ([]*Place, Outcome) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.stage(nil, alone, msgs)
 }
 
-// stage is Stage for a section of this process, or nil.
+// stage is Stage; tx is the section if it runs in this process, and nil
+// otherwise.
 func (q *Queue) stage(tx *distsys.Tx, alone bool, msgs []Message) ([]*Place, Outcome) {
 	q.keyed(msgs)
 	bytes := 0
@@ -230,8 +233,8 @@ func (q *Queue) heldFrom(tx *distsys.Tx) bool {
 	return false
 }
 
-// decided reports whether every message can be read. Undecided ones may stand
-// anywhere.
+// decided reports whether every message can be read. Undecided ones may be
+// anywhere in the queue.
 func (q *Queue) decided() bool {
 	for _, p := range q.places {
 		if !p.ready {
@@ -241,8 +244,8 @@ func (q *Queue) decided() bool {
 	return true
 }
 
-// Force puts messages at the end, readable, whether there is room or not: for
-// what was promised room before. Who calls it bounds how much that can be.
+// Force adds readable messages at the end even if there is no room: the queue
+// promised room for them earlier. The caller must bound their number.
 func (q *Queue) Force(msgs ...Message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -284,7 +287,7 @@ func (q *Queue) makeReady(places []*Place) {
 	q.readable.wake()
 }
 
-// decide takes an undecided place off the count.
+// decide removes an undecided place from the count.
 func (q *Queue) decide(p *Place) {
 	if q.casts == nil || p.ready || !p.cast {
 		return
@@ -294,8 +297,9 @@ func (q *Queue) decide(p *Place) {
 	}
 }
 
-// unite drops a message like one that is there. Whoever reads that one has then
-// heard of the sender of this one, too, also a section that is reading it.
+// unite drops a message that equals one in the queue and merges its clock into
+// that one. So the section that reads the remaining message, even one that is
+// reading it now, also observes the sender of the dropped one.
 func (q *Queue) unite(p *Place) {
 	first := q.there[p.msg.key]
 	switch {
@@ -309,15 +313,17 @@ func (q *Queue) unite(p *Place) {
 	q.drop([]*Place{p})
 }
 
-// hasTaken reports whether the section that reads has read such a message.
+// hasTaken reports whether the current reader has taken a message with that
+// key.
 func (q *Queue) hasTaken(key string) bool {
 	return slices.ContainsFunc(q.places[:q.taken], func(p *Place) bool { return p.msg.key == key })
 }
 
-// pass makes nothing of the undecided messages like one that is being taken out.
-// They were placed while it was there, so their sections can have been before this
-// one, and perhaps this one has read what they did after. Nothing can have been
-// between: they had all their locks when they were placed, and hold them.
+// pass marks the undecided messages equal to one that is being removed as past, so
+// that they are dropped once decided. They were placed while that message was in
+// the queue, so their sections can be ordered before this one; this section may
+// even have read some of their effects. No other section can lie in between:
+// theirs had all their locks when the messages were placed, and still hold them.
 func (q *Queue) pass(taken *Place) {
 	for _, p := range q.places {
 		if !p.ready && !p.own && p.msg.key == taken.msg.key {
@@ -326,7 +332,7 @@ func (q *Queue) pass(taken *Place) {
 	}
 }
 
-// Drop gives up staged places.
+// Drop removes staged places from the queue.
 func (q *Queue) Drop(places []*Place) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -349,7 +355,7 @@ func (q *Queue) drop(places []*Place) {
 	}
 }
 
-// WatchRoom wakes w whenever there may be room for a Stage that met none.
+// WatchRoom wakes w whenever a Stage that found no room may succeed.
 func (q *Queue) WatchRoom(w env.Waker) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -373,7 +379,7 @@ func (q *Queue) Room(messages, bytes int) bool {
 	return room
 }
 
-// Limits are those of the queue, completed.
+// Limits returns the limits of the queue, with the defaults filled in.
 func (q *Queue) Limits() Limits { return q.limits }
 
 // Len is the number of messages, staged ones included.
@@ -390,7 +396,7 @@ func (q *Queue) Bytes() int {
 	return q.bytes
 }
 
-// remove takes the first n messages out.
+// remove removes the first n messages.
 func (q *Queue) remove(n int) {
 	for _, p := range q.places[:n] {
 		q.bytes -= p.msg.Size
@@ -402,7 +408,8 @@ func (q *Queue) remove(n int) {
 			delete(q.there, p.msg.key)
 		}
 	}
-	// The slice moves along its array; append makes a new one now and then.
+	// The slice moves along its array; append allocates a new array now and
+	// then.
 	clear(q.places[:n])
 	q.places = q.places[n:]
 	if len(q.places) == 0 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package timer has the resource of a specification's timeouts: a variable
-// that reads FALSE until some time has passed and TRUE from then on, until it
-// is written, which starts the time anew.
+// Package timer provides the resource for a specification's timeouts: a
+// variable that reads FALSE until some time has passed and TRUE from then on,
+// until a write restarts the timer.
 //
-// In: a clock and a duration. Out: a distsys.Resource. The time starts with
-// the first access. A section that waits for the timer sleeps until it is due.
-// What a specification may assume of it is what it may assume of time: that
+// In: a clock and a duration. Out: a distsys.Resource. The time starts with the
+// first access. A section that waits for the timer sleeps until it is due. A
+// specification may assume of the timer only what it may assume of time: that
 // it passes.
 package timer
 
@@ -40,8 +40,8 @@ type wait struct {
 
 var _ distsys.Watched = (*Timer)(nil)
 
-// New returns a timer that is due the duration after it was first used or last
-// written.
+// New returns a timer that is due when the duration has passed since its first
+// use or last write.
 func New(c env.Clock, after time.Duration) (*Timer, error) {
 	if after <= 0 {
 		return nil, fmt.Errorf("a timer of %v: the time must be positive", after)
@@ -49,7 +49,7 @@ func New(c env.Clock, after time.Duration) (*Timer, error) {
 	return &Timer{clock: c, after: after}, nil
 }
 
-// start starts the time and sets the alarms of those who wait.
+// start starts the time and sets the alarms of the waiting sections.
 func (t *Timer) start() {
 	t.started = true
 	t.due = t.clock.Now().Add(t.after)
@@ -77,7 +77,7 @@ func (t *Timer) Read(tx *distsys.Tx, idx []value.Value) (value.Value, error) {
 
 var errIndexed = fmt.Errorf("a timer has no index")
 
-// Write implements Resource: whatever the value, the time starts anew when the
+// Write implements Resource: whatever the value, the time restarts when the
 // section commits.
 func (t *Timer) Write(tx *distsys.Tx, idx []value.Value, _ value.Value) error {
 	if len(idx) > 0 {
