@@ -5,7 +5,7 @@ package typed
 import "github.com/ashlar-dev/ashlar/tla/value"
 
 // Fn is a function with a finite domain: its keys in the order of values, and
-// the value of each.
+// the value for each key.
 type Fn[D, R any, KD Kind[D], KR Kind[R]] struct {
 	keys Set[D, KD]
 	vals []R
@@ -72,7 +72,8 @@ func (f Fn[D, R, KD, KR]) At(k D) R {
 	return f.vals[i]
 }
 
-// With is [f EXCEPT ![k] = x]: f itself where k is outside its domain.
+// With is [f EXCEPT ![k] = x]. If k is outside the domain, the result is f
+// itself.
 func (f Fn[D, R, KD, KR]) With(k D, x R) Fn[D, R, KD, KR] {
 	i, ok := f.keys.search(k)
 	if !ok {
@@ -101,7 +102,8 @@ func (f Fn[D, R, KD, KR]) Values() []R { return f.vals }
 // Len is the size of f's domain.
 func (f Fn[D, R, KD, KR]) Len() int32 { return int32(len(f.keys)) }
 
-// Over is f @@ g: f where both are defined.
+// Over is f @@ g: the function on both domains that takes its value from f if
+// both are defined.
 func (f Fn[D, R, KD, KR]) Over(g Fn[D, R, KD, KR]) Fn[D, R, KD, KR] {
 	keys := f.keys.Union(g.keys)
 	out := Fn[D, R, KD, KR]{keys: keys, vals: make([]R, len(keys))}
@@ -126,11 +128,11 @@ func AllFns[D, R any, KD Kind[D], KR Kind[R]](d Set[D, KD], r Set[R, KR]) Set[Fn
 	return out
 }
 
-// LookupMax bounds the depth of a recursive function's evaluation.
+// LookupMax limits the depth of the evaluation of a recursive function.
 const LookupMax = 100_000
 
-// Recursive is the function f[x \in s] == rule(f, x), computed as it is
-// applied: rule is called at most once for each x.
+// Recursive is the function f[x \in s] == rule(f, x). Its values are computed
+// when it is applied; rule is called at most once for each x.
 func Recursive[KR Kind[R], D, R any, KD Kind[D]](s Set[D, KD], rule func(self func(D) R, x D) R) Fn[D, R, KD, KR] {
 	out := Fn[D, R, KD, KR]{keys: s, vals: make([]R, len(s))}
 	state := make([]uint8, len(s)) // 0 unknown, 1 being computed, 2 known

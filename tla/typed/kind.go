@@ -24,14 +24,14 @@ import (
 // Kind is what the package must know of a Go type that holds TLA+ values. Its
 // implementations are empty structs.
 type Kind[T any] interface {
-	// Equal is TLA+'s equality, and Compare the order of values, negative
-	// where a comes first.
+	// Equal is TLA+'s equality. Compare is the order of values; it is negative
+	// if a comes first.
 	Equal(a, b T) bool
 	Compare(a, b T) int
-	// Value is the value that a stands for.
+	// Value converts a to the value that it represents.
 	Value(a T) value.Value
-	// Of is the inverse of Value. It panics with a *value.Error for a value
-	// that the type does not hold.
+	// Of is the inverse of Value. It panics with a *value.Error if the type
+	// cannot represent the value.
 	Of(v value.Value) T
 }
 
@@ -41,7 +41,8 @@ type (
 	Ints    struct{}
 	Strings struct{}
 	Models  struct{}
-	// Values is the kind of what has no type: value.Value itself.
+	// Values is the kind of places without a Go type of their own, which hold a
+	// value.Value.
 	Values struct{}
 )
 
@@ -81,7 +82,7 @@ func (Values) Compare(a, b value.Value) int    { return value.Compare(a, b) }
 func (Values) Value(a value.Value) value.Value { return a }
 func (Values) Of(v value.Value) value.Value    { return v }
 
-// Model is a model value, by its name.
+// Model is a model value, represented by its name.
 type Model string
 
 // class is the type of a typed model value ("A" of A_x), or 0.
@@ -111,24 +112,24 @@ func (k Models) Compare(a, b Model) int {
 func (Models) Value(a Model) value.Value { return value.Model(string(a)) }
 func (Models) Of(v value.Value) Model    { return Model(v.AsModel()) }
 
-// Opt is a T or a model value: the type of a place that holds a number, or
-// None.
+// Opt is a T or a model value. It is used for places that hold, say, a number
+// or the model value None.
 type Opt[T any] struct {
 	Model Model // empty: Val counts
 	Val   T
 }
 
-// Just is the Opt that is x.
+// Just is the Opt that holds x.
 func Just[T any](x T) Opt[T] { return Opt[T]{Val: x} }
 
-// Only is the Opt that is a model value.
+// Only is the Opt that holds a model value.
 func Only[T any](m Model) Opt[T] { return Opt[T]{Model: m} }
 
 // Opts is the kind of Opt[T].
 type Opts[T any, K Kind[T]] struct{}
 
-// Get is the T that o is. K's place in the list lets a caller write
-// Get[typed.Ints](o).
+// Get converts o to a T; a model value in o must be one that T can represent. K
+// is the first type parameter so that a caller can write Get[typed.Ints](o).
 func Get[K Kind[T], T any](o Opt[T]) T {
 	var k K
 	if o.Model != "" {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Place says where a line of generated code comes from.
+// Place is the position in a specification that a line of generated code comes
+// from.
 type Place struct {
 	Line int    // of the Go file; it holds until the next one
 	Spec string // file:line of the specification, "" for none
@@ -21,9 +22,9 @@ type Places struct {
 	Lines []Place
 }
 
-// Trace returns the places in the specification that the calling goroutine is
-// executing, innermost first. Called by a deferred function it returns where a
-// panic came from.
+// Trace returns the positions in the specification that the calling goroutine
+// is executing, innermost first. In a deferred function during a panic, it
+// returns where the panic came from.
 func (p *Places) Trace() []string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

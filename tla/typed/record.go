@@ -38,12 +38,12 @@ func contains(list []string, name string) bool {
 	return false
 }
 
-// Field looks a field of a record up.
+// Field looks up a field of a record.
 func Field(v value.Value, name string) (value.Value, bool) {
 	return v.Lookup(value.String(name))
 }
 
-// NoField ends the run because the record v has no field of that name.
+// NoField panics because the record v has no field of that name.
 func NoField(v value.Value, name string) { v.Field(name) }
 
 // Elements are the components of a tuple of n.
@@ -68,10 +68,10 @@ func Lazy[T any](f func() T) func() T {
 	}
 }
 
-// NoCase ends the run because no arm of a CASE applies.
+// NoCase panics because no arm of a CASE applies.
 func NoCase() { value.Fail("no arm of the CASE is true, and it has no OTHER") }
 
-// AllValues is \A x \in s : p, for a set without a type.
+// AllValues is \A x \in s : p, for a set without a Go type of its own.
 func AllValues(s value.Value, p func(value.Value) bool) bool {
 	for x := range elements(s) {
 		if !p(x) {
@@ -107,7 +107,7 @@ func ChooseValue(s value.Value, p func(value.Value) bool) value.Value {
 	return x
 }
 
-// MapValues is {f(x) : x \in s} for a set without a type.
+// MapValues is {f(x) : x \in s}, for a set without a Go type of its own.
 func MapValues[K Kind[U], U any](s value.Value, f func(value.Value) U) Set[U, K] {
 	var out []U
 	for x := range elements(s) {
@@ -116,8 +116,8 @@ func MapValues[K Kind[U], U any](s value.Value, f func(value.Value) U) Set[U, K]
 	return NewSet[K](out...)
 }
 
-// NotInDomain ends the run because the function of that name is applied
-// outside its domain.
+// NotInDomain panics because the function of that name is applied outside its
+// domain.
 func NotInDomain(name string, x value.Value) {
 	value.Fail("the function %s is applied to %s, which is not in its domain", name, value.Brief(x))
 }
@@ -130,8 +130,8 @@ func Assert(ok bool, message value.Value) bool {
 	return true
 }
 
-// FnValue is [x \in s |-> rule(x)] for a function without a type. On a finite
-// set it is a table.
+// FnValue is [x \in s |-> rule(x)], for a function without a Go type of its
+// own. If s is finite, the function is stored as a table.
 func FnValue(s value.Value, rule func(value.Value) value.Value) value.Value {
 	f := value.LazyFn(s, rule)
 	if value.IsFinite(s) {
@@ -140,8 +140,8 @@ func FnValue(s value.Value, rule func(value.Value) value.Value) value.Value {
 	return f
 }
 
-// UpdateValue is [x EXCEPT ![path] = f(@)], for a value without a type: x
-// itself where it has nothing at path.
+// UpdateValue is [x EXCEPT ![path] = f(@)], for a value without a Go type of
+// its own. If x has nothing at path, the result is x itself.
 func UpdateValue(x value.Value, f func(value.Value) value.Value, path ...value.Value) value.Value {
 	if len(path) == 0 {
 		return f(x)

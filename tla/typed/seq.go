@@ -50,7 +50,7 @@ func (Seqs[T, K]) Of(v value.Value) Seq[T, K] {
 	return NewSeq[K](out...)
 }
 
-// sequence is v where it is a sequence, and an error where it is none.
+// sequence returns v if it is a sequence; otherwise it is an error.
 func sequence(v value.Value) value.Value {
 	if v.Kind() == value.KindFn {
 		v = v.Normal()
@@ -63,7 +63,7 @@ func sequence(v value.Value) value.Value {
 
 func (s Seq[T, K]) value() value.Value { return Seqs[T, K]{}.Value(s) }
 
-// NewSeq is the sequence of elems, whose array it takes over.
+// NewSeq is the sequence of elems. It takes ownership of elems.
 func NewSeq[K Kind[T], T any](elems ...T) Seq[T, K] {
 	n := len(elems)
 	if n <= leafMax {
@@ -73,7 +73,7 @@ func NewSeq[K Kind[T], T any](elems ...T) Seq[T, K] {
 	return Seq[T, K]{build(elems[:cut:cut]), elems[cut:]}
 }
 
-// Slice is the elements, which must not be changed.
+// Slice returns the elements. The caller must not change them.
 func (s Seq[T, K]) Slice() []T {
 	if s.tree == nil {
 		return s.tail
@@ -162,7 +162,8 @@ func (s Seq[T, K]) Sub(m, n int32) Seq[T, K] {
 	return s.from(int(m) - 1)
 }
 
-// With is [s EXCEPT ![i] = x]: s itself where i is not one of its indices.
+// With is [s EXCEPT ![i] = x]. If i is not an index of s, the result is s
+// itself.
 func (s Seq[T, K]) With(i int32, x T) Seq[T, K] {
 	if !s.has(i) {
 		return s
@@ -216,7 +217,7 @@ func AllSeqs[T any, K Kind[T]](n int32, s Set[T, K]) Set[Seq[T, K], Seqs[T, K]] 
 	return out
 }
 
-// checkPower refuses a set of base^exp elements where that is too large.
+// checkPower fails if a set of base^exp elements is too large.
 func checkPower(base, exp int) {
 	n := int64(1)
 	for range exp {

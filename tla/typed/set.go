@@ -8,8 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Set is a finite set: its elements in the order of values, without
-// duplicates.
+// Set is a finite set: its elements in the order of values, without duplicates.
 type Set[T any, K Kind[T]] []T
 
 // Sets is the kind of Set[T, K].
@@ -59,7 +58,7 @@ func valuesOf[T any, K Kind[T]](a []T) []value.Value {
 	return out
 }
 
-// NewSet is the set of elems, whose array it takes over.
+// NewSet is the set of elems. It takes ownership of elems.
 func NewSet[K Kind[T], T any](elems ...T) Set[T, K] {
 	var k K
 	if len(elems) > 1 {
@@ -83,7 +82,7 @@ func Interval(a, b int32) Set[int32, Ints] {
 	return out
 }
 
-// checkSize refuses to build a set of more than n elements, as the checker
+// checkSize fails if a set would have more than n elements, as the checker
 // does.
 func checkSize(n int64) {
 	if n > value.MaxSetSize {
@@ -168,7 +167,8 @@ func (s Set[T, K]) Minus(t Set[T, K]) Set[T, K] {
 	return s.pick(t, false)
 }
 
-// pick is the elements of s that are in t, or that are not.
+// pick returns the elements of s that are in t or, if in is false, those that
+// are not.
 func (s Set[T, K]) pick(t Set[T, K], in bool) Set[T, K] {
 	var k K
 	var out Set[T, K]
@@ -221,7 +221,8 @@ func Subsets[T any, K Kind[T]](s Set[T, K]) Set[Set[T, K], Sets[T, K]] {
 	return out
 }
 
-// advance goes to the next choice of indices below n, in lexical order.
+// advance moves to the next combination of indices below n, in lexicographic
+// order.
 func advance(pick []int, n int) bool {
 	for i := len(pick) - 1; i >= 0; i-- {
 		if pick[i] < n-len(pick)+i {
@@ -329,7 +330,7 @@ func Collect[K Kind[U], T, U any](s []T, f func(T) U) Set[U, K] {
 // HasInt is x \in a..b.
 func HasInt(x, a, b int32) bool { return a <= x && x <= b }
 
-// Count is the number of branches of with x \in a..b.
+// Count is the number of branches of "with x \in a..b".
 func Count(a, b int32) int {
 	return int(max(0, int64(b)-int64(a)+1))
 }

@@ -2,8 +2,8 @@
 
 package typed
 
-// leafMax is the length of the longest slice in a sequence. An append copies
-// half as many elements on average.
+// leafMax is the maximum length of a slice in the tree of a long sequence. An
+// append copies half as many elements on average.
 const leafMax = 32
 
 // node is an immutable, height-balanced tree of slices: the elements of its
@@ -43,8 +43,8 @@ func build[T any](s []T) *node[T] {
 	return join(build(s[:half:half]), build(s[half:]))
 }
 
-// join is what l has and then what r has. It goes down on the side of the
-// higher tree to where the other one is as high.
+// join concatenates l and r. It descends on the side of the higher tree to the
+// height of the other.
 func join[T any](l, r *node[T]) *node[T] {
 	switch {
 	case l == nil:
@@ -61,7 +61,7 @@ func join[T any](l, r *node[T]) *node[T] {
 	return fork(l, r)
 }
 
-// balance forks two trees of which one may be higher than the other by two.
+// balance makes a node of two trees whose heights differ by at most two.
 func balance[T any](l, r *node[T]) *node[T] {
 	switch {
 	case l.height > r.height+1 && l.left.height >= l.right.height:
@@ -104,7 +104,8 @@ func (t *node[T]) with(i int, x T) *node[T] {
 	return &c
 }
 
-// drop is the tree without its first k elements, take is those alone.
+// drop is the tree without its first k elements, and take is the tree of only
+// those.
 func (t *node[T]) drop(k int) *node[T] {
 	switch {
 	case t == nil || k <= 0:

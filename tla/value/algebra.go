@@ -2,8 +2,8 @@
 
 package value
 
-// listable reports whether a set is small enough in its form to be merged element
-// by element: enumerated, or a short interval.
+// listable reports whether merging a set element by element is cheap: it is
+// enumerated or a short interval.
 func listable(v Value) bool {
 	return v.bits == bitsEnum || v.bits&0xFFFF == bitsInterval && v.ref == nil
 }
@@ -17,7 +17,7 @@ func twoSets(a, b Value, op string) {
 	}
 }
 
-// Union is a \cup b. It stays symbolic where an operand is.
+// Union is a \cup b. It stays symbolic if one of the operands is.
 func Union(a, b Value) Value {
 	if a.bits == bitsEnum && b.bits == bitsEnum {
 		return unionEnum(a, b)
@@ -35,7 +35,8 @@ func Union(a, b Value) Value {
 	return symbolic(setUnion, a, b)
 }
 
-// unionListable joins intervals that touch and enumerates those that do not.
+// unionListable joins two overlapping or adjacent intervals into one and
+// enumerates other sets.
 func unionListable(a, b Value) Value {
 	if a.sub() == setInterval && b.sub() == setInterval {
 		la, ha := a.bounds()
@@ -138,7 +139,7 @@ func without(s Value, i int) Value {
 	return Value{bits: bitsEnum, n: int32(len(es) - 1), ref: nd}
 }
 
-// Intersect is a \cap b. It is enumerated where one of the operands is.
+// Intersect is a \cap b. It is enumerated if one of the operands is.
 func Intersect(a, b Value) Value {
 	twoSets(a, b, "\\cap")
 	switch {
@@ -164,7 +165,7 @@ func Intersect(a, b Value) Value {
 	return symbolic(setInter, a, b)
 }
 
-// intersectRange meets an interval, or Nat, with a set of all numbers.
+// intersectRange intersects an interval, or Nat, with a set of all numbers.
 func intersectRange(a, b Value) (Value, bool) {
 	switch {
 	case a.sub() == setInterval && (b.sub() == setInt || b.sub() == setReal):
@@ -181,7 +182,7 @@ func intersectRange(a, b Value) (Value, bool) {
 	return Value{}, false
 }
 
-// Diff is a \ b. It is enumerated where a is.
+// Diff is a \ b. It is enumerated if a is.
 func Diff(a, b Value) Value {
 	twoSets(a, b, "\\")
 	switch {
@@ -213,7 +214,7 @@ func BigUnion(s Value) Value {
 	return UnionOf(sets)
 }
 
-// UnionOf is the union of sets. It stays symbolic where one of them is.
+// UnionOf is the union of sets. It stays symbolic if one of them is.
 func UnionOf(sets []Value) Value {
 	plain := true
 	for _, s := range sets {

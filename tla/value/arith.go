@@ -4,8 +4,8 @@ package value
 
 import "math"
 
-// Arithmetic is that of 32-bit integers in which a result that does not fit is
-// an *Error. The forms that end in Int serve compiled systems.
+// Arithmetic is on 32-bit integers. A result that does not fit is an *Error.
+// Compiled systems use the functions whose names end in Int.
 
 func overflow(a int32, op string, b int32) {
 	fail("%d %s %d does not fit in 32 bits (%d..%d)", a, op, b, math.MinInt32, math.MaxInt32)
@@ -17,7 +17,7 @@ func overflowAdd(a, b int32) { overflow(a, "+", b) }
 //go:noinline
 func overflowSub(a, b int32) { overflow(a, "-", b) }
 
-// fit returns r where it fits in 32 bits.
+// fit returns r, or fails if r does not fit in 32 bits.
 func fit(r int64, a int32, op string, b int32) int32 {
 	if int64(int32(r)) != r {
 		overflow(a, op, b)
@@ -78,7 +78,7 @@ func ModInt(a, b int32) int32 {
 	return r
 }
 
-// PowInt is a ^ b; b must not be negative, and 0 ^ 0 has no value.
+// PowInt is a ^ b. It fails if b is negative, and for 0 ^ 0.
 func PowInt(a, b int32) int32 {
 	if b < 0 {
 		fail("%d ^ %d: the exponent must not be negative", a, b)

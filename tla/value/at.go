@@ -4,9 +4,9 @@ package value
 
 import "math/big"
 
-// At is element number i, from 0, of a finite set in canonical order. Intervals,
-// products, sets of functions and sets of subsets are not enumerated for it, so
-// that a random element of a very large set can be had.
+// At is element number i, from 0, of a finite set in canonical order. It does
+// not enumerate intervals, products, sets of functions or sets of subsets, so
+// that a caller can draw a random element of a very large set.
 func At(v Value, i *big.Int) Value {
 	if v.Kind() != KindSet {
 		failKind(v, "a set")
@@ -45,7 +45,8 @@ func At(v Value, i *big.Int) Value {
 	return enumerated(v).elements()[i.Int64()]
 }
 
-// atProduct fills vals with combination number i, the last place fastest.
+// atProduct fills vals with combination number i; the last component varies
+// fastest.
 func atProduct(i *big.Int, vals []Value, set func(j int) Value) {
 	rest := new(big.Int).Set(i)
 	for j := len(vals) - 1; j >= 0; j-- {
@@ -61,7 +62,8 @@ func atProduct(i *big.Int, vals []Value, set func(j int) Value) {
 	}
 }
 
-// atSubset is subset number i of es: by size first, then lexicographically.
+// atSubset is subset number i of es, ordered by size and then
+// lexicographically.
 func atSubset(i *big.Int, es []Value) Value {
 	rest := new(big.Int).Set(i)
 	size, n := 0, int64(len(es))

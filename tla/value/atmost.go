@@ -2,8 +2,8 @@
 
 package value
 
-// AtMost reports whether the finite set v has at most n elements. It does not list
-// a set that has many more, unless that is a filter of one.
+// AtMost reports whether the finite set v has at most n elements. It does not
+// enumerate a set that has many more, unless the set is a filter of such a set.
 func AtMost(v Value, n int) bool {
 	mustSet(v, "a size")
 	mustFinite(v, "a size")

@@ -8,7 +8,7 @@ import (
 	"math/bits"
 )
 
-// finiteness is what the form of a set shows.
+// finiteness is what the form of a set shows about its size.
 type finiteness uint8
 
 const (
@@ -17,8 +17,8 @@ const (
 	undecided // a filter of an infinite set, say
 )
 
-// IsFinite reports whether the form of the set v makes it finite. {x \in Nat : p}
-// counts as infinite, whatever p says.
+// IsFinite reports whether the form of the set v makes it finite. It counts {x
+// \in Nat : p} as infinite, whatever p is.
 func IsFinite(v Value) bool {
 	if v.Kind() != KindSet {
 		failKind(v, "a set")
@@ -26,8 +26,8 @@ func IsFinite(v Value) bool {
 	return extent(v) == finite
 }
 
-// DecideFinite reports whether the set v is finite, and is an *Error where its form
-// does not show it.
+// DecideFinite reports whether the set v is finite. If its form does not show it,
+// the result is an *Error.
 func DecideFinite(v Value) bool {
 	mustSet(v, "IsFiniteSet")
 	e := extent(v)
@@ -37,7 +37,7 @@ func DecideFinite(v Value) bool {
 	return e == finite
 }
 
-// extent says whether the set v is finite.
+// extent determines from its form whether the set v is finite.
 func extent(v Value) finiteness {
 	switch v.sub() {
 	case setEnum, setInterval:
@@ -91,8 +91,8 @@ func extent(v Value) finiteness {
 	return extent(v.ref.elems[0]) // subsets
 }
 
-// extentFns is the extent of the functions from a set that is not finite, or of
-// the sequences: finite only where there is nothing to map to.
+// extentFns is the extent of a set of functions whose domain is not finite, or
+// of a set of sequences. Such a set is finite only if the codomain is empty.
 func extentFns(domain finiteness, codomain Value) finiteness {
 	switch extent(codomain) {
 	case undecided:
@@ -105,7 +105,8 @@ func extentFns(domain finiteness, codomain Value) finiteness {
 	return domain
 }
 
-// extentProduct is that of a product of sets: finite where one of them is empty.
+// extentProduct is the extent of a product of sets. It is finite if one of them
+// is empty.
 func extentProduct(sets []Value) finiteness {
 	e := finite
 	for _, s := range sets {
@@ -152,8 +153,8 @@ func IsEmpty(v Value) bool {
 	return isEmpty(v)
 }
 
-// Cardinality is the number of elements of a finite set, without enumerating
-// it where its form gives the number. A number over 2147483647 is an *Error.
+// Cardinality is the number of elements of a finite set. It does not enumerate
+// the set if its form gives the number. A number over 2147483647 is an *Error.
 func Cardinality(v Value) int32 {
 	if v.bits == bitsEnum {
 		return v.n
@@ -172,7 +173,7 @@ func Cardinality(v Value) int32 {
 	return int32(n)
 }
 
-// mustFinite is an *Error where the set v is not finite by its form.
+// mustFinite fails with an *Error unless the form of the set v makes it finite.
 func mustFinite(v Value, op string) {
 	switch extent(v) {
 	case infinite:
@@ -185,8 +186,8 @@ func mustFinite(v Value, op string) {
 // Size is Cardinality as an int.
 func Size(v Value) int { return int(Cardinality(v)) }
 
-// knownSize is the size of a finite set where its form gives it; all sizes of
-// more than 62 bits are MaxInt64.
+// knownSize is the size of a finite set if its form gives it. Sizes of more
+// than 62 bits are returned as MaxInt64.
 func knownSize(v Value) (n int64, ok bool) {
 	if n, ok := smallCardinal(v); ok {
 		return n, true
@@ -201,8 +202,8 @@ func knownSize(v Value) (n int64, ok bool) {
 	return math.MaxInt64, true
 }
 
-// smallCardinal is the exact size of a finite set where its form gives it and
-// it fits in 62 bits; cardinal has the rest.
+// smallCardinal is the exact size of a finite set if its form gives it and it
+// fits in 62 bits. cardinal handles larger sizes.
 func smallCardinal(v Value) (int64, bool) {
 	switch v.sub() {
 	case setEnum:
@@ -266,11 +267,11 @@ func smallTimes(a, b int64) (int64, bool) {
 	return int64(lo), hi == 0 && lo < 1<<62
 }
 
-// powerMax bounds the exponents for which exact sizes are computed, in bits of
-// the result.
+// powerMax limits the exponents for which cardinal computes exact sizes, in
+// bits of the result.
 const powerMax = 1 << 16
 
-// cardinal is the exact size of a finite set where its form gives it.
+// cardinal is the exact size of a finite set if its form gives it.
 func cardinal(v Value) (*big.Int, bool) {
 	switch v.sub() {
 	case setEnum:

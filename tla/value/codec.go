@@ -32,8 +32,8 @@ type Codec struct {
 	strings, models, domains symbols
 }
 
-// symbols numbers values. Only add writes to it, under mu; the list that is
-// published shares the memory of the older, shorter ones.
+// symbols assigns numbers to values. Only add writes to it, and holds mu. The
+// published list shares its memory with the shorter lists published before.
 type symbols struct {
 	mu      sync.Mutex
 	numbers sync.Map // text or encoded domain -> uint32
@@ -47,7 +47,8 @@ func (t *symbols) values() []Value {
 	return nil
 }
 
-// add numbers v, known by key, unless there are limit values already.
+// add assigns a number to v, which has the given key. It fails if limit values
+// are numbered already.
 func (t *symbols) add(key string, v Value, limit int) (uint32, bool) {
 	if n, ok := t.numbers.Load(key); ok {
 		return n.(uint32), true
@@ -68,14 +69,14 @@ func (t *symbols) add(key string, v Value, limit int) (uint32, bool) {
 	return n, true
 }
 
-// symbol caches in a node the number that a Codec gave it.
+// symbol caches in a node the number that a Codec assigned to it.
 type symbol struct {
 	codec  *Codec
 	number uint32
 }
 
-// DomainsMax bounds the numbered domains of a Codec: when they are used up,
-// functions on further domains are written with their arguments.
+// DomainsMax limits the number of domains that a Codec numbers. After that,
+// functions on new domains are encoded together with their arguments.
 const DomainsMax = 1 << 16
 
 const (
@@ -107,8 +108,8 @@ const (
 	zeroOffset = tagInt0 - shortLow
 )
 
-// NewCodec returns a Codec that numbers the strings and model values among
-// these first.
+// NewCodec returns a Codec that numbers the strings and model values in the
+// given list first.
 func NewCodec(texts ...Value) *Codec {
 	c := &Codec{}
 	for _, t := range texts {
@@ -117,8 +118,8 @@ func NewCodec(texts ...Value) *Codec {
 	return c
 }
 
-// number is the number of v, a string, a model value or a domain, whose info is
-// in. It is false where no more domains are numbered.
+// number returns the number of v, which is a string, a model value or a domain;
+// in is its info. It returns false if the limit of numbered domains is reached.
 func (c *Codec) number(in *info, v Value) (uint32, bool) {
 	if s := in.symbol.Load(); s != nil && s.codec == c {
 		return s.number, true
@@ -143,9 +144,9 @@ func (c *Codec) numberSlow(v Value) (uint32, bool) {
 func zigzag(i int32) uint64   { return uint64(uint32(i<<1) ^ uint32(i>>31)) }
 func unzigzag(u uint64) int32 { return int32(uint32(u)>>1) ^ -int32(u&1) }
 
-// AppendTo appends the encoding of v to buf. Sets are listed, MaxSetSize
-// permitting; an infinite set that is a union, a difference or a filter is an
-// *Error.
+// AppendTo appends the encoding of v to buf. It enumerates sets, up to
+// MaxSetSize elements. An infinite set that is a union, a difference or a
+// filter is an *Error.
 func (c *Codec) AppendTo(buf []byte, v Value) []byte { return c.append(buf, v, 0) }
 
 func (c *Codec) append(buf []byte, v Value, depth int) []byte {
@@ -229,7 +230,7 @@ func (c *Codec) appendSet(buf []byte, v Value, depth int) []byte {
 	return c.appendElems(appendNumber(buf, uint32(len(es)), shortLen, tagSet0, tagSet), es, depth)
 }
 
-// appendInfinite writes an infinite set by its form, which determines it.
+// appendInfinite encodes an infinite set by its form, which determines the set.
 func (c *Codec) appendInfinite(buf []byte, v Value, depth int) []byte {
 	switch v.sub() {
 	case setSeqs, setSubsets, setFns, setRecords, setTimes:
@@ -240,8 +241,8 @@ func (c *Codec) appendInfinite(buf []byte, v Value, depth int) []byte {
 	return nil
 }
 
-// Decode reads a value that AppendTo of the same Codec wrote, and returns the
-// bytes after it. Bytes that AppendTo cannot have written are an error.
+// Decode reads a value that AppendTo of the same Codec wrote and returns the
+// remaining bytes. Bytes that AppendTo cannot have written are an error.
 func (c *Codec) Decode(buf []byte) (Value, []byte, error) {
 	d := decoder{codec: c, buf: buf}
 	v := d.value(0)
@@ -253,10 +254,10 @@ func (c *Codec) Decode(buf []byte) (Value, []byte, error) {
 
 var errEncoding = errors.New("not the encoding of a value")
 
-// DepthMax bounds the nesting of encoded values.
+// DepthMax limits the nesting depth of encoded values.
 const DepthMax = 10_000
 
-// decoder reads from buf until something is wrong.
+// decoder reads from buf until the first error.
 type decoder struct {
 	codec *Codec
 	buf   []byte
@@ -291,7 +292,7 @@ func (d *decoder) uvarint() uint64 {
 	return u
 }
 
-// length reads a length that the bytes left can hold.
+// length reads a length and fails if fewer bytes than that remain.
 func (d *decoder) length() int {
 	u := d.uvarint()
 	if u > uint64(len(d.buf)) {

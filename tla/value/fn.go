@@ -10,7 +10,7 @@ type Field struct {
 	Val  Value
 }
 
-// Pair is an argument of a function and its value.
+// Pair is an argument of a function with its value.
 type Pair struct{ Key, Val Value }
 
 // Tuple is <<elems[0], elems[1], ...>>.
@@ -20,7 +20,7 @@ func Tuple(elems ...Value) Value {
 	return v
 }
 
-// TupleOf is the tuple of elems, which belongs to it afterwards.
+// TupleOf is the tuple of elems. It takes ownership of elems.
 func TupleOf(elems []Value) Value {
 	if len(elems) == 0 {
 		return Value{bits: bitsTuple}
@@ -28,8 +28,9 @@ func TupleOf(elems []Value) Value {
 	return Value{bits: bitsTuple, n: int32(len(elems)), ref: nodeOf(elems)}
 }
 
-// NewTuple returns a tuple of n elements and the slice to fill them into
-// before the tuple is used. It allocates once where n is small.
+// NewTuple returns a tuple of n elements and the slice that holds them. The
+// caller must fill the slice before using the tuple. NewTuple allocates only
+// once if n is small.
 func NewTuple(n int) (Value, []Value) {
 	if n == 0 {
 		return Value{bits: bitsTuple}, nil
@@ -38,8 +39,8 @@ func NewTuple(n int) (Value, []Value) {
 	return Value{bits: bitsTuple, n: int32(n), ref: nd}, nd.elems
 }
 
-// Record is [f1 |-> v1, ...]. A name that comes twice is an *Error; no field
-// at all makes the empty tuple.
+// Record is [f1 |-> v1, ...]. A duplicate name is an *Error. A record without
+// fields is the empty tuple.
 func Record(fields []Field) Value {
 	pairs := make([]Pair, len(fields))
 	for i, f := range fields {
@@ -48,8 +49,8 @@ func Record(fields []Field) Value {
 	return Fn(pairs)
 }
 
-// Fn is the function with these pairs, in any order. A key that comes twice is
-// an *Error.
+// Fn is the function with these pairs, in any order. A duplicate key is an
+// *Error.
 func Fn(pairs []Pair) Value {
 	sorted := slices.Clone(pairs)
 	slices.SortStableFunc(sorted, func(a, b Pair) int { return Compare(a.Key, b.Key) })
@@ -65,7 +66,7 @@ func Fn(pairs []Pair) Value {
 }
 
 // FnOf is the function that maps the elements of domain, in canonical order, to
-// vals, which belongs to it afterwards. The lengths must agree.
+// vals. It takes ownership of vals. Both must have the same length.
 func FnOf(domain Value, vals []Value) Value {
 	if n := int64(len(vals)); n != int64(Cardinality(domain)) {
 		fail("a function on %s needs %d values, found %d", Brief(domain), Cardinality(domain), n)
@@ -73,8 +74,9 @@ func FnOf(domain Value, vals []Value) Value {
 	return fnOn(domain, nodeOf(vals))
 }
 
-// NewFn returns a function on domain and the slice to fill its values into, in
-// the canonical order of the domain, before the function is used.
+// NewFn returns a function on domain and the slice that holds its values, in
+// the canonical order of the domain. The caller must fill the slice before
+// using the function.
 func NewFn(domain Value) (Value, []Value) {
 	n := Size(domain)
 	if n > MaxSetSize {
@@ -84,7 +86,7 @@ func NewFn(domain Value) (Value, []Value) {
 	return fnOn(domain, nd), nd.elems
 }
 
-// fnOn makes the function on domain whose values are those of nd.
+// fnOn is the function on domain whose values are the elements of nd.
 func fnOn(domain Value, nd *node) Value {
 	n := len(nd.elems)
 	if n == 0 {
@@ -108,8 +110,9 @@ func (in *info) fn(nd *node) Value {
 	return Value{bits: in.bits, n: int32(len(nd.elems)), ref: nd}
 }
 
-// domainInfo is the description of an enumerated set, not of contiguous
-// integers, as the domain of functions. It is made once per set and shared.
+// domainInfo returns the description, as a domain of functions, of an
+// enumerated set that is not an interval of integers. It is computed once per
+// set and shared.
 func domainInfo(domain Value) *info {
 	nd := domain.ref
 	if c := nd.cache.Load(); c != nil {
@@ -125,10 +128,10 @@ func domainInfo(domain Value) *info {
 	return in
 }
 
-// LazyFn is the function on domain that computes its values when it is
-// applied. The domain may be infinite; what needs the whole function (Equal,
-// Hash, EXCEPT, printing) computes it once, and is an *Error if it is infinite.
-// The rule must be pure.
+// LazyFn is the function on domain that computes its values when it is applied.
+// The domain may be infinite. Operations that need the whole function (Equal,
+// Hash, EXCEPT, printing) compute it once; for an infinite domain they fail
+// with an *Error. The rule must be pure.
 func LazyFn(domain Value, rule func(Value) Value) Value {
 	if domain.Kind() != KindSet {
 		fail("the domain of a function must be a set, found %s", Describe(domain))
@@ -138,7 +141,8 @@ func LazyFn(domain Value, rule func(Value) Value) Value {
 	return Value{bits: bitsFnLazy, ref: nd}
 }
 
-// Normal is v itself but for a lazy function, which it computes whole.
+// Normal returns v. If v is a lazy function, Normal first computes all of its
+// values.
 func (v Value) Normal() Value {
 	if v.bits != bitsFnLazy {
 		return v
@@ -160,8 +164,8 @@ func (v Value) Normal() Value {
 	return w
 }
 
-// Len is the number of elements of a sequence or of characters (bytes) of a
-// string; anything else is an *Error.
+// Len is the number of elements of a sequence or of bytes of a string. Any
+// other value is an *Error.
 func (v Value) Len() int {
 	switch v.bits {
 	case bitsTuple:
@@ -177,8 +181,8 @@ func (v Value) Len() int {
 	return 0
 }
 
-// Elements are the elements of a sequence; anything else is an *Error. The
-// slice belongs to the value.
+// Elements are the elements of a sequence. The caller must not change the
+// slice. Any other value is an *Error.
 func (v Value) Elements() []Value {
 	if v.bits != bitsTuple {
 		if w := v.Normal(); w.bits == bitsTuple {
@@ -219,7 +223,8 @@ func failApply(v, x Value) {
 	fail("cannot apply the function %s to %s, which is not in its domain %s", Brief(v), Brief(x), Brief(v.Domain()))
 }
 
-// Lookup is v[x] and whether x is in the domain of v; v must be a function.
+// Lookup returns v[x], and whether x is in the domain of v. v must be a
+// function.
 func (v Value) Lookup(x Value) (Value, bool) {
 	switch v.bits {
 	case bitsTuple, bitsFnInterval, bitsFnKeyed, bitsRecord:
@@ -240,14 +245,14 @@ func (v Value) Lookup(x Value) (Value, bool) {
 	return Value{}, false
 }
 
-// Place is the index of v[x] among v.Values(), and whether x is in the domain
-// of v, which must be a function that is not lazy.
+// Place returns the index of v[x] in v.Values(), and whether x is in the domain
+// of v. v must be a function that is not lazy.
 func (v Value) Place(x Value) (int, bool) {
 	i := v.find(x)
 	return i, i >= 0
 }
 
-// find is the place of x among the arguments of a function, or -1.
+// find returns the index of x among the arguments of a function, or -1.
 func (v Value) find(x Value) int {
 	switch v.bits {
 	case bitsTuple:
@@ -266,11 +271,11 @@ func (v Value) find(x Value) int {
 	return -1
 }
 
-// scanMax is the number of keys up to which a domain is searched from one end
-// to the other.
+// scanMax is the largest number of keys for which a domain is searched
+// linearly.
 const scanMax = 12
 
-// find is the place of x among the keys, or -1.
+// find returns the index of x among the keys, or -1.
 func (in *info) find(x Value) int {
 	if len(in.keys) > scanMax {
 		return in.findIndexed(x)
@@ -299,7 +304,8 @@ func (in *info) find(x Value) int {
 	return -1
 }
 
-// findIndexed looks x up in a hash table of the keys, made at the first use.
+// findIndexed looks up x in a hash table of the keys, which the first call
+// builds.
 func (in *info) findIndexed(x Value) int {
 	table := in.index.Load()
 	if table == nil {
@@ -361,8 +367,8 @@ func (v Value) Domain() Value {
 	return Value{}
 }
 
-// Values are the values of a function in the canonical order of its domain.
-// The slice belongs to the value.
+// Values are the values of a function in the canonical order of its domain. The
+// caller must not change the slice.
 func (v Value) Values() []Value {
 	switch v.bits {
 	case bitsTuple, bitsFnInterval, bitsFnKeyed, bitsRecord:
@@ -387,8 +393,8 @@ func (v Value) Fields(yield func(name string, val Value) bool) {
 	}
 }
 
-// ExceptIndex is [v EXCEPT ![key] = val]: v itself where key is not in its
-// domain.
+// ExceptIndex is [v EXCEPT ![key] = val]. If key is not in the domain of v, the
+// result is v itself.
 func (v Value) ExceptIndex(key, val Value) Value {
 	if v.bits == bitsFnLazy {
 		v = v.Normal()
@@ -403,7 +409,7 @@ func (v Value) ExceptIndex(key, val Value) Value {
 	return v.with(i, val)
 }
 
-// with copies a function, with another value at place i.
+// with returns a copy of a function with another value at index i.
 func (v Value) with(i int, val Value) Value {
 	nd := newNode(len(v.ref.elems))
 	copy(nd.elems, v.ref.elems)
@@ -428,8 +434,8 @@ func (v Value) ExceptField(name string, val Value) Value {
 	return v.ExceptIndex(String(name), val)
 }
 
-// Except is [v EXCEPT ![path[0]][path[1]]... = val]. Where the path leaves a
-// domain the result is v itself.
+// Except is [v EXCEPT ![path[0]][path[1]]... = val]. If the path leaves a
+// domain, the result is v itself.
 func (v Value) Except(path []Value, val Value) Value {
 	if len(path) == 0 {
 		return val
@@ -454,7 +460,8 @@ func (v Value) Except(path []Value, val Value) Value {
 	return v.with(i, inner)
 }
 
-// LengthMax bounds the sequences and strings that operations make.
+// LengthMax limits the length of the sequences and strings that operations
+// make.
 const LengthMax = 1 << 22
 
 func checkLength(n int) {
@@ -511,8 +518,8 @@ func Tail(v Value) Value {
 	return copyTuple(es[1:])
 }
 
-// SubSeq is the elements m to n of a sequence, or the characters of a string;
-// it is empty where m > n. Other places outside the sequence are an *Error.
+// SubSeq is elements m to n of a sequence, or those characters of a string. It
+// is empty if m > n. Any other index outside the sequence is an *Error.
 func SubSeq(v Value, m, n int32) Value {
 	if v.Kind() == KindString {
 		s := v.text()
@@ -545,8 +552,8 @@ func copyTuple(es []Value) Value {
 	return w
 }
 
-// Merge is fs[0] @@ fs[1] @@ ...: the function on the union of the domains that
-// takes its values from the first that has one.
+// Merge is fs[0] @@ fs[1] @@ ...: the function on the union of the domains.
+// Each value comes from the first function that is defined there.
 func Merge(fs ...Value) Value {
 	total := 0
 	for _, f := range fs {

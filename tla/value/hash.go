@@ -4,7 +4,7 @@ package value
 
 import "math/bits"
 
-// Seeds keep the hashes of different kinds apart.
+// Seeds make the hashes of different kinds differ.
 const (
 	seedBool   = 0x9AE16A3B2F90404F
 	seedInt    = 0xC3A5C85C97CB3127
@@ -41,8 +41,8 @@ func avoidZero(h uint64) uint64 {
 	return h
 }
 
-// Hash is a hash of v: equal values have equal hashes, in every process. It is
-// cached in the value. An infinite set that is not one of the named ones is an
+// Hash is a hash of v. Equal values have equal hashes, in every process. The
+// hash is cached in the value. An infinite set without a name of its own is an
 // *Error.
 func Hash(v Value) uint64 {
 	switch v.Kind() {
@@ -104,7 +104,7 @@ func hashRange(lo int32, n int64) uint64 {
 	return avoidZero(mix(mix(seedRange, uint64(uint32(lo))), uint64(n)))
 }
 
-// hashSet gives contiguous integers a hash that needs no enumeration.
+// hashSet hashes contiguous integers without enumerating them.
 func hashSet(v Value) uint64 {
 	switch v.sub() {
 	case setEnum:
@@ -136,8 +136,8 @@ func hashSet(v Value) uint64 {
 	return h
 }
 
-// hashSymbolic hashes a finite symbolic set by its elements, an infinite one
-// by its operands, which determine it.
+// hashSymbolic hashes a finite symbolic set by its elements and an infinite one
+// by its operands, which determine the set.
 func hashSymbolic(v Value) uint64 {
 	if IsFinite(v) {
 		return Hash(enumerated(v))

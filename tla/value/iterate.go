@@ -4,9 +4,9 @@ package value
 
 import "iter"
 
-// All calls yield for the elements of a finite set in canonical order. A
-// symbolic set is not enumerated beforehand, so one of more than MaxSetSize
-// elements can be walked too, as far as that takes.
+// All calls yield for the elements of a finite set in canonical order. It does
+// not enumerate a symbolic set in advance, so it can also walk sets of more
+// than MaxSetSize elements.
 func (v Value) All() iter.Seq[Value] {
 	if v.Kind() != KindSet {
 		failKind(v, "a set")
@@ -14,7 +14,8 @@ func (v Value) All() iter.Seq[Value] {
 	return v.each
 }
 
-// Each is All without an iterator in between: "for x := range v.Each".
+// Each is All as a range function, without an extra closure: "for x := range
+// v.Each".
 func (v Value) Each(yield func(Value) bool) {
 	if v.Kind() != KindSet {
 		failKind(v, "a set")
@@ -22,8 +23,8 @@ func (v Value) Each(yield func(Value) bool) {
 	v.each(yield)
 }
 
-// CheckBound is an *Error where v cannot be gone through for what it plainly is: no
-// set, or an infinite one. It does not go through v.
+// CheckBound fails with an *Error if v is not a set or is plainly an infinite set.
+// It does not enumerate v.
 func CheckBound(v Value) {
 	if v.Kind() != KindSet {
 		failKind(v, "a set")
@@ -37,8 +38,8 @@ func CheckBound(v Value) {
 	}
 }
 
-// Elems are the elements of a finite set in canonical order. The slice belongs
-// to the value. More than MaxSetSize elements are an *Error.
+// Elems are the elements of a finite set in canonical order. The caller must
+// not change the slice. More than MaxSetSize elements are an *Error.
 func (v Value) Elems() []Value {
 	if v.bits == bitsEnum {
 		return v.elements()
@@ -57,7 +58,8 @@ func Enumerate(v Value) Value {
 	return enumerated(v)
 }
 
-// enumerated lists the elements of a finite set, once per symbolic set.
+// enumerated lists the elements of a finite set. The list of a symbolic set is
+// computed once.
 func enumerated(v Value) Value {
 	if v.bits == bitsEnum {
 		return v
@@ -93,7 +95,7 @@ func enumerate(v Value) Value {
 	return Value{bits: bitsEnum, n: int32(len(out)), ref: nd}
 }
 
-// each is the iterator behind All.
+// each implements All.
 func (v Value) each(yield func(Value) bool) {
 	switch v.sub() {
 	case setEnum:
@@ -151,8 +153,9 @@ func eachThat(s Value, pred func(Value) bool, yield func(Value) bool) {
 	}
 }
 
-// eachUnion joins the operands of a union. They are listed and sorted once;
-// where that would be too many elements, they are merged as they come.
+// eachUnion iterates over a union of sets. It enumerates and sorts the operands
+// once; if there are too many elements for that, it merges the operands while
+// iterating.
 func eachUnion(v Value, yield func(Value) bool) {
 	if c := v.ref.cache.Load(); c != nil {
 		c.whole.each(yield)
@@ -175,7 +178,8 @@ func eachUnion(v Value, yield func(Value) bool) {
 	w.each(yield)
 }
 
-// mergeSets yields what is in any of the sets, each of which comes in order.
+// mergeSets yields the elements of the union of sets, each of which is iterated
+// in order.
 func mergeSets(sets []Value, yield func(Value) bool) {
 	type source struct {
 		head Value
@@ -213,7 +217,7 @@ func mergeSets(sets []Value, yield func(Value) bool) {
 	}
 }
 
-// eachSubset yields the subsets of es by size, those of a size in
+// eachSubset yields the subsets of es by size, and those of equal size in
 // lexicographic order.
 func eachSubset(es []Value, yield func(Value) bool) {
 	if !yield(EmptySet()) {
@@ -278,8 +282,8 @@ func eachFn(domain, codomain Value, yield func(Value) bool) {
 	eachProduct(sets, mold, yield)
 }
 
-// eachProduct counts through the product of sets, the last place fastest. The
-// combinations are functions or tuples like mold.
+// eachProduct iterates over a product of sets; the last component varies
+// fastest. The combinations are functions or tuples, as mold is.
 func eachProduct(sets []Value, mold Value, yield func(Value) bool) {
 	for _, s := range sets {
 		if isEmpty(s) {

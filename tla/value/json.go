@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// JSON is v for machines: numbers, booleans and strings as such, a tuple as an
-// array, a record as an object, and, so that nothing is confused with anything
-// else, {"#set": [...]}, {"#map": [[argument, value], ...]}, {"#model": name};
-// a set that cannot be listed is {"#text": its TLA+ text}.
+// JSON is v as unambiguous JSON. Numbers, booleans and strings stay as they
+// are; a tuple becomes an array and a record an object. Other values become
+// {"#set": [...]}, {"#map": [[argument, value], ...]} or {"#model": name}. A
+// set that cannot be enumerated becomes {"#text": its TLA+ text}.
 func (v Value) JSON() string { return string(v.AppendJSON(nil)) }
 
 // AppendJSON appends JSON to buf.
@@ -63,7 +63,8 @@ func (v Value) AppendJSON(buf []byte) []byte {
 	return append(buf, '}')
 }
 
-// finite computes and lists what can be listed in a text.
+// finite computes lazy functions and enumerates sets, as far as the text can
+// list them.
 func (v Value) finite() Value {
 	switch {
 	case v.bits == bitsFnLazy && IsFinite(v.ref.elems[0]):
@@ -93,8 +94,8 @@ func appendJSONList(buf []byte, es []Value) []byte {
 	return append(buf, ']')
 }
 
-// AppendJSONString appends s as a JSON string. Bytes that are no UTF-8 become
-// U+FFFD.
+// AppendJSONString appends s as a JSON string. Bytes that are not valid UTF-8
+// become U+FFFD.
 func AppendJSONString(buf []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	buf = append(buf, '"')

@@ -8,9 +8,9 @@ import (
 	"math"
 )
 
-// Save appends what the Codec has numbered, so that another Codec can give the
-// same encodings: the strings, the model values, and the encoded domains, each
-// behind its length.
+// Save appends the tables of the Codec, so that another Codec can give the same
+// encodings: the strings, the model values and the encoded domains, each
+// preceded by its length.
 func (c *Codec) Save(buf []byte) []byte {
 	for _, t := range []*symbols{&c.strings, &c.models} {
 		list := t.values()
@@ -31,9 +31,10 @@ func appendText(buf []byte, s string) []byte {
 	return append(binary.AppendUvarint(buf, uint64(len(s))), s...)
 }
 
-// Restore makes a Codec that has numbered nothing one that encodes as the one
-// did that was saved, and returns the bytes after it. It is an error where the
-// Codec has numbered something else, or the bytes are not what Save writes.
+// Restore loads what Save wrote into a Codec that has numbered nothing yet, so
+// that it encodes as the saved one did. It returns the remaining bytes. It
+// fails if the Codec has already numbered something else or the bytes are not
+// what Save writes.
 func (c *Codec) Restore(buf []byte) ([]byte, error) {
 	d := decoder{codec: c, buf: buf}
 	text := func() string {

@@ -7,10 +7,10 @@ import (
 	"sort"
 )
 
-// Contains reports whether x \in s, without enumerating a symbolic set. It
-// refuses to compare x with the elements of an enumerated set where Equal
-// would, and what is not a function or a set with a set of functions or of
-// sets; of Nat, Int, Real and STRING anything may be asked.
+// Contains reports whether x \in s, without enumerating a symbolic set. If s is
+// enumerated, Contains fails where Equal of x and an element would. If s is a
+// set of functions or a set of sets, Contains fails unless x is a function or a
+// set. Membership in Nat, Int, Real and STRING can be asked of any value.
 func Contains(s, x Value) bool {
 	switch s.bits & 0xFFFF {
 	case bitsEnum:
@@ -34,14 +34,15 @@ func Contains(s, x Value) bool {
 	return containsSymbolic(s, x)
 }
 
-// Listed reports whether the elements of the set s are listed, or are an interval:
-// TLC lists {x \in s : p} at once, and asks p of what it is asked for otherwise.
+// Listed reports whether the set s is enumerated or an interval. TLC filters such
+// a set at once in {x \in s : p}; for any other set it evaluates p only for the
+// elements that are asked for.
 func Listed(s Value) bool { return s.Kind() == KindSet && s.sub() <= setInterval }
 
-// Alike reports whether it is plain that every element of the set s can be compared
-// with x, a boolean, a number, a string or a model value: they are of its kind.
-// What is so for several sets is so for what \cup, \cap and \ make of them, and
-// for the elements of one and another.
+// Alike reports whether x, which is a boolean, a number, a string or a model value,
+// is plainly of the same kind as every element of the set s, so that they can be
+// compared. If this holds for several sets, it also holds for their unions,
+// intersections and differences, and for pairs of their elements.
 func Alike(s, x Value) bool {
 	if !isAtom(x) {
 		return false
@@ -68,7 +69,7 @@ func Alike(s, x Value) bool {
 	return s.sub() == setAny
 }
 
-// AlikeOne is Alike of the set of y.
+// AlikeOne is Alike for the set {y}.
 func AlikeOne(y, x Value) bool { return y.bits == x.bits && isAtom(x) }
 
 // isAtom reports whether x is neither a set nor a function.
@@ -80,7 +81,7 @@ func isAtom(x Value) bool {
 	return false
 }
 
-// checkMember is an *Error where x cannot be compared with like.
+// checkMember fails with an *Error if x cannot be compared with like.
 func checkMember(x, like Value) {
 	if x.Kind() != like.Kind() {
 		checkComparable(x, like)
@@ -103,11 +104,12 @@ func checkKind(x, like, s Value) {
 	checkComparable(x, like)
 }
 
-// linearMax is the size up to which sets of strings and model values are
-// searched from one end to the other, by the hash of the text.
+// linearMax is the largest size at which sets of strings and model values are
+// searched linearly, by the hash of the text.
 const linearMax = 16
 
-// search is the place of x in sorted elements, or where it would go.
+// search returns the index of x in sorted elements, or the index at which to
+// insert it.
 func search(es []Value, x Value) (int, bool) {
 	n := len(es)
 	if n == 0 {
@@ -129,8 +131,8 @@ func search(es []Value, x Value) (int, bool) {
 	return i, i < n && Compare(es[i], x) == 0
 }
 
-// containsText looks up a string or a model value among few elements of its
-// own kind; ok is false where it does not apply.
+// containsText looks up a string or a model value in a small set of its own
+// kind. It returns false in ok if that does not apply.
 func containsText(es []Value, x Value) (found, ok bool) {
 	n := len(es)
 	if k := x.Kind(); k != KindString && k != KindModel {
@@ -195,8 +197,9 @@ func containsSymbolic(s, x Value) bool {
 	panic("value: unknown representation of a set")
 }
 
-// asFn is x computed whole where it is a function; where it is not one, ok is
-// false, and it is an *Error unless x may be compared with functions.
+// asFn returns the function x with all values computed. If x is not a function,
+// ok is false; asFn fails with an *Error unless x may be compared with
+// functions.
 func asFn(x Value) (Value, bool) {
 	if isFn(x) {
 		return x.Normal(), true
@@ -313,10 +316,12 @@ func Subseteq(a, b Value) bool {
 	return true
 }
 
-// subsetEnum merges two sorted lists; a small one is searched for instead.
+// subsetEnum merges two sorted lists. If a is small, it searches b for each
+// element instead.
 func subsetEnum(a, b []Value) bool {
 	if len(a) > len(b) {
-		// Some element is missing; compare one pair for the sake of an error.
+		// Some element of a is missing in b. Compare one pair, so that
+		// incomparable elements give an error.
 		if len(b) > 0 {
 			Equal(a[0], b[0])
 		}

@@ -4,44 +4,44 @@ package value
 
 import "sync/atomic"
 
-// node is the part of a value that lives on the heap. It is immutable but for
-// the caches, which are filled in at most a few times with equal contents.
+// node is the part of a value that is on the heap. It is immutable except for
+// the caches, which may be filled several times with equal contents.
 type node struct {
-	// hash caches Hash; 0 where it was not asked for yet.
+	// hash caches Hash; 0 means not computed yet.
 	hash atomic.Uint64
-	// elems holds the elements of a tuple or an enumerated set, the values of
-	// a function in the order of its domain, the operands of a symbolic set.
+	// elems holds the elements of a tuple or an enumerated set, the values of a
+	// function in the order of its domain, or the operands of a symbolic set.
 	elems []Value
 	// info is set when the node is made: the text of a string, the domain of a
 	// function, the rule of a lazy function or a filter.
 	info *info
-	// cache is filled in later: the description of a set as a domain, the
-	// elements of a symbolic set, the values of a lazy function.
+	// cache is filled in on demand: the description of a set as a domain, the
+	// elements of a symbolic set, or the values of a lazy function.
 	cache atomic.Pointer[cache]
 }
 
-// info is what only some nodes have.
+// info is data that only some nodes have.
 type info struct {
 	// text is the text of a string or a model value.
 	text string
-	// symbol caches the number that a Codec gave the text or the domain.
+	// symbol caches the number that a Codec assigned to the text or the domain.
 	symbol atomic.Pointer[symbol]
 
-	// set and keys describe the domain of a keyed function or a record: they
-	// are shared by all functions that were made from one another, and are
-	// cached in the node of the domain itself.
+	// set and keys describe the domain of a keyed function or a record.
+	// Functions derived from one another share them, and the node of the domain
+	// caches them.
 	set   Value
 	keys  []Value
 	bits  uint32 // of the functions: record or keyed
 	index atomic.Pointer[[]int32]
 
-	// pred is the predicate of a filtered set, apply the rule of a lazy
+	// pred is the predicate of a filtered set; apply is the rule of a lazy
 	// function.
 	pred  func(Value) bool
 	apply func(Value) Value
 }
 
-// cache is what has been computed about a value.
+// cache is what has been computed from a value.
 type cache struct {
 	domain *info // of an enumerated set, as the domain of functions
 	whole  Value // the enumeration of a symbolic set, or the whole lazy function

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Equal reports whether a = b. Values that TLC refuses to compare are an *Error:
-// scalars of different kinds, a scalar and a set or a function, a set and a
-// function, typed model values of different types. A model value without a type
-// differs from everything but itself.
+// Equal reports whether a = b. It fails with an *Error for values that TLC
+// refuses to compare: scalars of different kinds, a scalar and a set or a
+// function, a set and a function, typed model values of different types. An
+// untyped model value differs from everything but itself.
 func Equal(a, b Value) bool {
 	return a.ref == b.ref && a.n == b.n && a.bits == b.bits || equal(a, b)
 }
 
-// isScalar reports whether bits are those of a boolean or an integer, which n
-// holds whole (or of no value at all).
+// isScalar reports whether bits are those of a boolean or an integer, whose
+// value is entirely in n, or of Undefined.
 func isScalar(bits uint32) bool { return bits <= uint32(KindInt) }
 
 func equal(a, b Value) bool {
@@ -74,8 +74,9 @@ func equalKinds(a, b Value) bool {
 // isFn reports whether v is a function of any form.
 func isFn(v Value) bool { return v.Kind() >= KindTuple && v.Kind() <= KindFn }
 
-// checkComparable is an *Error unless the values of different kinds may be
-// compared. Functions of different forms may: they differ.
+// checkComparable fails with an *Error unless values of the two different kinds
+// may be compared. Functions of different forms may be compared; they are
+// different.
 func checkComparable(a, b Value) {
 	switch {
 	case a.Kind() == Undefined || b.Kind() == Undefined:
@@ -87,7 +88,7 @@ func checkComparable(a, b Value) {
 	failCompare(a, b)
 }
 
-// checkTypes is an *Error where two model values have different types.
+// checkTypes fails with an *Error if two model values have different types.
 func checkTypes(a, b Value) {
 	if a.sub() != 0 && b.sub() != 0 && a.sub() != b.sub() {
 		failCompare(a, b)
@@ -160,7 +161,7 @@ func equalSets(a, b Value) bool {
 	return compareLockstep(a, b) == 0
 }
 
-// extents is the extent of both sets, which must be known.
+// extents returns the extents of both sets and fails if one is undecided.
 func extents(a, b Value) (finiteness, finiteness) {
 	ea, eb := extent(a), extent(b)
 	if ea == undecided || eb == undecided {
@@ -179,8 +180,8 @@ func subsetOf(a, b Value) bool {
 	return true
 }
 
-// sameOperands reports whether two symbolic sets of one form have equal operands,
-// which makes them equal.
+// sameOperands reports whether two symbolic sets of the same form have equal
+// operands. If so, the sets are equal.
 func sameOperands(a, b Value) bool {
 	switch a.sub() {
 	case setSeqs, setSubsets, setFns, setRecords, setTimes:
@@ -211,8 +212,8 @@ func equalInfinite(a, b Value) bool {
 	return equalElems(a.ref.elems, b.ref.elems)
 }
 
-// Compare orders a and b: negative where a comes first, 0 where they are
-// equal, positive where b does. It refuses what Equal refuses.
+// Compare orders a and b: it is negative if a comes first, 0 if they are equal,
+// and positive if b comes first. It fails where Equal does.
 func Compare(a, b Value) int {
 	if a.bits == b.bits && isScalar(a.bits) {
 		return cmp.Compare(a.n, b.n)
@@ -330,7 +331,8 @@ func firstKey(v Value) (int32, bool) {
 	return 0, false
 }
 
-// compareRangeKeys compares the interval from lo with keys that are not one.
+// compareRangeKeys compares the interval that starts at lo with keys that are
+// not an interval.
 func compareRangeKeys(lo int32, keys []Value) int {
 	for i, k := range keys {
 		if k.Kind() != KindInt {
@@ -380,8 +382,8 @@ func compareSets(a, b Value) int {
 	return compareLockstep(a, b)
 }
 
-// compareSizes compares the numbers of elements of finite sets where they are
-// known without enumeration.
+// compareSizes compares the sizes of finite sets if they are known without
+// enumeration.
 func compareSizes(a, b Value) (c int, exact bool) {
 	if na, ok := smallCardinal(a); ok {
 		if nb, ok := smallCardinal(b); ok {
@@ -396,8 +398,8 @@ func compareSizes(a, b Value) (c int, exact bool) {
 	return na.Cmp(nb), true
 }
 
-// compareLockstep walks two finite sets in canonical order. Sets whose size is
-// not known beforehand are enumerated, sizes being compared first.
+// compareLockstep walks two finite sets in canonical order. It enumerates sets
+// whose size is not known in advance, because sizes are compared first.
 func compareLockstep(a, b Value) int {
 	if _, known := cardinal(a); !known {
 		a = enumerated(a)
@@ -429,7 +431,8 @@ func compareLockstep(a, b Value) int {
 	return 0
 }
 
-// insertionMax is the number of elements up to which insertion sort is used.
+// insertionMax is the largest number of elements that insertion sort is used
+// for.
 const insertionMax = 12
 
 // sortSet sorts values in place and drops duplicates.
@@ -477,7 +480,7 @@ func allInts(vs []Value) bool {
 	return true
 }
 
-// contiguous says whether sorted elements are two or more integers without a
+// contiguous reports whether sorted elements are two or more integers without a
 // gap.
 func contiguous(elems []Value) (lo int32, n int, ok bool) {
 	n = len(elems)

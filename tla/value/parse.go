@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// parseDepthMax bounds the nesting of the text that Parse reads.
+// parseDepthMax limits the nesting depth of the text that Parse reads.
 const parseDepthMax = 500
 
 // Parse reads the text of a constant value: numbers, strings, TRUE and FALSE,
@@ -31,7 +31,7 @@ func Parse(text string) (v Value, err error) {
 	return v, nil
 }
 
-// parser reads from pos on until err is set, and nothing after.
+// parser reads from pos until err is set, and then reads nothing more.
 type parser struct {
 	src   string
 	pos   int
@@ -57,7 +57,8 @@ func (p *parser) skip() {
 	}
 }
 
-// take reads token where it comes next. An operator of letters must not go on.
+// take reads token if it is next. An operator made of letters must not be a
+// prefix of a longer word.
 func (p *parser) take(token string) bool {
 	p.skip()
 	rest := p.src[p.pos:]
@@ -153,7 +154,7 @@ func (p *parser) expr(prec int) Value {
 	return v
 }
 
-// merge reads f @@ g @@ ... and joins them at once.
+// merge reads f @@ g @@ ... and merges all of them at once.
 func (p *parser) merge(first Value) Value {
 	if p.err != nil || !p.take("@@") {
 		return first
@@ -288,7 +289,7 @@ func (p *parser) bracket() Value {
 	return FnSet(domain, codomain)
 }
 
-// field reads the name of a field, quoted where it is no identifier.
+// field reads the name of a field, which is quoted if it is not an identifier.
 func (p *parser) field() (string, bool) {
 	p.skip()
 	if p.pos < len(p.src) && p.src[p.pos] == '"' {
@@ -331,7 +332,7 @@ func (p *parser) fields(name, arrow string, build func([]Field) Value) Value {
 	return build(fs)
 }
 
-// named is what an identifier means: a named set or a model value.
+// named returns what an identifier denotes: a named set or a model value.
 func (p *parser) named(name string) Value {
 	switch name {
 	case "TRUE", "FALSE":

@@ -53,8 +53,8 @@ func Set(elems ...Value) Value {
 	return Value{bits: bitsEnum, n: int32(len(nd.elems)), ref: nd}
 }
 
-// SetOf is the set of elems, which belongs to it afterwards: it is sorted in
-// place and duplicates are dropped.
+// SetOf is the set of elems. It takes ownership of elems, sorts them in place
+// and drops duplicates.
 func SetOf(elems []Value) Value { return setOfSorted(sortSet(elems)) }
 
 // setOfSorted is the set of elems, sorted and free of duplicates already.
@@ -87,8 +87,8 @@ func (v Value) bounds() (lo, hi int32) {
 	return v.n, v.n + int32(v.bits>>16) - 1
 }
 
-// AsInterval says whether v is a set of integers without a gap, not empty, and
-// gives its ends.
+// AsInterval reports whether v is a non-empty set of integers without a gap,
+// and returns its ends.
 func (v Value) AsInterval() (lo, hi int32, ok bool) {
 	if v.Kind() != KindSet {
 		return 0, 0, false
@@ -113,7 +113,7 @@ func Nat() Value { return named(setNat) }
 // Ints is Int, the set of integers.
 func Ints() Value { return named(setInt) }
 
-// Reals is Real; of its elements only the integers exist here.
+// Reals is Real. Integers are its only elements that can be represented.
 func Reals() Value { return named(setReal) }
 
 // Strings is STRING.
@@ -122,7 +122,7 @@ func Strings() Value { return named(setString) }
 // Anything is TLC's Any, which contains every value.
 func Anything() Value { return named(setAny) }
 
-// symbolic makes a set of a form from its operands.
+// symbolic makes a symbolic set of a given form from its operands.
 func symbolic(sub uint32, operands ...Value) Value {
 	nd := newNode(len(operands))
 	copy(nd.elems, operands)
@@ -165,8 +165,8 @@ func RecordSet(fields []Field) Value {
 	return RecordSetOf(r.Domain(), r.elements())
 }
 
-// RecordSetOf is the record set with these names, a set of strings, and the
-// sets of the fields in the order of the names.
+// RecordSetOf is the record set with these names, a set of strings. sets are
+// the sets of the fields in the order of the names.
 func RecordSetOf(names Value, sets []Value) Value {
 	for _, s := range sets {
 		mustSet(s, "[f : S]")
@@ -185,8 +185,8 @@ func Times(sets ...Value) Value {
 	return symbolic(setTimes, sets...)
 }
 
-// LazyFilter is {x \in s : pred(x)}, not enumerated: a membership test runs the
-// predicate, which must be pure.
+// LazyFilter is {x \in s : pred(x)}. It is not enumerated: a membership test
+// calls the predicate, which must be pure.
 func LazyFilter(s Value, pred func(Value) bool) Value {
 	mustSet(s, "{x \\in S : p}")
 	v := symbolic(setFilter, s)
@@ -194,7 +194,7 @@ func LazyFilter(s Value, pred func(Value) bool) Value {
 	return v
 }
 
-// Filter is {x \in s : pred(x)}: enumerated where s is finite, else lazy.
+// Filter is {x \in s : pred(x)}. It is enumerated if s is finite, else lazy.
 func Filter(s Value, pred func(Value) bool) Value {
 	mustSet(s, "{x \\in S : p}")
 	if !IsFinite(s) {
@@ -207,8 +207,8 @@ func Filter(s Value, pred func(Value) bool) Value {
 	return v
 }
 
-// FilterFinite is {x \in s : pred(x)} of a finite set s, enumerated; false
-// where it has more than MaxSetSize elements.
+// FilterFinite is {x \in s : pred(x)} of a finite set s, enumerated. It returns
+// false if s has more than MaxSetSize elements.
 func FilterFinite(s Value, pred func(Value) bool) (Value, bool) {
 	if s.bits == bitsEnum {
 		return filterEnum(s, pred), true
@@ -226,7 +226,7 @@ func FilterFinite(s Value, pred func(Value) bool) (Value, bool) {
 	return setOfSorted(out), true
 }
 
-// filterEnum allocates only where something is dropped and something kept.
+// filterEnum allocates only if it drops some elements and keeps others.
 func filterEnum(s Value, pred func(Value) bool) Value {
 	es := s.elements()
 	i := 0
@@ -261,7 +261,7 @@ func Map(s Value, f func(Value) Value) Value {
 	return SetOf(out)
 }
 
-// grow appends x to the elements that are taken from s, within MaxSetSize.
+// grow appends x to the elements taken from s and fails beyond MaxSetSize.
 func grow(out []Value, x, s Value) []Value {
 	if len(out) >= MaxSetSize {
 		failTooLarge(s)
@@ -274,7 +274,7 @@ func failTooLarge(s Value) {
 }
 
 // Choose is the first element of the finite set s, in canonical order, for which
-// pred holds, and false where there is none.
+// pred holds. It returns false if there is none.
 func Choose(s Value, pred func(Value) bool) (Value, bool) {
 	for x := range s.Each {
 		if pred(x) {

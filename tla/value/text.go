@@ -7,21 +7,22 @@ import (
 	"strconv"
 )
 
-// listedMax is the number of contiguous integers up to which a set of them is
-// written out; a larger one is written lo..hi.
+// listedMax is the largest number of contiguous integers that the text of a set
+// lists. Larger sets are written lo..hi.
 const listedMax = 16
 
-// symbolicListedMax is the size up to which a symbolic set is written as the
-// enumerated set that it equals.
+// symbolicListedMax is the largest size at which the text of a symbolic set
+// lists its elements.
 const symbolicListedMax = 4096
 
-// textDepthMax bounds how deep text is written, so that no value overflows the
-// stack; what is deeper is written "...".
+// textDepthMax limits the nesting depth of text, so that no value overflows the
+// stack. Deeper parts are written "...".
 const textDepthMax = 10_000
 
-// String is the text of v in TLA+, on one line, which Parse reads back. Equal
-// values have equal texts unless they hold sets too large to be listed. Filtered
-// infinite sets and functions have no text that could be read back.
+// String is the text of v in TLA+, on one line. Parse reads it back. Equal
+// values have equal texts unless they contain sets too large to list. The text
+// of an infinite filtered set, or of a lazy function on an infinite set, cannot
+// be read back.
 func (v Value) String() string { return string(v.AppendTo(nil)) }
 
 // AppendTo appends the text of v to buf.
@@ -31,8 +32,9 @@ func (v Value) AppendTo(buf []byte) []byte {
 	return p.buf
 }
 
-// printer writes values. Where limit is set it stops soon after so many bytes,
-// and does not enumerate or compute anything for the sake of the text.
+// printer writes values. If limit is set, the printer stops soon after that
+// many bytes, and does not enumerate sets or compute lazy functions for the
+// text.
 type printer struct {
 	buf   []byte
 	limit int
@@ -94,7 +96,7 @@ func (p *printer) value(v Value, depth int) {
 	}
 }
 
-// field writes the name of a field; one that is no identifier is quoted.
+// field writes the name of a field, quoted if it is not an identifier.
 func (p *printer) field(name string) {
 	if isIdent(name) {
 		p.str(name)
@@ -103,8 +105,8 @@ func (p *printer) field(name string) {
 	}
 }
 
-// plainFields reports whether all keys of a record are identifiers: TLA+ has no
-// other fields.
+// plainFields reports whether all keys of a record are identifiers, because
+// TLA+ has no other field names.
 func plainFields(keys []Value) bool {
 	for _, k := range keys {
 		if !isIdent(k.text()) {
@@ -114,7 +116,8 @@ func plainFields(keys []Value) bool {
 	return true
 }
 
-// strings writes a function of strings as one.
+// strings writes a record with a name that is not an identifier as a function
+// on strings.
 func (p *printer) strings(v Value, depth int) {
 	p.str("(")
 	for i, k := range v.ref.info.keys {
@@ -192,8 +195,9 @@ func (p *printer) set(v Value, depth int) {
 	p.str("}")
 }
 
-// isListed reports whether the text of a symbolic set lists its elements: it is
-// finite and small, and so is what has to be walked to find that out.
+// isListed reports whether the text of a symbolic set lists its elements. That
+// is so if the set is finite and small, and if finding that out takes few
+// steps.
 func isListed(v Value) (listed bool) {
 	err := Catch(func() {
 		if !IsFinite(v) {
@@ -276,7 +280,7 @@ func (p *printer) infix(es []Value, op string, depth int) {
 		if i > 0 {
 			p.str(op)
 		}
-		// The operator .. binds less than \X does.
+		// The operator .. binds less tightly than \X.
 		start := len(p.buf)
 		p.value(e, depth+1)
 		if len(p.buf) > start && p.buf[start] != '{' && e.Kind() == KindSet && (e.sub() == setEnum || e.sub() == setInterval) {
@@ -323,8 +327,9 @@ func isIdent(s string) bool {
 	return letter
 }
 
-// Pretty is the text of v broken into lines of about width bytes: what does not
-// fit on a line has its elements one below the other, indented by indent more.
+// Pretty is the text of v, broken into lines of about width bytes. The elements
+// of a value that does not fit on a line are written one per line, indented by
+// indent more.
 func (v Value) Pretty(width int) string {
 	p := pretty{width: width}
 	p.value(v, 0)

@@ -49,7 +49,7 @@ const (
 	KindSet // enumerated or symbolic
 )
 
-// MaxSetSize is how many elements a set may have to be enumerated.
+// MaxSetSize is the maximum size of an enumerated set.
 const MaxSetSize = 1_000_000
 
 // Value is a value of TLA+. The zero Value is Undefined. Values are compared
@@ -103,8 +103,9 @@ func Model(name string) Value {
 	return Value{bits: bits, n: int32(uint32(nd.hash.Load())), ref: nd}
 }
 
-// Kind is the kind of v. A function made by LazyFn says KindFn even where its
-// domain makes it a tuple or a record; Normal settles it.
+// Kind is the kind of v. For a function made by LazyFn it is KindFn, even if
+// the function is a tuple or a record by its domain; call Normal first to find
+// out.
 func (v Value) Kind() Kind { return Kind(v.bits) }
 
 // IsUndefined reports whether v is the zero Value.
@@ -112,7 +113,7 @@ func (v Value) IsUndefined() bool { return v.bits == 0 }
 
 func (v Value) sub() uint8 { return uint8(v.bits >> 8) }
 
-// IsTrue reports whether v is TRUE; anything but a boolean is an *Error.
+// IsTrue reports whether v is TRUE. A value that is not a boolean is an *Error.
 func (v Value) IsTrue() bool {
 	if Kind(v.bits) != KindBool {
 		failKind(v, "a boolean")
@@ -123,7 +124,7 @@ func (v Value) IsTrue() bool {
 // AsBool is IsTrue.
 func (v Value) AsBool() bool { return v.IsTrue() }
 
-// AsInt is the integer that v is; anything else is an *Error.
+// AsInt returns v as an integer. A value of any other kind is an *Error.
 func (v Value) AsInt() int32 {
 	if Kind(v.bits) != KindInt {
 		failKind(v, "an integer")
@@ -131,7 +132,8 @@ func (v Value) AsInt() int32 {
 	return v.n
 }
 
-// AsString is the text of the string that v is; anything else is an *Error.
+// AsString returns the text of the string v. A value of any other kind is an
+// *Error.
 func (v Value) AsString() string {
 	if Kind(v.bits) != KindString {
 		failKind(v, "a string")
@@ -139,7 +141,8 @@ func (v Value) AsString() string {
 	return v.text()
 }
 
-// AsModel is the name of the model value that v is; anything else is an *Error.
+// AsModel returns the name of the model value v. A value of any other kind is
+// an *Error.
 func (v Value) AsModel() string {
 	if Kind(v.bits) != KindModel {
 		failKind(v, "a model value")
@@ -147,8 +150,8 @@ func (v Value) AsModel() string {
 	return v.text()
 }
 
-// Same reports whether a and b are the same without looking inside: it may be
-// false for equal values, and is never true for unequal ones.
+// Same reports whether a and b are plainly the same, without looking inside
+// them. It may be false for equal values and is never true for unequal ones.
 func Same(a, b Value) bool { return a.bits == b.bits && a.n == b.n && a.ref == b.ref }
 
 // text is the text of a string or model value.
@@ -159,7 +162,7 @@ type Error struct{ Message string }
 
 func (e *Error) Error() string { return e.Message }
 
-// Fail panics with an *Error, for operations built upon this package.
+// Fail panics with an *Error. It is for operations in other packages.
 func Fail(format string, args ...any) {
 	panic(&Error{Message: fmt.Sprintf(format, args...)})
 }
@@ -169,15 +172,16 @@ func fail(format string, args ...any) {
 	panic(&Error{Message: fmt.Sprintf(format, args...)})
 }
 
-// failKind reports that v is not what was expected.
+// failKind panics because v is not of the expected kind.
 func failKind(v Value, expected string) {
 	fail("expected %s, found %s", expected, Describe(v))
 }
 
-// describeMax is how many bytes of a value's text an error message shows.
+// describeMax is the number of bytes of a value's text that an error message
+// shows.
 const describeMax = 120
 
-// Describe names v for a message: its kind and its text, shortened.
+// Describe describes v for a message: its kind and its shortened text.
 func Describe(v Value) string {
 	kind := ""
 	switch v.Kind() {
@@ -203,7 +207,7 @@ func Describe(v Value) string {
 	return kind + Brief(v)
 }
 
-// Brief is the text of v, shortened to what a message has room for.
+// Brief is the text of v, shortened for a message.
 func Brief(v Value) string {
 	p := printer{limit: describeMax}
 	p.value(v, 0)
@@ -218,8 +222,8 @@ func Brief(v Value) string {
 	return strings.ToValidUTF8(s, "?")
 }
 
-// Catch runs f and returns the *Error it unwound with, or nil. Other panics
-// pass through: they are ours.
+// Catch calls f and returns the *Error that f panicked with, or nil. Other
+// panics are bugs, and Catch lets them pass.
 func Catch(f func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -36,9 +36,9 @@ const (
 // WireDepthMax bounds the nesting of values on the wire.
 const WireDepthMax = 250
 
-// AppendWire appends the wire encoding of v to buf. Sets are listed, MaxSetSize
-// permitting. Infinite sets but for the named ones, and values nested deeper
-// than WireDepthMax, are an *Error.
+// AppendWire appends the wire encoding of v to buf. It enumerates sets, up to
+// MaxSetSize elements. An infinite set without a name of its own, or a value
+// nested deeper than WireDepthMax, is an *Error.
 func AppendWire(buf []byte, v Value) []byte { return appendWire(buf, v, 0) }
 
 func appendWire(buf []byte, v Value, depth int) []byte {
@@ -109,9 +109,9 @@ func appendWireList(buf []byte, es []Value, depth int) []byte {
 	return buf
 }
 
-// ParseWire reads a value that AppendWire wrote and returns the bytes after it.
-// It is safe on any bytes: what it allocates is bounded by a small multiple of
-// their length.
+// ParseWire reads a value that AppendWire wrote and returns the remaining
+// bytes. It is safe on any input: it allocates at most a small multiple of the
+// input's length.
 func ParseWire(buf []byte) (v Value, rest []byte, err error) {
 	w := wireReader{decoder{buf: buf}}
 	if err := Catch(func() { v = w.value(0) }); err != nil {
@@ -146,7 +146,7 @@ func (w *wireReader) int32() int32 {
 	return unzigzag(u)
 }
 
-// count reads a length that the bytes left can hold.
+// count reads a length and fails if fewer bytes than that remain.
 func (w *wireReader) count() int {
 	u := w.number()
 	if u > uint64(len(w.buf)) {
