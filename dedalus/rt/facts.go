@@ -4,36 +4,38 @@ package rt
 
 import "slices"
 
-// Facts says of the rows of a relation which hold, and why. The rows themselves are
-// elsewhere; here they are numbers.
+// Facts records which rows of a relation hold, and why. It knows rows by number; their
+// columns are stored elsewhere.
 //
-// What supports a row is: derivations by standing rules, of which the number is
-// known; derivations by next rules in this tick, which let it hold in the next one;
-// that it was carried into this tick; messages and rules of this tick only
-// (pulses); and, in recursive relations, that it was derived from others of them.
+// A row can have these kinds of support: a counted number of derivations by standing
+// rules; a counted number of derivations by next rules in this tick, which make it hold
+// in the next one; being carried into this tick; messages and rules of this tick only
+// (pulses); and, in a recursive relation, derivation from other rows of its group.
 //
-// In a tick: the supports change, Settle finds which rows began or ceased to hold,
-// which are then in Changes; at the end Finish takes back what was for this tick
-// only. A row that has ceased to hold is still there until Finish, so that others can see
-// what held before.
+// In a tick, the caller changes the supports. Settle then computes Changes: the rows that
+// began or ceased to hold. At the end, Finish removes the support that was for this tick
+// only. A row that has ceased to hold stays stored until Finish, so that rules can still
+// see what held before.
 type Facts struct {
 	meta []meta
-	// dirty are the rows whose supports have changed since the last Finish, or
-	// will have to in this tick.
+	// dirty lists the rows whose support has changed since the last Finish, or
+	// will change in this tick.
 	dirty, spare []int32
-	// Changes are the rows that began or ceased to hold in this tick, after Settle.
+	// Changes lists the rows that began or ceased to hold in this tick. Settle and
+	// End set it.
 	Changes []int32
-	// Logged and Gone are as Finish has left them.
+	// Logged and Gone are the results of Finish.
 	Logged, Gone []int32
-	// free are rows that can be used again, work those of a recursive relation
-	// from which others are to be derived.
+	// free lists row numbers for reuse. work lists the rows of a recursive
+	// relation from which rules must still derive others.
 	free, work []int32
 	held       int
-	// recursive: rows may hold by each other. durable: what next rules derive is.
+	// recursive: rows may support each other. durable: rows that next rules
+	// derive are durable.
 	recursive, durable bool
 }
 
-// NewFacts returns no facts, of a relation that is recursive or durable.
+// NewFacts returns empty Facts.
 func NewFacts(recursive, durable bool) Facts { return Facts{recursive: recursive, durable: durable} }
 
 type meta struct {
@@ -55,7 +57,7 @@ const (
 	unchanged = is | was
 )
 
-// Row returns a row without support: a number that is free or the next one.
+// Row returns a row number without support: a free one or a new one.
 func (f *Facts) Row() int32 {
 	if n := len(f.free); n > 0 {
 		row := f.free[n-1]
@@ -66,8 +68,9 @@ func (f *Facts) Row() int32 {
 	return int32(len(f.meta) - 1)
 }
 
-// Append appends v to s. A slice that is full gets twice the room: package builtin's
-// append gives a long one a quarter more, and has copied it four times in the end.
+// Append appends v to s and doubles the capacity of a full slice. The builtin append
+// grows a long slice by only a quarter, which would copy each element about four
+// times.
 func Append[T any](s []T, v T) []T {
 	if len(s) == cap(s) {
 		s = slices.Grow(s, max(len(s), appendMin))
@@ -75,7 +78,7 @@ func Append[T any](s []T, v T) []T {
 	return append(s, v)
 }
 
-// appendMin is the room that an empty slice gets.
+// appendMin is the capacity that an empty slice gets.
 const appendMin = 8
 
 // Is reports whether the row holds.
@@ -90,8 +93,8 @@ func (f *Facts) Sign(row int32) int32 { return int32(f.meta[row].state&is)*2 - 1
 // Held is how many rows hold.
 func (f *Facts) Held() int { return f.held }
 
-// Used reports whether the row is one: it has support or had it in this tick, and is not
-// free.
+// Used reports whether the row number is in use: the row has support, or had it in this
+// tick.
 func (f *Facts) Used(row int32) bool { return f.meta[row] != meta{} }
 
 func (f *Facts) touch(row int32) {
@@ -102,31 +105,34 @@ func (f *Facts) touch(row int32) {
 	}
 }
 
-// Derive adds a number of derivations by standing rules, or takes them away.
+// Derive adds to the number of derivations by standing rules; by may be
+// negative.
 func (f *Facts) Derive(row, by int32) {
 	f.meta[row].derived += by
 	f.touch(row)
 }
 
-// Next adds a number of derivations by standing next rules, or takes them away.
+// Next adds to the number of derivations by standing next rules; by may be
+// negative.
 func (f *Facts) Next(row, by int32) {
 	f.meta[row].next += by
 	f.touch(row)
 }
 
-// Pulse supports the row in this tick.
+// Pulse supports the row in this tick only.
 func (f *Facts) Pulse(row int32) {
 	f.meta[row].state |= pulse
 	f.touch(row)
 }
 
-// Pass has the row hold in the next tick, by a rule that is a pulse.
+// Pass makes the row hold in the next tick, because a next rule that is a pulse
+// derived it.
 func (f *Facts) Pass(row int32) {
 	f.meta[row].state |= passed
 	f.touch(row)
 }
 
-// Restore has the row hold in the first tick, as one that is durable, or no longer.
+// Restore makes a durable row hold in the first tick, or, if gone, undoes that.
 func (f *Facts) Restore(row int32, gone bool) {
 	if gone {
 		f.meta[row].state &^= carried | onDisk
@@ -141,7 +147,7 @@ func (f *Facts) OnDisk(row int32) bool { return f.meta[row].state&onDisk != 0 }
 
 func (m *meta) supported() bool { return m.derived > 0 || m.state&(pulse|carried) != 0 }
 
-// Settle finds the changes, in a relation that is not recursive.
+// Settle finds the changes in a relation that is not recursive.
 func (f *Facts) Settle() {
 	for _, row := range f.dirty {
 		m := &f.meta[row]
@@ -154,7 +160,7 @@ func (f *Facts) Settle() {
 	f.compare()
 }
 
-// compare enters the changes.
+// compare appends to Changes the dirty rows that began or ceased to hold.
 func (f *Facts) compare() {
 	for _, row := range f.dirty {
 		if s := f.meta[row].state & unchanged; s == is || s == was {
@@ -164,7 +170,7 @@ func (f *Facts) compare() {
 	}
 }
 
-// Dropped reports whether a row ceased to hold.
+// Dropped reports whether some row ceased to hold in this tick.
 func (f *Facts) Dropped() bool {
 	for _, row := range f.Changes {
 		if !f.Is(row) {
@@ -174,8 +180,8 @@ func (f *Facts) Dropped() bool {
 	return false
 }
 
-// Lost reports whether a row of a recursive relation which held may no longer, as what
-// supported it does not.
+// Lost reports whether some row of a recursive relation that held in the tick before
+// has lost its support outside the recursion, and so may not hold now.
 func (f *Facts) Lost() bool {
 	for _, row := range f.dirty {
 		if m := &f.meta[row]; m.state&was != 0 && !m.supported() {
@@ -185,9 +191,10 @@ func (f *Facts) Lost() bool {
 	return false
 }
 
-// Begin begins the derivation of a recursive relation in this tick: with what holds
-// by other support only, if anew, and else with all that held before and what is
-// new. What is new becomes work.
+// Begin begins the derivation of a recursive relation in this tick. If anew, it
+// starts from only the rows that have support outside the recursion; otherwise it
+// keeps all rows that held before and adds the new ones. The rows that it adds
+// become work.
 func (f *Facts) Begin(anew bool) {
 	f.work = f.work[:0]
 	if anew {
@@ -209,7 +216,7 @@ func (f *Facts) Begin(anew bool) {
 	}
 }
 
-// Recurse has a row hold that was derived from others of the group.
+// Recurse makes a row hold that was derived from other rows of the group.
 func (f *Facts) Recurse(row int32) {
 	m := &f.meta[row]
 	if m.state&is == 0 {
@@ -219,13 +226,14 @@ func (f *Facts) Recurse(row int32) {
 	m.state |= is | recursed
 }
 
-// Replaced has a row no longer hold, as another one with which it merges does.
+// Replaced makes a row cease to hold, because the row with which it merges
+// holds.
 func (f *Facts) Replaced(row int32) {
 	f.meta[row].state &^= is | recursed
 	f.touch(row)
 }
 
-// Work is a row from which others are to be derived, or None.
+// Work removes and returns a row from which others must be derived, or None.
 func (f *Facts) Work() int32 {
 	for len(f.work) > 0 {
 		row := f.work[len(f.work)-1]
@@ -237,7 +245,7 @@ func (f *Facts) Work() int32 {
 	return None
 }
 
-// End ends what Begin has begun.
+// End ends the derivation that Begin began.
 func (f *Facts) End(anew bool) {
 	if anew {
 		for row := range f.meta {
@@ -249,15 +257,16 @@ func (f *Facts) End(anew bool) {
 	f.compare()
 }
 
-// Recent are the rows that were supported in this tick: all that hold, of a
-// relation of which none hold longer.
+// Recent returns the rows that were supported in this tick. For a relation
+// whose rows hold for one tick only, these are all rows that hold.
 func (f *Facts) Recent() []int32 { return f.dirty }
 
 // Pending reports whether a tick would change something if nothing arrived.
 func (f *Facts) Pending() bool { return len(f.dirty) > 0 }
 
-// Finish ends the tick. Logged are then the rows that became durable or are so no
-// longer, and Gone those that are to be removed before the next row is added.
+// Finish ends the tick. It sets Logged to the rows that became durable or ceased
+// to be, and Gone to the rows that the caller must remove before it adds the next
+// row.
 func (f *Facts) Finish() {
 	f.Logged, f.Gone = f.Logged[:0], f.Gone[:0]
 	next := f.spare[:0]

@@ -2,35 +2,35 @@
 
 package rt
 
-// Send appends a message to a node, whose row is what was appended to the rows
-// since Begin.
+// Send appends a message to a node. Its row is what was written since Begin.
 func (o *Out) Send(to string, relation int, row Row) {
 	o.Sent = append(o.Sent, Sent{To: to, Relation: relation, Row: o.end(row)})
 }
 
-// Change appends a change to what is durable.
+// Change appends a change of a durable row.
 func (o *Out) Change(relation int, gone bool, row Row) {
 	o.Changes = append(o.Changes, Change{Relation: relation, Gone: gone, Row: o.end(row)})
 }
 
-// Begin returns an empty row to append to. It must be given to Send or Change
-// before the next Begin.
+// Begin returns an empty row to write to. The caller must pass it to Send or
+// Change before the next Begin.
 func (o *Out) Begin() Row {
 	if cap(o.rows)-len(o.rows) < rowsSpare {
-		// What refers to the old rows keeps them.
+		// Rows in the old buffer stay valid: their slices keep the buffer
+		// alive.
 		o.rows = make([]byte, 0, max(2*cap(o.rows), rowsMin))
 	}
 	return Row{bytes: o.rows}
 }
 
-// rowsMin is the size of a new buffer for rows; with less than rowsSpare left
-// another one is begun.
+// rowsMin is the minimum size of a new buffer for rows. Begin starts a new
+// buffer when less than rowsSpare is left.
 const (
 	rowsMin   = 4096
 	rowsSpare = 512
 )
 
-// end takes back a row from Begin.
+// end finishes a row from Begin and returns its bytes.
 func (o *Out) end(row Row) []byte {
 	at := len(o.rows)
 	o.rows = row.bytes
@@ -40,7 +40,7 @@ func (o *Out) end(row Row) []byte {
 // Empty reports whether nothing was sent and nothing changed.
 func (o *Out) Empty() bool { return len(o.Sent) == 0 && len(o.Changes) == 0 }
 
-// Reset empties the Out. What its rows were is no longer valid.
+// Reset empties the Out and invalidates its rows.
 func (o *Out) Reset() {
 	clear(o.Sent)
 	clear(o.Changes)
@@ -50,5 +50,5 @@ func (o *Out) Reset() {
 	}
 }
 
-// rowsMax is how many bytes of rows an Out keeps for later ones.
+// rowsMax is the largest row buffer that Reset keeps for reuse, in bytes.
 const rowsMax = 1 << 20

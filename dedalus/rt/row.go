@@ -10,27 +10,28 @@ import (
 	"strings"
 )
 
-// A row is its columns one after the other. A number is an unsigned varint, one
-// with a sign a zigzag varint, in as few bytes as it takes; a truth value is one
-// byte, 0 or 1; text, bytes and a node are their length and their bytes; a set is
-// how many it has, and these in ascending order. So equal rows have equal bytes.
+// A row is the concatenation of its columns. An unsigned number is a varint and a
+// signed number a zigzag varint, both of minimal length. A truth value is one
+// byte, 0 or 1. Text, bytes and nodes are a length and that many bytes. A set is
+// its number of elements, then the elements in ascending order. The encoding is
+// canonical: equal rows have equal bytes.
 
-// RowMax is how many bytes a row may have.
+// RowMax is the maximum length of a row in bytes.
 const RowMax = 1 << 22
 
-// ErrRow is of bytes that are no row of the relation that they are said to be of.
+// ErrRow reports that bytes are not a row of the expected relation.
 var ErrRow = errors.New("no row of the relation")
 
-// Row is a row that is being written.
+// Row is a row under construction.
 type Row struct{ bytes []byte }
 
-// RowTo returns a row that is appended to b.
+// RowTo returns an empty row that will be appended to b.
 func RowTo(b []byte) Row { return Row{bytes: b} }
 
-// Bytes are what was appended to, with the row. They are the caller's.
+// Bytes returns the buffer of RowTo with the row appended. The caller owns it.
 func (r Row) Bytes() []byte { return r.bytes }
 
-// U64 appends a column that is an unsigned number.
+// U64 appends an unsigned number.
 func (r *Row) U64(n uint64) {
 	if n < 0x80 {
 		r.bytes = append(r.bytes, byte(n))
@@ -39,10 +40,10 @@ func (r *Row) U64(n uint64) {
 	r.bytes = binary.AppendUvarint(r.bytes, n)
 }
 
-// Int appends a column that is a number with a sign.
+// Int appends a signed number.
 func (r *Row) Int(n int64) { r.bytes = binary.AppendVarint(r.bytes, n) }
 
-// Bool appends a column that is a truth value.
+// Bool appends a truth value.
 func (r *Row) Bool(b bool) {
 	if b {
 		r.bytes = append(r.bytes, 1)
@@ -51,20 +52,21 @@ func (r *Row) Bool(b bool) {
 	}
 }
 
-// Text appends a column that is text, bytes or a node.
+// Text appends text, bytes or a node.
 func (r *Row) Text(s string) {
 	r.U64(uint64(len(s)))
 	r.bytes = append(r.bytes, s...)
 }
 
-// Reader reads the columns of a row, in their order. After a column that is not
-// there the others are zero, and End has an error.
+// Reader reads the columns of a row in order. After a malformed column, all
+// reads return zero values, and End returns the error.
 type Reader struct {
 	rest []byte
 	bad  bool
 }
 
-// Read returns a reader of a row, which must not change while it is read.
+// Read returns a reader of a row. The caller must not change the row while the
+// reader is in use.
 func Read(row []byte) Reader { return Reader{rest: row, bad: len(row) > RowMax} }
 
 func (r *Reader) fail() {
@@ -87,7 +89,7 @@ func (r *Reader) U64() uint64 {
 	return n
 }
 
-// Int reads a number with a sign.
+// Int reads a signed number.
 func (r *Reader) Int() int64 {
 	n := r.U64()
 	return int64(n>>1) ^ -int64(n&1)
@@ -104,7 +106,7 @@ func (r *Reader) Bool() bool {
 	return b
 }
 
-// Bytes reads text, bytes or a node: a part of the row.
+// Bytes reads text, bytes or a node. The result shares the row's memory.
 func (r *Reader) Bytes() []byte {
 	n := r.U64()
 	if n > uint64(len(r.rest)) {
@@ -116,7 +118,8 @@ func (r *Reader) Bytes() []byte {
 	return s
 }
 
-// Size reads how many elements a set has: not more than there are bytes.
+// Size reads the number of elements of a set. It is at most the number of bytes
+// left, so it is safe to allocate for.
 func (r *Reader) Size() int {
 	n := r.U64()
 	if n > uint64(len(r.rest)) {
@@ -126,10 +129,10 @@ func (r *Reader) Size() int {
 	return int(n)
 }
 
-// Fail says that a column is not what it must be.
+// Fail records that a column is malformed.
 func (r *Reader) Fail() { r.fail() }
 
-// End is the error of the row: nil if all was there and nothing is left.
+// End returns an error if a column was malformed or bytes are left.
 func (r *Reader) End() error {
 	if r.bad || len(r.rest) > 0 {
 		return ErrRow
@@ -137,7 +140,7 @@ func (r *Reader) End() error {
 	return nil
 }
 
-// The kinds of types, as package logic numbers them.
+// The kinds of types, with the numbers of package logic.
 const (
 	KindU64 uint8 = iota + 1
 	KindInt
@@ -148,17 +151,18 @@ const (
 	KindSet
 )
 
-// Value is a column of a row for code that does not know its type when it is
-// compiled: Num is a U64, the bits of an Int, 0 or 1 of a Bool; Str is a Text,
-// Bytes or Node; Set is sorted and without doubles.
+// Value is a column of a row, for code that does not know the row's type at
+// compile time. Num is a U64, the bits of an Int, or 0 or 1 for a Bool. Str is
+// a Text, Bytes or Node. Set is sorted and has no duplicates.
 type Value struct {
 	Num uint64
 	Str string
 	Set []Value
 }
 
-// AppendRow appends the row of these values to b, or says why they are none: there
-// are not as many as columns, a set is not sorted, or the row is too long.
+// AppendRow appends the row with these values to b. It returns an error if the
+// number of values is not that of the columns, a set is not sorted, or the row is
+// too long.
 func AppendRow(b []byte, columns []Column, values []Value) ([]byte, error) {
 	if len(values) != len(columns) {
 		return nil, fmt.Errorf("%w: %d values for %d columns", ErrRow, len(values), len(columns))
@@ -199,7 +203,7 @@ func (r *Row) value(t Type, v Value) error {
 	return nil
 }
 
-// ReadRow reads a row of these columns. The values are the caller's.
+// ReadRow decodes a row with these columns. The caller owns the values.
 func ReadRow(row []byte, columns []Column) ([]Value, error) {
 	r := Read(row)
 	values := make([]Value, len(columns))
@@ -238,7 +242,7 @@ func (r *Reader) value(t Type) Value {
 	return Value{Num: r.U64()}
 }
 
-// Compare orders values of a type.
+// Compare compares two values of a type.
 func (v Value) Compare(w Value, t Type) int {
 	switch t.Kind {
 	case KindInt:

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rt is what compiled Dedalus programs are made against: the shape of a
-// compiled program, of a component in it, and of what a tick leaves behind.
+// Package rt is the runtime interface of compiled Dedalus programs: the types of
+// a compiled program, of its components, and of the results of a tick.
 //
 // In: messages, as bytes, and timers. Out: messages for nodes, as bytes, and
 // what must be durable before the next tick.
 //
-// Promised: a Component has no goroutine, no clock and no input or output of its
-// own; given the same calls it does the same. Package host gives it the world.
+// Promised: a Component has no goroutine, no clock and no I/O of its own, and it
+// is deterministic: the same calls have the same results. Package host connects
+// it to the world.
 //
-// Refused: when messages arrive, and whether; that is for its caller.
+// Refused: when and whether messages arrive; the caller decides that.
 package rt
 
 import (
@@ -17,18 +18,19 @@ import (
 	"time"
 )
 
-// Program is a compiled program: what a generated package exports.
+// Program is a compiled program, which a generated package exports.
 type Program struct {
 	Name string
-	// Hash is of the program's text; peers with another one are refused.
+	// Hash is the hash of the program's text. Peers with another hash are
+	// refused.
 	Hash uint64
-	// Relations are those that cross the border of an instance: messages, inputs,
-	// outputs and what is durable. A relation's place is its number on the wire and
-	// on the disk.
+	// Relations lists the relations that cross the border of an instance: messages,
+	// inputs, outputs and durable relations. The index of a relation is its number
+	// on the wire and on the disk.
 	Relations []Relation
-	// Static are the relations of which the deployment may give facts.
+	// Static lists the relations for which the deployment may provide facts.
 	Static []Relation
-	// Components are in the order of the program.
+	// Components lists the components in the order of the program.
 	Components []ComponentType
 }
 
@@ -43,8 +45,8 @@ const (
 	Durable                     // to the disk and back
 )
 
-// Relation is a relation that crosses the border of an instance. One that is both
-// sent and durable is there twice.
+// Relation is a relation that crosses the border of an instance. A relation that
+// is both sent and durable has two entries.
 type Relation struct {
 	Name    string
 	Kind    RelationKind
@@ -57,7 +59,8 @@ type Column struct {
 	Type Type
 }
 
-// Type is the type of a column, as package logic numbers them; Elem is a set's.
+// Type is the type of the column, with the numbers of package logic. Elem is
+// the element type of a set.
 type Type struct {
 	Kind uint8
 	Elem *Type
@@ -66,39 +69,42 @@ type Type struct {
 // ComponentType is a component of a program.
 type ComponentType struct {
 	Name string
-	// Of is the component of the program as it was written that this is a piece of;
-	// Instances and Partitions are as in package logic.
+	// Of names the component of the original program that a rewrite has divided
+	// into pieces, of which this is one. Instances and Partitions are as in package
+	// logic.
 	Of                    string
 	Instances, Partitions int
 	Timers                []Timer
-	// Durable reports that the component has something to keep.
+	// Durable reports whether the component has durable relations.
 	Durable bool
-	// New is an instance before its first tick. Static are the facts of static
-	// relations that the deployment gives and not the program, each as AppendRow
-	// writes it, by the relation's name.
+	// New returns an instance before its first tick. static maps the name of
+	// each static relation to the facts that the deployment, not the program,
+	// provides; each is encoded as by AppendRow.
 	New func(who Identity, static map[string][][]byte) (Component, error)
 }
 
-// Timer is a timer of a component, known by its place.
+// Timer is a timer of a component. The index in ComponentType.Timers identifies
+// it.
 type Timer struct {
 	Name  string
 	Every time.Duration
 }
 
-// Identity is who an instance is: Node is where messages to it go, Self the node
-// that it stands for.
+// Identity identifies an instance: Node is the address for messages to it, and
+// Self the logical node that it represents.
 type Identity struct{ Node, Self string }
 
-// TurnsMax is how many facts recursive rules may be applied to in a tick. Facts that rules
-// derive of each other within a tick have to come to an end; a program in which they do
-// not is wrong, and would take all memory.
+// TurnsMax limits the number of facts to which a tick may apply recursive rules.
+// Derivation by recursive rules must end within a tick; a program in which it does not is
+// wrong, and would use all memory.
 const TurnsMax = 1 << 23
 
-// EndlessError is what Tick panics with when TurnsMax is reached: what is half of a tick
-// can be neither undone nor reported. The Component is of no use any more.
+// EndlessError is the panic value of Tick when it reaches TurnsMax. A panic is needed
+// because a half-finished tick can neither be undone nor continued. The Component is
+// unusable afterwards.
 type EndlessError struct {
 	Component string
-	// Relations are those that the rules derive of each other.
+	// Relations lists the relations whose rules derive each other's facts.
 	Relations string
 }
 
@@ -106,48 +112,52 @@ func (e *EndlessError) Error() string {
 	return fmt.Sprintf("a tick of %s does not end: the rules of %s have been applied to TurnsMax, %d facts", e.Component, e.Relations, TurnsMax)
 }
 
-// Component is one instance of a component. Its methods are called by one
-// goroutine at a time.
+// Component is one instance of a component. Only one goroutine may call its
+// methods at a time.
 type Component interface {
-	// Deliver adds a message to what arrives in the next tick. The row is the
-	// caller's again when Deliver returns. The error says what is wrong with it:
-	// a relation that does not come here, or bytes that are no row of it.
+	// Deliver adds a message to the arrivals of the next tick. The caller may
+	// reuse the row when Deliver returns. Deliver returns an error if the
+	// component does not receive this relation, or if the bytes are not a row of
+	// it.
 	Deliver(relation int, row []byte) error
-	// Timer has a timer run out in the next tick.
+	// Timer makes a timer fire in the next tick.
 	Timer(timer int)
-	// Tick goes through one tick. What it sends and what must be durable before
-	// the next tick is appended to out.
+	// Tick runs one tick. It appends to out the messages to send, and the
+	// changes that must be durable before the next tick.
 	Tick(out *Out)
-	// Pending reports whether a tick in which nothing arrives would do something.
+	// Pending reports whether a tick without arrivals would change something.
 	Pending() bool
-	// Resend appends to out all that holds now and is sent while it holds: a tick
-	// sends a fact when it begins to hold, and a message that was lost with a
-	// connection or a crash is sent again by this.
+	// Resend appends to out every message that is sent while a fact holds, for
+	// all facts that hold now. A tick sends such a message only when the fact
+	// begins to hold; Resend replaces the messages that were lost with a
+	// connection or in a crash.
 	Resend(out *Out)
-	// Restore adds, before the first tick, a change that an Out of an earlier life
-	// has made durable, in the order in which it did.
+	// Restore applies a durable change of an earlier life. The caller calls it
+	// before the first tick, once for each change, in the order in which they were
+	// logged.
 	Restore(c Change) error
-	// Snapshot appends to out what is durable, as changes that add.
+	// Snapshot appends all durable rows to out, as changes that add them.
 	Snapshot(out *Out)
 }
 
-// Out is what a tick leaves behind. Its slices grow; Reset empties them.
+// Out collects the results of a tick. Its slices grow; Reset empties them.
 type Out struct {
 	Sent    []Sent
 	Changes []Change
-	// rows holds the rows of both, the last ones.
+	// rows is the current buffer for the rows of Sent and Changes; older rows
+	// may be in older buffers.
 	rows []byte
 }
 
-// Sent is a message on its way to a node. Row is valid until the Out is reset.
+// Sent is a message to a node. Row is valid until the Out is reset.
 type Sent struct {
 	To       string
 	Relation int
 	Row      []byte
 }
 
-// Change is a change to what is durable: a row that is there from now on, or no
-// longer. Row is valid until the Out is reset.
+// Change is a change of a durable row: the row was added, or, if Gone, removed.
+// Row is valid until the Out is reset.
 type Change struct {
 	Relation int
 	Gone     bool

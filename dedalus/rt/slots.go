@@ -7,37 +7,37 @@ import (
 	"math/bits"
 )
 
-// Slots is a hash table from hashes to rows, open addressing with linear probing.
-// Its owner knows the rows and compares them: it goes from At(hash) on until
-// there is no row, and asks each row of the same hash whether it is the one.
+// Slots is a hash table from hashes to row numbers, with open addressing and
+// linear probing. It does not know the rows: to find one, its owner calls
+// At(hash), At(hash+1) and so on until an empty slot, and compares each row whose
+// hash is equal.
 type Slots struct {
-	// entries have the hash in the upper half and the row and 1 in the lower; 0
-	// is empty.
+	// entries have the hash in the upper half and the row number plus 1 in the
+	// lower half; 0 is an empty slot.
 	entries []uint64
 	mask    uint32
 	used    int
 }
 
-// slotsMin is how many slots there are at first.
+// slotsMin is the initial number of slots.
 const slotsMin = 8
 
 // NewSlots returns an empty table.
 func NewSlots() Slots { return Slots{entries: make([]uint64, slotsMin), mask: slotsMin - 1} }
 
-// At is the slot at a place, which may be more than there are: a row and 1 and its
-// hash, or 0.
+// At returns the slot at a place, modulo the number of slots: the row number plus
+// 1 and its hash, or zeros for an empty slot.
 func (s *Slots) At(place uint32) (row, hash uint32) {
 	e := s.entries[place&s.mask]
 	return uint32(e), uint32(e >> 32)
 }
 
-// Touch reads the slot where a hash is looked for first, and returns what is in it so
-// that no compiler leaves that out. The processor has then begun to fetch it: slots
-// that are touched one after the other come from memory together, those that are
-// looked for one after the other each for itself.
+// Touch prefetches the first slot for a hash. It returns the entry so that the
+// compiler does not remove the load. When the caller touches several slots before it
+// looks them up, the processor loads them from memory in parallel.
 func (s *Slots) Touch(hash uint32) uint64 { return s.entries[hash&s.mask] }
 
-// Add adds a row that is not there.
+// Add adds a row, which must not be in the table.
 func (s *Slots) Add(hash uint32, row int32) {
 	if s.used*4 >= len(s.entries)*3 {
 		s.grow()
@@ -65,7 +65,7 @@ func (s *Slots) grow() {
 	}
 }
 
-// place is where the row is.
+// place returns the slot of a row, which must be in the table.
 func (s *Slots) place(hash uint32, row int32) uint32 {
 	e := uint64(hash)<<32 | uint64(row+1)
 	at := hash & s.mask
@@ -75,16 +75,17 @@ func (s *Slots) place(hash uint32, row int32) uint32 {
 	return at
 }
 
-// Replace has another row of the same hash in the place of one that is there.
+// Replace replaces a row, which must be in the table, by another with the same
+// hash.
 func (s *Slots) Replace(hash uint32, row, by int32) {
 	s.entries[s.place(hash, row)] = uint64(hash)<<32 | uint64(by+1)
 }
 
-// Remove removes a row that is there.
+// Remove removes a row, which must be in the table.
 func (s *Slots) Remove(hash uint32, row int32) {
 	at := s.place(hash, row)
 	s.used--
-	// Rows behind it that would be looked for here move up.
+	// Later entries whose probe sequence includes the empty slot move up.
 	for next := (at + 1) & s.mask; ; next = (next + 1) & s.mask {
 		e := s.entries[next]
 		if e == 0 {
@@ -98,7 +99,7 @@ func (s *Slots) Remove(hash uint32, row int32) {
 	s.entries[at] = 0
 }
 
-// Clear removes all rows, and most of the slots if there were few.
+// Clear removes all rows. It halves a large table of which few slots were used.
 func (s *Slots) Clear() {
 	switch {
 	case s.used == 0:
@@ -111,24 +112,24 @@ func (s *Slots) Clear() {
 	s.used = 0
 }
 
-// A table of more than slotsKept slots is halved when it is cleared and had a row
-// for fewer than one in slotsRare.
+// Clear halves a table with more than slotsKept slots if fewer than one slot in
+// slotsRare was used.
 const (
 	slotsKept = 256
 	slotsRare = 32
 )
 
-// The keys differ between processes, so that no attacker can choose rows of the
-// same hash. Nothing depends on the order of hashes.
+// The keys are random for each process, so that an attacker cannot choose rows
+// whose hashes collide. No result depends on the order of hashes.
 var key, key2 = func() (uint64, uint64) {
 	seed := maphash.MakeSeed()
 	return maphash.String(seed, "a"), maphash.String(seed, "b")
 }()
 
-// Hash is the hash of the columns of a row, as far as they have been added.
+// Hash is the hash of the columns of a row that have been added so far.
 type Hash uint64
 
-// mix is a product folded, as in wyhash.
+// mix multiplies and folds, as in wyhash.
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return hi ^ lo
@@ -140,7 +141,7 @@ func (h Hash) U64(n uint64) Hash { return Hash(mix(uint64(h)^n^key, 0x9e3779b97f
 // Bool adds a truth value.
 func (h Hash) Bool(b bool) Hash { return h.U64(1 + Truth(b)) }
 
-// load is eight bytes of s, from i on.
+// load returns the eight bytes of s at i, as a little-endian number.
 func load(s string, i int) uint64 {
 	s = s[i : i+8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -150,7 +151,7 @@ func load(s string, i int) uint64 {
 // Text adds text, bytes or a node.
 func (h Hash) Text(s string) Hash {
 	n := len(s)
-	// The length must not be what a byte could undo.
+	// The length is multiplied so that no byte of the text can cancel it out.
 	a := uint64(h) ^ key ^ uint64(n)*0x9e3779b97f4a7c15
 	if n < 8 {
 		var b uint64
@@ -163,16 +164,17 @@ func (h Hash) Text(s string) Hash {
 	for ; n-seen > 16; seen += 16 {
 		a = mix(a^load(s, seen), key2^load(s, seen+8))
 	}
-	// The last eight bytes, and the eight before them if there are as many.
+	// Add the last eight bytes, and the eight before them if that many are
+	// left.
 	return Hash(mix(a^load(s, min(seen, n-8)), key2^load(s, n-8)))
 }
 
-// Sum is the hash.
+// Sum returns the hash.
 func (h Hash) Sum() uint32 { return uint32(h>>32) ^ uint32(h) }
 
-// Link is a row's neighbours among those that are equal in the columns of an
-// index: rows, or -1.
+// Link holds the neighbours of a row in a list of the rows that have equal
+// values in the columns of an index: row numbers, or None.
 type Link struct{ Next, Prev int32 }
 
-// None is no row.
+// None stands for no row.
 const None = -1

@@ -8,25 +8,28 @@ import (
 	"strings"
 )
 
-// Strings makes strings of bytes that come in: texts in chunks, and each node once.
+// Strings converts received bytes to strings. Texts share chunks of memory, and
+// each node name is allocated once.
 type Strings struct {
 	chunk strings.Builder
 	nodes map[string]string
-	// recent are nodes that were asked for last, by their length and last byte.
+	// recent caches the node names of recent calls, indexed by length and last
+	// byte.
 	recent [nodesRecent]string
 }
 
-// A text of more than textLong bytes has its own memory; others share chunks, which
-// live as long as one of their texts. At most nodesMax nodes are remembered.
+// A text of more than textLong bytes is allocated separately. Shorter ones share
+// chunks; a chunk lives as long as any text in it. At most nodesMax node names are
+// remembered.
 const (
 	textLong   = 512
 	textsChunk = 4096
 	nodesMax   = 1 << 14
-	// nodesRecent is how many places there are for nodes that were asked for last.
+	// nodesRecent is the size of Strings.recent.
 	nodesRecent = 64
 )
 
-// Text returns bytes as a string, which shares nothing with them.
+// Text returns a copy of the bytes as a string.
 func (s *Strings) Text(b []byte) string {
 	if len(b) > textLong {
 		return string(b)
@@ -40,7 +43,7 @@ func (s *Strings) Text(b []byte) string {
 	return s.chunk.String()[at:]
 }
 
-// Node returns the name of a node as a string.
+// Node returns a node name as a string.
 func (s *Strings) Node(b []byte) string {
 	if len(b) == 0 {
 		return ""
@@ -61,11 +64,11 @@ func (s *Strings) Node(b []byte) string {
 	return n
 }
 
-// Number is n. It keeps the Go compiler from computing with constants, which may
-// not wrap around or divide by zero.
+// Number returns n. It keeps the Go compiler from evaluating constant
+// expressions, in which overflow and division by zero are compile errors.
 func Number[T uint64 | int64](n T) T { return n }
 
-// CompareBool orders truth values.
+// CompareBool compares truth values; false is less than true.
 func CompareBool(a, b bool) int {
 	switch {
 	case a == b:
@@ -76,13 +79,14 @@ func CompareBool(a, b bool) int {
 	return 1
 }
 
-// Distinct sorts values and takes doubles away. It returns a part of the slice.
+// Distinct sorts the values in place and removes duplicates. The result shares
+// the slice's memory.
 func Distinct[T any](values []T, compare func(a, b T) int) []T {
 	slices.SortFunc(values, compare)
 	return slices.CompactFunc(values, func(a, b T) bool { return compare(a, b) == 0 })
 }
 
-// Union is the set of what is in one of two sets, which may be one of them.
+// Union returns the union of two sets. The result may be one of them.
 func Union[T any](a, b []T, compare func(a, b T) int) []T {
 	if len(b) == 0 {
 		return a
@@ -90,17 +94,18 @@ func Union[T any](a, b []T, compare func(a, b T) int) []T {
 	return Distinct(slices.Concat(a, b), compare)
 }
 
-// Contains reports whether a set has a value.
+// Contains reports whether a set contains a value.
 func Contains[T any](set []T, v T, compare func(a, b T) int) bool {
 	_, ok := slices.BinarySearchFunc(set, v, compare)
 	return ok
 }
 
-// Set makes a set of values, whose slice it takes.
+// Set makes a set of values. It takes ownership of the slice.
 func Set[T any](compare func(a, b T) int, values ...T) []T { return Distinct(values, compare) }
 
 // AppendNum, AppendText and AppendSet append the key of a value of a kind to b, as
-// package logic defines it; behind AppendSet come the keys of its elements.
+// package logic defines it. After AppendSet, the caller appends the keys of the
+// elements.
 func AppendNum(b []byte, kind uint8, n uint64) []byte {
 	b = append(b, kind)
 	b = strconv.AppendUint(b, n, 16)
@@ -122,7 +127,7 @@ func AppendSet(b []byte, size int) []byte {
 	return append(b, '{')
 }
 
-// Fnv is the function hash of the language, for the key of a value.
+// Fnv is the hash function of the language, applied to the key of a value.
 func Fnv(key []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, c := range key {
@@ -131,10 +136,10 @@ func Fnv(key []byte) uint64 {
 	return h
 }
 
-// keyShort is how long a key may be without taking memory.
+// keyShort is the longest key that is hashed without allocating memory.
 const keyShort = 96
 
-// FnvNum is Fnv of a number's key, and FnvText of a text's.
+// FnvNum returns Fnv of a number's key, and FnvText Fnv of a text's key.
 func FnvNum(kind uint8, n uint64) uint64 {
 	var b [keyShort]byte
 	return Fnv(AppendNum(b[:0], kind, n))
@@ -146,7 +151,7 @@ func FnvText(kind uint8, s string) uint64 {
 	return Fnv(AppendText(b[:0], kind, s))
 }
 
-// Quoted is a text, bytes or node as the language writes it.
+// Quoted returns a text, bytes or node in the syntax of the language.
 func Quoted(kind uint8, s string) string {
 	switch kind {
 	case KindBytes:
@@ -157,7 +162,7 @@ func Quoted(kind uint8, s string) string {
 	return strconv.Quote(s)
 }
 
-// Braces is a set as the language writes it; write says how it writes an element.
+// Braces returns a set in the syntax of the language; write formats an element.
 func Braces[T any](set []T, write func(T) string) string {
 	all := make([]string, len(set))
 	for i, e := range set {
@@ -166,7 +171,7 @@ func Braces[T any](set []T, write func(T) string) string {
 	return "{" + strings.Join(all, ", ") + "}"
 }
 
-// Truth is 1 for true and 0 for false.
+// Truth returns 1 for true and 0 for false.
 func Truth(b bool) uint64 {
 	if b {
 		return 1

@@ -12,26 +12,30 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// RetryDefault is after how long a call is made again.
+// RetryDefault is the default of CallerOptions.Retry.
 const RetryDefault = time.Second
 
-// RetryFactorMax is how many times CallerOptions.Retry the time between two sendings of
-// an input grows to.
+// RetryFactorMax limits the backoff between retries of an input: at most RetryFactorMax
+// times CallerOptions.Retry.
 const RetryFactorMax = 1 << (patiences - 1)
 
-// patiences is how many different times there are between two sendings.
+// patiences is the number of backoff steps; each doubles the time before the
+// next retry.
 const patiences = 6
 
-// CallerOptions configure a Caller. Options' Output is given what answers no call.
+// CallerOptions configure a Caller. Options.Output receives the outputs that
+// answer no call.
 type CallerOptions struct {
 	Options
-	// To are the instances that take the inputs, all or some of Nodes.
+	// To lists the instances that accept the inputs, all or some of Nodes.
 	To []string
-	// Retry is after how long an input without an answer is sent again, to the next
-	// instance of To. Each further time takes twice as long, up to RetryFactorMax
-	// times: instances that cannot keep up are asked for less, not for more.
+	// Retry is how long the Caller waits for an answer before it sends the input
+	// again, to the next instance of To. The wait doubles with each retry, up to
+	// RetryFactorMax times Retry, so that overloaded instances receive fewer
+	// retries, not more.
 	Retry time.Duration
-	// Key says of an output which call it answers; false where it answers none.
+	// Key returns the key of the call that an output answers; ok is false if
+	// the output answers no call.
 	Key func(relation int, row []byte) (key string, ok bool)
 }
 
@@ -44,8 +48,8 @@ type Caller struct {
 	mu    sync.Mutex
 	at    int // of To: where calls begin
 	calls map[string]*list.Element
-	// order has the calls by how often they were sent: in each list the one that was
-	// sent first is first.
+	// order[i] lists the calls that have been retried i times (the last list: that
+	// often or more), oldest send first.
 	order  [patiences]*list.List
 	closed bool
 	resent uint64
@@ -61,7 +65,7 @@ type call struct {
 	done     func(node string, relation int, row []byte)
 }
 
-// errCall reports that a call is under way with the same key.
+// errCall reports that another call with the same key is under way.
 var errCall = errors.New("a call with this key is under way")
 
 // OpenCaller opens a Client that makes calls.
@@ -88,9 +92,10 @@ func OpenCaller(o CallerOptions) (*Caller, error) {
 	return c, nil
 }
 
-// Call sends an input, whose row is copied, until an output with the key comes: then
-// done is called, as Output is, once. It may make the next call. An error says that
-// nothing was sent and nothing will be; ErrFull is one.
+// Call sends an input, and sends it again until an output with this key arrives. It
+// then calls done once, under the rules of Options.Output; done may make the next
+// call. Call copies the row. If Call returns an error, such as ErrFull, the input
+// was not sent and will not be.
 func (c *Caller) Call(key string, relation int, row []byte, done func(node string, relation int, row []byte)) error {
 	c.mu.Lock()
 	switch {
@@ -112,8 +117,8 @@ func (c *Caller) Call(key string, relation int, row []byte, done func(node strin
 	return err
 }
 
-// Do makes a call and waits for its end, or for that of the context: then the input
-// may still have its effect. The row is the caller's.
+// Do makes a call and waits for its answer or for the end of the context. In the
+// second case the input may still take effect. The caller owns answerRow.
 func (c *Caller) Do(ctx context.Context, key string, relation int, row []byte) (answer int, answerRow []byte, err error) {
 	type output struct {
 		relation int
@@ -135,8 +140,8 @@ func (c *Caller) Do(ctx context.Context, key string, relation int, row []byte) (
 	}
 }
 
-// Prefer makes calls from now on begin at an instance of To, as one that has learned which
-// leads; others are ignored.
+// Prefer makes new calls start at this instance of To, for example because the caller has
+// learned that it leads. A node that is not in To is ignored.
 func (c *Caller) Prefer(node string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +152,8 @@ func (c *Caller) Prefer(node string) {
 	}
 }
 
-// Calls is how many calls are under way, and how many inputs were sent again.
+// Calls returns how many calls are under way, and how many retries were sent so
+// far.
 func (c *Caller) Calls() (underWay int, resent uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,7 +190,7 @@ func (c *Caller) output(node string, relation int, row []byte) {
 	c.opt.Output(node, relation, row)
 }
 
-// retryLater looks for calls without an answer, again and again.
+// retryLater schedules a periodic check for calls without an answer.
 func (c *Caller) retryLater() {
 	c.opt.Env.Clock.After(c.opt.Retry/4, env.WakeFunc(func() {
 		if c.retry() {
@@ -221,7 +227,7 @@ func (c *Caller) retry() bool {
 	}
 	c.mu.Unlock()
 	for i := range again {
-		// Full: it is sent another time.
+		// If the queue is full, a later retry sends the input.
 		_ = c.Send(c.opt.To[again[i].at], again[i].relation, again[i].row)
 	}
 	return true

@@ -27,39 +27,43 @@ const (
 	BackoffMaxDefault = 2 * time.Second
 )
 
-// What a caller decides on.
+// Errors that a caller may test for.
 var (
-	// ErrFull: too much waits for the instance; there is room when outputs come.
+	// ErrFull reports that the queue to the instance is full. Outputs of the
+	// instance make room.
 	ErrFull = errors.New("too much waits for the instance")
-	// ErrClosed: the client was closed.
+	// ErrClosed reports that the client was closed.
 	ErrClosed = errors.New("client is closed")
-	// ErrNode: the client knows no such instance.
+	// ErrNode reports that the client has no instance of this name.
 	ErrNode = errors.New("no such instance")
 )
 
-// Options of a Client. Env, Program, Name and Nodes are needed. Zero limits are the
-// defaults.
+// Options configure a Client. Env, Program, Name and Nodes are required. Zero
+// limits mean the defaults.
 type Options struct {
-	// Env gives Clock, Random and Network.
+	// Env must have a Clock, Random and Network.
 	Env     env.Env
 	Program *rt.Program
-	// Name is the client's node, as inputs and rules have it. No instance is called
-	// so, and no other client that runs.
+	// Name is the client's node name, which inputs and rules use. No instance and
+	// no other running client may have the same name.
 	Name string
-	// Nodes are the instances that it connects with, and where they listen.
+	// Nodes maps the instances that the client connects to, by name, to their
+	// addresses.
 	Nodes map[string]env.Addr
-	// Output is given what comes. Calls come one at a time, from anywhere; they must
-	// not block, and the row is theirs until they return. It may be nil.
+	// Output receives the outputs, one call at a time, on any goroutine. It must not
+	// block, and may use the row only until it returns. It may be nil.
 	Output func(node string, relation int, row []byte)
-	// QueueMax bounds what waits for one instance, Window what one may have sent that
-	// is not acknowledged, in bytes.
+	// QueueMax bounds the bytes queued for one instance. Window bounds the bytes that
+	// one instance may have sent without an acknowledgement.
 	QueueMax, Window int
-	// AckAfter is how long an acknowledgement may wait for others.
+	// AckAfter is how long an acknowledgement may be delayed, to cover more
+	// batches.
 	AckAfter time.Duration
-	// A connection on which nothing was heard for PingAfter is asked whether it lives;
-	// after DeadAfter it is given up.
+	// The client pings a connection that has been silent for PingAfter, and closes it
+	// after DeadAfter.
 	PingAfter, DeadAfter time.Duration
-	// BackoffMin and BackoffMax bound the wait before an instance is dialled again.
+	// BackoffMin and BackoffMax bound the wait before the client dials an instance
+	// again.
 	BackoffMin, BackoffMax time.Duration
 }
 
@@ -95,7 +99,7 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Client is a node from outside. It is safe for concurrent use.
+// Client is a node outside the deployment. It is safe for concurrent use.
 type Client struct {
 	opt   Options
 	link  link.Options
@@ -110,7 +114,7 @@ type Client struct {
 	acking bool // a clock says when to acknowledge
 }
 
-// node is an instance. It belongs to the Client's lock.
+// node is the client's state for one instance, guarded by the Client's lock.
 type node struct {
 	c       *Client
 	name    string
@@ -128,7 +132,7 @@ type node struct {
 	trouble error
 }
 
-// Open connects to the instances. It returns before they answer.
+// Open begins to connect to the instances, and returns before they answer.
 func Open(o Options) (*Client, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -158,8 +162,9 @@ func Open(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Send sends an input to an instance, now or when it is connected again. The row is
-// copied. Errors are ErrFull, ErrClosed, ErrNode, and rows that are too long.
+// Send sends an input to an instance, or queues it until the instance is connected
+// again. Send copies the row. It returns ErrFull, ErrClosed, ErrNode, or an error
+// for a row that is too long.
 func (c *Client) Send(to string, relation int, row []byte) error {
 	if len(row) > wire.RowMax {
 		return fmt.Errorf("a row of %d bytes, limit is %d", len(row), wire.RowMax)
@@ -182,8 +187,8 @@ func (c *Client) Send(to string, relation int, row []byte) error {
 	return nil
 }
 
-// Connected says whether an instance is connected now, and else why not, if that is
-// known.
+// Connected reports whether an instance is connected now. If it is not, the error
+// is the reason, if known.
 func (c *Client) Connected(name string) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,7 +199,8 @@ func (c *Client) Connected(name string) (bool, error) {
 	return n.ready, n.trouble
 }
 
-// Waiting is how many bytes of inputs no tick has taken as far as is known.
+// Waiting returns how many bytes of inputs are queued: no tick has acknowledged
+// them yet.
 func (c *Client) Waiting() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,8 +211,8 @@ func (c *Client) Waiting() int {
 	return sum
 }
 
-// Close ends all connections. What waits is lost. An output that is being given may
-// still be running.
+// Close ends all connections and drops the queued inputs. A call of Output may
+// still be running when Close returns.
 func (c *Client) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,7 +222,7 @@ func (c *Client) Close() {
 	}
 }
 
-// flush writes what may be written.
+// flush writes as many batches as the window and the connection accept.
 func (n *node) flush() {
 	n.touched = false
 	if !n.ready || n.full {
@@ -240,7 +246,7 @@ func (n *node) flush() {
 	}
 }
 
-// given ends a turn in which outputs were given: what was sent in it leaves.
+// given ends a call of give, and flushes the inputs that were sent during it.
 func (c *Client) given() {
 	if c.giving--; c.giving > 0 {
 		return
@@ -252,7 +258,8 @@ func (c *Client) given() {
 	}
 }
 
-// owe acknowledges what came, at once when it is much.
+// owe schedules the acknowledgement of n more bytes, or sends it at once if
+// much is unacknowledged.
 func (n *node) owe(bytes int) {
 	n.unacked += bytes
 	if n.unacked >= n.c.opt.Window/4 {

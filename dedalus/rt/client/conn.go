@@ -16,7 +16,7 @@ func (n *node) hello() []byte {
 	return wire.AppendHello(nil, &wire.Hello{Role: wire.Client, Window: uint32(n.c.opt.Window), Seen: n.life, Last: n.last})
 }
 
-// Up goes on where the other side has left off.
+// Up resumes after the last batch that the instance has received.
 func (n *node) Up(from *link.Hello) error {
 	w, err := wire.DecodeWelcome(from.Body)
 	if err != nil {
@@ -35,7 +35,7 @@ func (n *node) Up(from *link.Hello) error {
 	return nil
 }
 
-// more writes what may be written, at the end of a turn in which outputs are given.
+// more flushes the node now, or when the running calls of Output have ended.
 func (n *node) more() {
 	n.touched = true
 	if n.c.giving == 0 {
@@ -43,7 +43,8 @@ func (n *node) more() {
 	}
 }
 
-// Frame takes a frame, and gives the outputs that it has, without the lock.
+// Frame handles a frame. It releases the Client's lock while it delivers
+// outputs.
 func (n *node) Frame(t link.Type, payload []byte) error {
 	switch t {
 	case wire.TypeBatch:
@@ -71,7 +72,7 @@ func (n *node) Frame(t link.Type, payload []byte) error {
 	return link.Malformed("", "a frame of %v from an instance", t)
 }
 
-// give gives outputs.
+// give passes outputs to Options.Output.
 func (c *Client) give(node string, outputs wire.Messages) {
 	c.calls.Lock()
 	defer c.calls.Unlock()
@@ -86,7 +87,7 @@ func (c *Client) give(node string, outputs wire.Messages) {
 	}
 }
 
-// batch takes outputs that have not come before.
+// batch returns the outputs of a batch that is new, and none for a duplicate.
 func (n *node) batch(payload []byte) (wire.Messages, error) {
 	seq, messages, err := wire.Batch(payload)
 	switch {
@@ -102,13 +103,13 @@ func (n *node) batch(payload []byte) (wire.Messages, error) {
 	return messages, nil
 }
 
-// Room writes on.
+// Room resumes writing after the connection was full.
 func (n *node) Room() {
 	n.full = false
 	n.flush()
 }
 
-// Down notes why.
+// Down records the reason why the connection ended.
 func (n *node) Down(err error) {
 	n.trouble = err
 	n.ready, n.full = false, false

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package client is a node from outside of a running program: it sends inputs to the
-// program's instances and is sent outputs by them.
+// Package client connects to a running program from outside the deployment. It sends
+// inputs to the program's instances and receives outputs from them.
 //
-// In: an env.Env, the program, the client's name, and where the instances listen that
-// it has to do with: those that take its inputs, and those that send it outputs. Out:
-// a Client, for inputs and outputs as such; a Caller, which knows which output answers
-// which input, and asks another instance when none does.
+// In: an env.Env, the program, the client's name, and the addresses of the instances
+// that accept its inputs or send it outputs. Out: a Client, for plain inputs and
+// outputs; or a Caller, which matches outputs to inputs, and asks another instance if
+// no answer comes.
 //
-// Promised: an input is kept until the instance says that a tick took it, and sent
-// again over another connection when one breaks, as long as that instance does not
-// fail. An output is given once for each time that an instance's life sent it. As many
-// inputs as QueueMax has room for may be under way; what is sent while outputs are
-// given leaves together.
+// Promised: the client keeps an input until the instance acknowledges that a tick took
+// it. If the connection breaks, the client sends the input again over another one, as
+// long as that instance does not fail. Each output is delivered once for each time
+// that a life of an instance sent it. The inputs under way are limited only by
+// QueueMax. Inputs sent while outputs are delivered are written together.
 //
-// Refused: what inputs and outputs mean, but for a Caller's key.
+// Refused: the meaning of inputs and outputs, except for a Caller's key.
 package client

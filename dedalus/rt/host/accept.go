@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/link"
 )
 
-// inconn is a connection that another node has made. Its fields belong to the
-// network's calls, which come one at a time.
+// inconn is a connection that another node has dialled. Only network callbacks
+// use its fields; the network makes these calls one at a time.
 type inconn struct {
 	h       *Host
 	conn    env.Conn
@@ -23,7 +23,8 @@ type inconn struct {
 	client  *client // where it is one
 }
 
-// accept takes a connection. It returns nil if the instance is about to end.
+// accept handles a new connection. It returns nil, which rejects the
+// connection, while the instance drains or if there is no room.
 func (h *Host) accept(conn env.Conn) env.Handler {
 	c := &inconn{h: h, conn: conn, session: h.link.Accept(conn)}
 	if h.ending.drains() || !h.door.Enter(c.session) {
@@ -33,7 +34,8 @@ func (h *Host) accept(conn env.Conn) env.Handler {
 	return c
 }
 
-// Opened is env.Handler's; nothing is dialled here.
+// Opened implements env.Handler. It does nothing: an inconn was accepted, not
+// dialled.
 func (c *inconn) Opened(env.Conn) {}
 
 // Data implements env.Handler.
@@ -59,7 +61,7 @@ func (c *inconn) Data(_ env.Conn, b []byte) {
 	}
 }
 
-// refused ends a connection that broke a rule.
+// refused records that a connection broke a rule, and ends it with the reason.
 func (h *Host) refused(c *inconn, err error) {
 	h.tally.refused(fmt.Sprintf("from %q at %s: %v", c.session.Peer().Node, c.conn.Remote(), err))
 	c.session.End(err)
@@ -86,7 +88,7 @@ func (c *inconn) frame(f link.Frame) error {
 	return link.Malformed("", "a frame of %v from the side that has dialled", f.Type)
 }
 
-// greet checks that the peer may have its name, and welcomes it.
+// greet checks that the peer may use its name, and welcomes it.
 func (c *inconn) greet() (err error) {
 	h, peer := c.h, c.session.Peer()
 	if c.hello, err = wire.DecodeHello(peer.Body); err != nil {
@@ -116,7 +118,7 @@ func (c *inconn) greet() (err error) {
 	return nil
 }
 
-// arrive takes in an instance whose identity is proved.
+// arrive admits an instance that has proved its identity.
 func (c *inconn) arrive() error {
 	h := c.h
 	switch older, err := h.incarnation.meet(c.session.Peer().Node, c.hello.Incarnation); {
@@ -130,7 +132,7 @@ func (c *inconn) arrive() error {
 	return h.inbox.meet(c)
 }
 
-// batch takes messages.
+// batch checks a batch and puts its messages into the inbox.
 func (c *inconn) batch(payload []byte) error {
 	seq, messages, err := wire.Batch(payload)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/link"
 )
 
-// client is a node outside the deployment. Its source belongs to the inbox's
-// lock, everything else to the link's.
+// client is a node outside the deployment. The inbox's lock guards the source,
+// the lane's lock everything else.
 type client struct {
 	lane
 	h      *Host
@@ -19,8 +19,7 @@ type client struct {
 	left   env.Instant
 }
 
-// meetClient accepts the connection of a client, if the client may have its
-// name.
+// meetClient admits the connection of a client, if the client may use its name.
 func (c *inconn) meetClient() error {
 	h, hello := c.h, &c.hello
 	k, err := h.clients.meet(c.session.Peer().Node)
@@ -68,7 +67,7 @@ func (k *client) ack(c *inconn, seq uint64) error {
 	return err
 }
 
-// resume continues after the connection was full.
+// resume resumes writing after the connection was full.
 func (k *client) resume(c *inconn) {
 	var counts Counts
 	k.mu.Lock()

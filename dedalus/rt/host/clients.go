@@ -11,19 +11,19 @@ import (
 	"github.com/ashlar-dev/ashlar/link"
 )
 
-// clients are the nodes outside the deployment. Its lock is the first of all:
-// those of links are taken while it is held.
+// clients holds the nodes outside the deployment. Its lock comes before all
+// others but busy: the locks of lanes are taken while it is held.
 type clients struct {
 	sync.RWMutex
 	h         *Host
 	byName    map[string]*client
 	strangers int // those of them that have never connected
-	// outputs is how many bytes wait for all of them.
+	// outputs is the number of bytes queued for all clients together.
 	outputs atomic.Int64
 }
 
-// meet returns the client of that name after it has connected, with its link
-// locked; it returns an error if there is no room for it.
+// meet returns the client of that name after it has connected, with its lane
+// locked. It returns an error if there is no room for another client.
 func (s *clients) meet(name string) (*client, error) {
 	s.Lock()
 	defer s.Unlock()
@@ -52,11 +52,12 @@ func (s *clients) add(name string) *client {
 // yet.
 const strangerQueueMax = 64 << 10
 
-// way returns the link to a client for an output, or nil. If the client has not
-// connected, way makes room for it: it may be connecting while the answer is
-// already there. Nil means that there is no room, or the name is one of an
-// instance. At most half of all clients may be such, because any client can
-// invent names. The step calls it, with the lock.
+// way returns the lane to a client for an output, or nil. For a client that has
+// not connected, way makes a lane: the output may be ready while the client is
+// still connecting. Nil means that there is no room, or that the name is an
+// instance's. Lanes of clients that never connected are limited to half of
+// ClientsMax, because any client can invent names. The step calls way with the
+// lock held.
 func (s *clients) way(name string) *lane {
 	if k := s.byName[name]; k != nil {
 		return &k.lane
@@ -75,8 +76,8 @@ func (s *clients) way(name string) *lane {
 	return &k.lane
 }
 
-// forgetOne drops the client that left first, if there is one. The lock is
-// held.
+// forgetOne removes the client that disconnected first, and reports whether
+// there was one. The lock is held.
 func (s *clients) forgetOne() bool {
 	var first *client
 	var left env.Instant
@@ -97,7 +98,7 @@ func (s *clients) forgetOne() bool {
 	return true
 }
 
-// remove forgets a client. The lock is held.
+// remove removes a client. The lock is held.
 func (s *clients) remove(k *client) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -109,7 +110,7 @@ func (s *clients) remove(k *client) {
 	}
 }
 
-// forget drops the clients that left long ago.
+// forget removes the clients that disconnected more than ClientKeep ago.
 func (s *clients) forget(now env.Instant) {
 	s.Lock()
 	defer s.Unlock()
@@ -123,17 +124,18 @@ func (s *clients) forget(now env.Instant) {
 	}
 }
 
-// hasRoom reports whether more may wait for all clients together.
+// hasRoom reports whether more output may be queued for all clients together.
 func (s *clients) hasRoom() bool { return s.outputs.Load() <= int64(s.h.opt.OutputsMax) }
 
-// weigh records how much waits for a client. The lock of its link is held.
+// weigh updates outputs with the number of bytes queued for a client. The lock
+// of its lane is held.
 func (s *clients) weigh(l *lane) {
 	n := l.out.Bytes()
 	s.outputs.Add(int64(n - l.counted))
 	l.counted = n
 }
 
-// waiting is the number of bytes queued for connected clients.
+// waiting returns the number of bytes queued for connected clients.
 func (s *clients) waiting() (bytes int) {
 	s.RLock()
 	defer s.RUnlock()
@@ -143,8 +145,8 @@ func (s *clients) waiting() (bytes int) {
 	return bytes
 }
 
-// figures returns the number of connected clients, and the bytes queued for
-// all.
+// figures returns the number of connected clients, and the bytes queued for all
+// clients.
 func (s *clients) figures() (connected, queued int) {
 	s.RLock()
 	defer s.RUnlock()

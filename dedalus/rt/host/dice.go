@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// dice are random numbers for several goroutines. No other lock is taken while their
-// lock is held.
+// dice is a random number generator for several goroutines. No other lock is taken
+// while its lock is held.
 type dice struct {
 	mu     sync.Mutex
 	random env.Random

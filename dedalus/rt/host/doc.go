@@ -11,14 +11,14 @@
 //
 // # Ticks
 //
-// Everything that has come since the last tick arrives in the next one, up to a
-// limit, and up to what a tick can process within tickWithin: output of a busy
-// program leaves between two ticks. Meanwhile input for the next tick is
-// collected. What a tick makes durable is on the disk before any output of the
-// next tick leaves: one sync serves everything that arrived together, and
-// nothing waits for a clock. What a tick sends leaves before that sync, as the
-// language defines it; ticks without arrivals may follow before the sync, and
-// what they send waits.
+// A tick takes everything that has arrived since the last one, up to a limit and
+// up to what it can process within tickWithin, because a busy program can send
+// only between two ticks. Meanwhile the host collects input for the next tick.
+// The changes of a tick are on the disk before any message of the next tick is
+// sent: one sync serves everything that arrived together, and nothing waits for a
+// clock. The messages of a tick are sent before that sync, as the language
+// defines it. The host may run ticks without arrivals before the sync; their
+// messages wait for it.
 //
 // # Sending
 //
@@ -56,7 +56,7 @@
 // connected, and receives outputs from that instance; outputs for a client that
 // has left, or has not connected yet, are kept for a while. With a key,
 // instances prove to each other that they have it; clients have none.
-// Connections may use TLS, which is the env.Network's.
+// Connections may use TLS, which env.Network provides.
 //
 // # Untrusted peers
 //
@@ -70,8 +70,9 @@
 // must be trusted to that extent, or be authenticated by TLS certificates.
 //
 // Promised: no input ends a Host or takes more memory than its limits name; a
-// peer that breaks a rule receives the rule, and loses the connection. With the
-// same calls of its env, it behaves the same.
+// peer that breaks a rule receives an error that names the rule, and loses the
+// connection. A Host is deterministic: the same calls of its env have the same
+// results.
 //
 // Refused: frames and handshakes (package link), messages (package wire), files
 // (store/wal), processes and their flags (cmd/dedalusd).

@@ -15,9 +15,9 @@ import (
 	"github.com/ashlar-dev/ashlar/store/wal"
 )
 
-// The log has the changes of ticks. Those of one tick come back together or not at
-// all: a record that does not have all of them is not the last of its group, and a
-// group that has no last one is nothing.
+// The log holds the changes of ticks, as groups of records, one group for each tick. A
+// group is restored whole or not at all: one without its last record, after a crash, is
+// ignored.
 //
 //	record  = flags u8, { relation<<1|gone uvarint, length uvarint, row }
 const (
@@ -28,24 +28,24 @@ const (
 // recordTarget is the length at which a record ends and the next one begins.
 const recordTarget = 1 << 20
 
-// pendingMax is no bound: a few ticks are committed before the next ones.
+// pendingMax sets no real limit: the step commits after at most a few ticks.
 const pendingMax = math.MaxInt / 2
 
-// Format makes the log of an instance with durable relations. When it returns
-// nil, the log is durable. If the directory has a log, it returns an error that
-// satisfies errors.Is(err, wal.ErrExists), and changes nothing.
+// Format creates the log of an instance with durable relations. When it returns
+// nil, the log is durable. If the directory already has a log, Format changes
+// nothing and returns an error that satisfies errors.Is(err, wal.ErrExists).
 func Format(world env.Env, dir string, p *rt.Program, node string) error {
 	return wal.Format(world, dir, identity(p, node))
 }
 
-// identity identifies the log's owner: rows of another program would be
-// misread, and those of another node would be false.
+// identity identifies the owner of a log. Without it, a host could misread the
+// rows of another program, or take over the state of another node.
 func identity(p *rt.Program, node string) []byte {
 	b := binary.LittleEndian.AppendUint64([]byte("dedalus\n"), p.Hash)
 	return append(b, node...)
 }
 
-// openLog opens the log and passes its contents to the component.
+// openLog opens the log and restores the component from it.
 func (h *Host) openLog() error {
 	log, err := wal.Open(h.opt.Env, h.opt.Dir, wal.Options{Pending: pendingMax, CheckpointBytes: h.opt.CheckpointBytes, Segment: h.opt.LogSegment})
 	if err != nil {
@@ -64,7 +64,7 @@ func (h *Host) openLog() error {
 	return nil
 }
 
-// group gathers the records of a tick.
+// group reassembles the records of a tick during recovery.
 type group struct {
 	program *rt.Program
 	restore func(rt.Change) error
@@ -104,7 +104,7 @@ func decodeChange(p *rt.Program, b []byte) (c rt.Change, rest []byte, err error)
 	return rt.Change{Relation: int(r >> 1), Gone: r&1 != 0, Row: row[:size:size]}, row[size:], nil
 }
 
-// record makes records of changes.
+// record encodes changes as records.
 type record struct {
 	buf  []byte
 	ends []int
@@ -124,8 +124,8 @@ func (r *record) Record(i int) []byte {
 	return r.buf[from:r.ends[i]]
 }
 
-// set makes the records of changes. One group has them all, or, where parts will do,
-// each record is a group.
+// set encodes the changes. They form one group, or, with parts, each record is a
+// group of its own.
 func (r *record) set(changes []rt.Change, parts bool) {
 	r.buf, r.ends = r.buf[:0], r.ends[:0]
 	if cap(r.buf) > 4*recordTarget {
@@ -177,8 +177,8 @@ func (h *Host) log(changes []rt.Change) error {
 	return nil
 }
 
-// commit makes the queued changes durable, and writes a piece of a running
-// checkpoint. If there were changes, a checkpoint may begin.
+// commit makes the queued changes durable and writes a piece of a running
+// checkpoint. If logged, it may start a checkpoint.
 func (h *Host) commit(logged bool) error {
 	s := &h.step
 	begun := h.opt.Env.Clock.Now()
@@ -195,7 +195,7 @@ func (h *Host) commit(logged bool) error {
 	return h.disk.Commit()
 }
 
-// checkpoint begins to write the state anew, as it is after this tick. Commits
+// checkpoint starts a checkpoint of the state after this tick. Later commits
 // write it in pieces.
 func (h *Host) checkpoint() error {
 	s := &h.step
@@ -215,8 +215,8 @@ func (h *Host) checkpoint() error {
 	return h.disk.EndCheckpoint()
 }
 
-// Changes calls f with each complete change of a record of a log: for tools
-// that inspect a log. It returns f's error.
+// Changes calls f with each complete change in a log record, for tools that
+// inspect a log. It returns f's error.
 func Changes(p *rt.Program, record []byte, f func(rt.Change) error) error {
 	if len(record) == 0 {
 		return errors.New("an empty record")

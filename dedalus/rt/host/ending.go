@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// ending states whether an instance has ended or is about to. No other lock is
-// taken while its lock is held.
+// ending records whether the instance has ended or is draining. No other lock
+// is taken while its lock is held.
 type ending struct {
 	mu      sync.Mutex
 	over    bool
@@ -19,8 +19,9 @@ type ending struct {
 	until   env.Instant
 }
 
-// close ends the instance, with or without an error. It returns whether this is
-// the first call, and the done function of a running drain, or nil.
+// close records the end of the instance; err is nil for a normal end. first is
+// true for the first call, and done is the done function of a running drain, or
+// nil.
 func (e *ending) close(err error) (done func(), first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -32,8 +33,8 @@ func (e *ending) close(err error) (done func(), first bool) {
 	return done, true
 }
 
-// drain begins a drain that lasts until then at most, and reports whether it
-// could.
+// drain starts a drain with the deadline until. It returns false if the
+// instance has ended or a drain was started before.
 func (e *ending) drain(done func(), until env.Instant) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -45,7 +46,7 @@ func (e *ending) drain(done func(), until env.Instant) bool {
 }
 
 // look returns the done function of a running drain, and whether the drain is
-// over; rest is the amount of work left.
+// over: no work is left (rest is 0), or its deadline has passed.
 func (e *ending) look(rest int, now env.Instant) (done func(), due bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,8 +58,8 @@ func (e *ending) look(rest int, now env.Instant) (done func(), due bool) {
 	return done, due
 }
 
-// closed reports whether the instance has ended, drains whether it is to end, and failure
-// because of what it has ended.
+// closed reports whether the instance has ended, drains whether a drain was started, and
+// failure returns the error that ended the instance.
 func (e *ending) closed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -14,21 +14,20 @@ import (
 	"github.com/ashlar-dev/ashlar/store/wal"
 )
 
-// Host is one running instance. It is safe for concurrent use. It is made of parts,
-// each with its own file, and most with their own lock.
+// Host is one running instance. It is safe for concurrent use. It consists of parts,
+// each in its own file, and most with their own lock.
 //
-// Locks are to be taken in this order, of which each may be left out:
+// Take locks in this order; any of them may be skipped:
 //
 //	busy         of the step, held while it is running
-//	clients      which there are
-//	lane         of one node; the step alone holds several
-//	inbox        what has come, and from whom
-//	door         connections that others have made
-//	resends      what is to be sent again
-//	the rest     timers, incarnation, ending, tally, dice: one of them, and last
+//	clients      the set of clients
+//	lane         of one node; only the step holds several
+//	inbox        received input and its sources
+//	door         accepted connections
+//	resends      requests for resends
+//	the rest     timers, incarnation, ending, tally, dice: at most one of them, last
 //
-// Nothing that blocks is done under any of them but busy. The component belongs to the
-// step.
+// Nothing may block under any of them except busy. Only the step uses the component.
 type Host struct {
 	opt      Options
 	link     link.Options
@@ -54,8 +53,8 @@ type Host struct {
 	dice        dice
 }
 
-// Open starts an instance. When it returns, the instance is listening. An error
-// is about the options, the directory or the address.
+// Open starts an instance, which is listening when Open returns. An error
+// concerns the options, the directory or the address.
 func Open(o Options) (*Host, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -93,7 +92,7 @@ func Open(o Options) (*Host, error) {
 	}
 	h.listener = listener
 	for i := range typ.Timers {
-		// The first time is random, so that instances that start together do
+		// The first timeout is random, so that instances that start together do
 		// not tick together.
 		h.startTimer(i, typ.Timers[i].Every, 0)
 	}
@@ -104,12 +103,11 @@ func Open(o Options) (*Host, error) {
 	return h, nil
 }
 
-// Addr is the address at which it listens.
+// Addr returns the address at which the instance listens.
 func (h *Host) Addr() env.Addr { return h.listener.Addr() }
 
-// Close ends the instance at once, whatever it is doing, and waits for a
-// running tick. Everything that it has acknowledged is durable. It must be
-// called once.
+// Close ends the instance at once and waits for a running tick. Everything that
+// the instance has acknowledged is durable. Close must be called exactly once.
 func (h *Host) Close() error {
 	h.shut(nil)
 	err := h.listener.Close()
@@ -121,7 +119,8 @@ func (h *Host) Close() error {
 	return err
 }
 
-// shut ends all connections and timers, with or without an error.
+// shut ends all connections and timers. If err is not nil, shut reports it to
+// Options.Fatal.
 func (h *Host) shut(err error) {
 	done, first := h.ending.close(err)
 	if !first {
@@ -138,10 +137,10 @@ func (h *Host) shut(err error) {
 	}
 }
 
-// Drain shuts the instance down in order: it accepts no more clients and no
-// more of their inputs, and continues until there is no work left and every
-// connected node has acknowledged everything, or for DrainWithin. Then it calls
-// done, from any goroutine; the caller must still call Close.
+// Drain shuts the instance down in order. The instance accepts no more clients
+// and inputs, and continues until no work is left and every connected node has
+// acknowledged everything, or until DrainWithin has passed. Then it calls done,
+// on any goroutine. The caller must still call Close.
 func (h *Host) Drain(done func()) {
 	if !h.ending.drain(done, h.opt.Env.Clock.Now().Add(h.opt.DrainWithin)) {
 		done()
@@ -151,7 +150,8 @@ func (h *Host) Drain(done func()) {
 	h.drainLook()
 }
 
-// drainLook checks whether a drain is over.
+// drainLook checks whether a drain is over, and otherwise schedules the next
+// check.
 func (h *Host) drainLook() {
 	rest := h.peers.waiting() + h.clients.waiting() + h.inbox.batches(0)
 	done, due := h.ending.look(rest, h.opt.Env.Clock.Now())
@@ -165,7 +165,7 @@ func (h *Host) drainLook() {
 
 func (h *Host) mark(m string) { h.opt.Env.Tracer.Trace(env.Mark(m)) }
 
-// linkOptions are the options of the links, without a lock.
+// linkOptions returns the options of the links, without a Lock.
 func (h *Host) linkOptions(random env.Random) (link.Options, error) {
 	o := &h.opt
 	world := o.Env

@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/link"
 )
 
-// inbox has the input that no tick has taken, its senders, and the
-// acknowledgements owed to them. Its lock is taken after that of a link and
-// before that of the door.
+// inbox holds the input that no tick has taken, the nodes that sent it, and the
+// acknowledgements owed to them. Its lock is taken after a lane's lock and
+// before the door's.
 type inbox struct {
 	h       *Host
 	mu      sync.Mutex
@@ -25,9 +25,9 @@ type inbox struct {
 	armed   bool      // a clock says when to acknowledge them
 }
 
-// source is a node that sends: it belongs to the inbox's lock. The numbers are
-// of its batches: the last that arrived, the last that was processed, the last
-// that was acknowledged.
+// source is a node that sends to this instance; the inbox's lock guards it.
+// last, done and acked are batch numbers: the last batch that arrived, that a
+// tick has processed, and that was acknowledged.
 type source struct {
 	node              string
 	life              uint64
@@ -39,14 +39,14 @@ type source struct {
 	client            bool
 }
 
-// box gathers what arrives.
+// box holds batches that have arrived.
 type box struct {
 	buf  []byte
 	list []arrival
 }
 
-// arrival is a batch: bytes of a box, from a source. What the instance sends to
-// itself has none.
+// arrival is a batch: a range of bytes of a box, and its source. The source is
+// nil for messages that the instance sends to itself.
 type arrival struct {
 	src       *source
 	life, seq uint64
@@ -61,7 +61,7 @@ func (b *box) add(a arrival, messages []byte) {
 	b.list = append(b.list, a)
 }
 
-// boxKeep is how much memory a box keeps between ticks.
+// boxKeep is how many bytes of buffer a box keeps between ticks.
 const boxKeep = 4 << 20
 
 func (b *box) reset() {
@@ -72,8 +72,8 @@ func (b *box) reset() {
 	b.buf, b.list = b.buf[:0], b.list[:0]
 }
 
-// last returns the last batch that came from a life of an instance, 0 if there
-// was none.
+// last returns the number of the last batch that arrived from this life of an
+// instance, 0 if there was none.
 func (b *inbox) last(node string, life uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,9 +83,9 @@ func (b *inbox) last(node string, life uint64) uint64 {
 	return 0
 }
 
-// meet makes the connection of an instance, which has proved its name, the
-// connection of its source. The instance was notified after which batch to
-// continue; that must still be the last.
+// meet binds the connection of an instance that has proved its name to the
+// instance's source. The welcome named the last batch that had arrived then; if
+// more have arrived since, over another connection, meet returns an error.
 func (b *inbox) meet(c *inconn) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +102,7 @@ func (b *inbox) meet(c *inconn) error {
 	return nil
 }
 
-// meetClient makes the connection of a client the connection of its source, and
+// meetClient binds the connection of a client to the client's source, and
 // reports whether the client has begun a new life.
 func (b *inbox) meetClient(c *inconn, src *source) (anew bool) {
 	b.mu.Lock()
@@ -113,7 +113,8 @@ func (b *inbox) meetClient(c *inconn, src *source) (anew bool) {
 	return anew
 }
 
-// begin makes a connection the one of a source. The lock is held.
+// begin binds a connection to a source and ends the source's previous
+// connection. The lock is held.
 func (b *inbox) begin(c *inconn, src *source) {
 	if before := src.in; before != nil && before != c {
 		before.session.End(&link.Refusal{Code: link.RefusalTaken, Text: "there is a newer connection of the same name"})
@@ -130,7 +131,7 @@ func (b *inbox) begin(c *inconn, src *source) {
 	}
 }
 
-// leave notes that a connection has ended.
+// leave unbinds a connection that has ended.
 func (b *inbox) leave(c *inconn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,7 +140,7 @@ func (b *inbox) leave(c *inconn) {
 	}
 }
 
-// refuse ends the connection that a source has, if it has one.
+// refuse ends the current connection of a source, if any.
 func (b *inbox) refuse(src *source, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,7 +149,8 @@ func (b *inbox) refuse(src *source, err error) {
 	}
 }
 
-// put stores a batch, which is the payload of a frame.
+// put stores a batch; payload is the payload of its frame, and messages its
+// part without the number.
 func (b *inbox) put(c *inconn, seq uint64, payload, messages []byte) error {
 	opt, src := &b.h.opt, c.src
 	frame := wire.BatchBytes(len(payload))
@@ -181,7 +183,7 @@ func (b *inbox) put(c *inconn, seq uint64, payload, messages []byte) error {
 	return nil
 }
 
-// putSelf takes messages of the instance to itself.
+// putSelf stores messages that the instance sends to itself.
 func (b *inbox) putSelf(messages []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -195,22 +197,22 @@ func (b *inbox) swap(i int, empty *box) {
 	*empty, b.boxes[i] = b.boxes[i], *empty
 }
 
-// batches is how many batches are in box i.
+// batches returns the number of batches in box i.
 func (b *inbox) batches(i int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.boxes[i].list)
 }
 
-// bytes is how many bytes no tick has taken, and how many bytes of clients no tick is
-// over with, as frames.
+// bytes returns the number of bytes of messages that no tick has taken, and the
+// number of bytes, as frames, of client inputs that no tick has finished.
 func (b *inbox) bytes() (all, inputs int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.boxes[0].buf) + len(b.boxes[1].buf), b.inputs
 }
 
-// finish records that a tick has processed what it took.
+// finish records that a tick has processed the batches it took.
 func (b *inbox) finish(taken []arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -232,8 +234,8 @@ func (b *inbox) finish(taken []arrival) {
 	}
 }
 
-// owe schedules the acknowledgement of what a source has sent: at once if much
-// has come, otherwise soon. The lock is held.
+// owe acknowledges the processed batches of a source: at once if they are a
+// quarter of the window, otherwise within AckAfter. The lock is held.
 func (b *inbox) owe(src *source) {
 	opt := &b.h.opt
 	window := opt.Window
@@ -253,8 +255,8 @@ func (b *inbox) owe(src *source) {
 	}
 }
 
-// ack acknowledges what was processed. It returns false if the connection
-// accepts nothing now. The inbox's lock is held.
+// ack acknowledges the processed batches. It returns false if the connection
+// cannot take the frame now. The inbox's lock is held.
 func (src *source) ack() bool {
 	if src.in == nil || src.done == src.acked {
 		return true // the next connection gets the acknowledgement
@@ -266,8 +268,7 @@ func (src *source) ack() bool {
 	return true
 }
 
-// ackAll is called by the clock: it acknowledges everything that is not
-// acknowledged yet.
+// ackAll sends all acknowledgements that are owed. The clock calls it.
 func (b *inbox) ackAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// lane is the way to one other node: what is kept for it, and the connection, if
-// there is one that may be written to. All of it belongs to its lock, but held, which
-// is the step's.
+// lane is the sending side towards one other node: the messages queued for the node,
+// and the connection, if one is up. Its lock guards every field except held, which
+// only the step uses.
 type lane struct {
 	mu     sync.Mutex
 	out    wire.Outbox
@@ -22,12 +22,13 @@ type lane struct {
 	window int
 	full   bool // the connection takes nothing until Drained
 	gap    bool // a message was dropped
-	// counted is what clients.outputs has of it, where it is a client's.
+	// counted is the share of this lane in clients.outputs, if the node is a
+	// client.
 	counted int
 	heavy   bool // is counted in peers.heavy
 	held    bool // the step has the lock
 	peer    *peer
-	// stranger: a client that has never come, and may be none.
+	// stranger marks a client that has never connected, and may not exist.
 	stranger bool
 }
 
@@ -37,7 +38,8 @@ type sender interface {
 	Drop(why error)
 }
 
-// waiting is how many bytes a node that is connected has to come.
+// waiting returns the number of bytes queued for the node, 0 if it is not
+// connected.
 func (l *lane) waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +49,8 @@ func (l *lane) waiting() int {
 	return l.out.Bytes()
 }
 
-// flush writes what may be written. An error ends the connection.
+// flush writes as many batches as the window and the connection accept. An
+// error ends the connection.
 func (l *lane) flush(c *Counts) {
 	if l.conn == nil || l.full {
 		return
@@ -73,8 +76,8 @@ func (l *lane) flush(c *Counts) {
 	}
 }
 
-// route puts what was sent into the outboxes and writes it, all or, with only, what
-// is for these nodes.
+// route queues the messages of a tick and flushes the lanes. If only is not nil,
+// route skips messages to nodes for which it returns false.
 func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 	s := &h.step
 	s.touched = s.touched[:0]
@@ -136,8 +139,10 @@ func (h *Host) route(sent []rt.Sent, only func(node string) bool) {
 	h.waker.Wake()
 }
 
-// way is the link that a message takes; nil when it takes none: to this instance
-// itself, or to no node that there is. The clients' lock is held.
+// way returns the lane for a message. It returns nil for a message to this
+// instance itself, which it stores in step.self, and for one that it drops,
+// because the receiver does not exist or the row is too long. The clients' lock
+// is held.
 func (h *Host) way(m *rt.Sent) *lane {
 	s := &h.step
 	if len(m.Row) > wire.RowMax {
@@ -163,14 +168,14 @@ func (h *Host) way(m *rt.Sent) *lane {
 	return nil
 }
 
-// mayHave reports whether there is room for more on a link, but for its own limit. Its
-// lock is held.
+// mayHave reports whether the limit on outputs of all clients admits more for this
+// lane. The lane's own limit is checked by its outbox. The lane's lock is held.
 func (h *Host) mayHave(l *lane) bool {
 	return l.peer != nil || l.out.Bytes() <= strangerQueueMax || h.clients.hasRoom()
 }
 
-// weigh notes whether inputs have to wait for a link, and how much waits for clients.
-// Its lock is held.
+// weigh updates the number of peers that make inputs wait, or the number of bytes
+// queued for clients. The lane's lock is held.
 func (h *Host) weigh(l *lane) {
 	if l.peer == nil {
 		h.clients.weigh(l)
@@ -191,9 +196,9 @@ func (h *Host) weigh(l *lane) {
 	}
 }
 
-// acked notes what the other side is done with, goes on writing, and says that the
-// node is to be sent all that holds, when something was dropped and there is room
-// again. The lock is held.
+// acked removes the acknowledged batches from the outbox and continues writing.
+// resend is true if a message was dropped earlier and the outbox is now empty: the
+// caller must then send the node everything that holds. The lock is held.
 func (l *lane) acked(seq uint64, c *Counts) (resend bool, err error) {
 	if err := l.out.Ack(seq); err != nil {
 		return false, err

@@ -38,83 +38,86 @@ const (
 	BackoffMaxDefault     = 2 * time.Second
 )
 
-// PeersMax is how many instances a deployment has at most.
+// PeersMax is the maximum number of instances of a deployment.
 const PeersMax = 4096
 
 // Options are the options of a Host. Env, Tasks, Program, Who, Listen and Peers
-// are required, and Dir unless Memory or nothing is durable. Zero limits mean
-// the defaults.
+// are required. Dir is required if the component has durable relations and
+// Memory is not set. Zero limits mean the defaults.
 type Options struct {
-	// Env is the world; without Dir, its Disk may be nil.
+	// Env is the environment. Without Dir, its Disk may be nil.
 	Env env.Env
-	// Tasks runs the step that ticks, which blocks on the disk.
+	// Tasks runs the step that ticks, which blocks on disk writes.
 	Tasks env.Tasks
-	// Program is the compiled program, Component the index of the instance's
-	// component in it, Who the instance's identity, and Static the argument of
-	// rt.ComponentType.New.
+	// Program is the compiled program, and Component the index of this
+	// instance's component in it. Who is the instance's identity, and Static
+	// the argument of rt.ComponentType.New.
 	Program   *rt.Program
 	Component int
 	Who       rt.Identity
 	Static    map[string][][]byte
-	// Listen is where it listens, in the network's notation.
+	// Listen is the address to listen on, in the notation of Env.Network.
 	Listen env.Addr
-	// Peers are the addresses of all instances of the deployment, by node. The
-	// instance itself may be among them.
+	// Peers maps the nodes of all instances of the deployment to their
+	// addresses. It may include this instance.
 	Peers map[string]env.Addr
-	// Pieces are the nodes of the other pieces of the logical node Who.Self, where it
-	// was divided, and Incarnation the number of its life, from package func
-	// Incarnation; 0 where this piece carries nothing from tick to tick.
+	// Pieces lists the nodes of the other pieces if the logical node Who.Self was
+	// divided. Incarnation is the result of the function Incarnation, or 0 if this
+	// piece carries nothing from tick to tick.
 	Pieces      []string
 	Incarnation uint64
 	// Key, if not empty, is a secret shared by all instances.
 	Key []byte
-	// Dir is the directory of the log, which Format made. Memory stores nothing
-	// on the disk: durable relations are lost with the process.
+	// Dir is the directory of the log, which Format has created. With Memory,
+	// the instance stores nothing on the disk, and durable relations are lost
+	// with the process.
 	Dir    string
 	Memory bool
 
-	// QueueMax bounds the bytes queued for an instance, ClientQueueMax those
-	// queued for a client.
+	// QueueMax bounds the bytes queued for one instance, ClientQueueMax those
+	// queued for one client.
 	QueueMax, ClientQueueMax int
-	// Window and ClientWindow are how many bytes an instance and a client may have
-	// sent that no tick has taken.
+	// Window and ClientWindow bound the bytes that one instance and one client may
+	// have sent and no tick has taken.
 	Window, ClientWindow int
-	// ClientsMax bounds the known clients, ConnsMax the identified connections
-	// that others have made, and StrangersMax the others, as in link.Options.
+	// ClientsMax bounds the known clients. ConnsMax bounds the accepted
+	// connections whose peer is identified, and StrangersMax the other accepted
+	// connections, as in link.Options.
 	ClientsMax, ConnsMax, StrangersMax int
-	// InputsMax bounds what all clients together have sent that no tick has taken,
-	// OutputsMax what waits for all of them: beyond, each may have strangerQueueMax
-	// waiting. PartialsMax bounds what has come of frames that are not whole yet, as
-	// link.Options.PartialMax. All are in bytes.
+	// InputsMax bounds the bytes that all clients together have sent and no tick has
+	// taken. OutputsMax bounds the bytes queued for all clients together; beyond it,
+	// at most strangerQueueMax are queued for each client. PartialsMax bounds the
+	// bytes received of incomplete frames, as link.Options.PartialMax.
 	InputsMax, OutputsMax, PartialsMax int
-	// TickMessages and TickBytes bound what arrives in a tick.
+	// TickMessages and TickBytes bound the input of one tick.
 	TickMessages, TickBytes int
-	// ResendEvery is how often everything that holds is sent again; below 0,
-	// never.
+	// ResendEvery is the interval at which the instance sends everything that
+	// holds again. A negative value turns that off.
 	ResendEvery time.Duration
-	// AckAfter is how long an acknowledgement may wait for others.
+	// AckAfter is how long an acknowledgement may be delayed, to cover more
+	// batches.
 	AckAfter time.Duration
 	// HelloWithin is how long a connection may take to identify itself.
 	HelloWithin time.Duration
 	// FrameWithin is how long a frame may take from its first byte to its last.
 	FrameWithin time.Duration
-	// A connection that was silent for PingAfter is pinged; after DeadAfter it
-	// is ended.
+	// The host pings a connection that has been silent for PingAfter, and
+	// closes it after DeadAfter.
 	PingAfter, DeadAfter time.Duration
-	// ClientKeep is how long a client that has left is remembered.
+	// ClientKeep is how long the host remembers a client after it disconnects.
 	ClientKeep time.Duration
-	// DrainWithin bounds how long Drain waits for other nodes.
+	// DrainWithin bounds the duration of Drain.
 	DrainWithin time.Duration
-	// BackoffMin and BackoffMax bound the wait before an instance is dialled again.
+	// BackoffMin and BackoffMax bound the wait before the host dials an instance
+	// again.
 	BackoffMin, BackoffMax time.Duration
-	// CheckpointBytes is how much the log grows at least before its state is
-	// written anew, and LogSegment the size of its files. The defaults are
-	// package wal's.
+	// CheckpointBytes is the minimum growth of the log between two checkpoints,
+	// and LogSegment the size of its files. Package wal has the defaults.
 	CheckpointBytes int64
 	LogSegment      int
-	// Fatal is called once, from any goroutine, when the disk has failed, or
-	// another piece has restarted (a *NewerError): the instance has ended all
-	// connections and ticks no more. It may be nil.
+	// Fatal is called once, from any goroutine, when the disk fails or another
+	// piece restarts (a *NewerError). By then the instance has ended all
+	// connections, and it ticks no more. Fatal may be nil.
 	Fatal func(error)
 }
 
@@ -169,7 +172,8 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// instanceName reports whether a name is one of an instance, or could be.
+// instanceName reports whether name belongs to an instance, or is reserved for
+// one.
 func (o *Options) instanceName(name string) bool {
 	if _, ok := o.Peers[name]; ok || name == o.Who.Node {
 		return true

@@ -8,9 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/link"
 )
 
-// peer is the lane to another instance. It is dialled when there is something
-// to send, and from then on whenever it is not connected. All of it belongs to
-// the lane's lock. It is the link.ClientOwner of its client.
+// peer is the lane to another instance. The host dials the instance when there
+// is first something to send, and from then on whenever the connection is lost.
+// The lane's lock guards all of it. It is the link.ClientOwner of its client.
 type peer struct {
 	lane
 	h       *Host
@@ -31,14 +31,14 @@ func newPeer(h *Host, node string, addr env.Addr, random env.Random) *peer {
 	return p
 }
 
-// dial connects, where that has not begun. The lock is held.
+// dial starts to connect, unless it was called before. The lock is held.
 func (p *peer) dial() {
 	if p.client == nil && !p.stopped {
 		p.client = link.NewClient(&p.opt, link.Target{Addr: p.addr, Node: p.node, Body: p.hello}, p)
 	}
 }
 
-// stop ends it. The lock is held.
+// stop closes the connection permanently. The lock is held.
 func (p *peer) stop() {
 	p.stopped = true
 	p.conn = nil
@@ -51,7 +51,8 @@ func (p *peer) hello() []byte {
 	return wire.AppendHello(nil, &wire.Hello{Role: wire.Instance, Window: uint32(p.h.opt.Window), Incarnation: p.h.incarnation.towards(p.node)})
 }
 
-// Up implements link.ClientOwner: it continues where the other side stopped.
+// Up implements link.ClientOwner: it resumes after the last batch that the
+// other side has received.
 func (p *peer) Up(from *link.Hello) error {
 	w, err := wire.DecodeWelcome(from.Body)
 	if err != nil {
@@ -76,7 +77,7 @@ func (p *peer) Up(from *link.Hello) error {
 	return nil
 }
 
-// write writes what may be written, and counts it.
+// write flushes the lane and updates the counts.
 func (p *peer) write(counts *Counts) {
 	p.flush(counts)
 	p.h.weigh(&p.lane)

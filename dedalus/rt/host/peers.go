@@ -10,16 +10,17 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// peers are the other instances. Which they are never changes, and each has its lane's
-// lock.
+// peers holds the other instances. The set never changes; each peer is guarded by its
+// lane's lock.
 type peers struct {
 	byNode map[string]*peer
 	order  []*peer // by name
-	// heavy is how many of them have so much to take that inputs wait.
+	// heavy is the number of peers whose queue is so long that inputs must
+	// wait.
 	heavy atomic.Int32
 }
 
-// open makes the peers of an instance.
+// open creates the peers of an instance.
 func (s *peers) open(h *Host, random env.Random) {
 	s.byNode = make(map[string]*peer, len(h.opt.Peers))
 	for _, node := range slices.Sorted(maps.Keys(h.opt.Peers)) {
@@ -31,22 +32,22 @@ func (s *peers) open(h *Host, random env.Random) {
 	}
 }
 
-// get is the peer of a node, or nil; all are all of them by name, and count is how many
-// there are.
+// get returns the peer of a node, or nil. all returns all peers, ordered by name, and
+// count their number.
 func (s *peers) get(node string) *peer { return s.byNode[node] }
 func (s *peers) all() []*peer          { return s.order }
 func (s *peers) count() int            { return len(s.order) }
 
-// press notes that another peer has much to take, and relieve that one has no more; the
-// last of them ends the wait.
+// press records that one more peer has a long queue, and relieve that one fewer does.
+// relieve reports whether it was the last, so that inputs need not wait any more.
 func (s *peers) press()        { s.heavy.Add(1) }
 func (s *peers) relieve() bool { return s.heavy.Add(-1) == 0 }
 
-// crowded reports whether inputs wait.
+// crowded reports whether inputs must wait.
 func (s *peers) crowded() bool { return s.heavy.Load() > 0 }
 
-// dial connects with some of them. The other ones are dialled when there is something
-// for them.
+// dial connects to these peers now. The others are dialled when there is something to
+// send to them.
 func (s *peers) dial(nodes []string) {
 	for _, node := range nodes {
 		if p := s.byNode[node]; p != nil {
@@ -57,7 +58,7 @@ func (s *peers) dial(nodes []string) {
 	}
 }
 
-// waiting is how many bytes those that are connected have to come.
+// waiting returns the number of bytes queued for connected peers.
 func (s *peers) waiting() (bytes int) {
 	for _, p := range s.order {
 		bytes += p.waiting()
@@ -65,7 +66,7 @@ func (s *peers) waiting() (bytes int) {
 	return bytes
 }
 
-// stop ends all of them.
+// stop closes the connections to all peers permanently.
 func (s *peers) stop() {
 	for _, p := range s.order {
 		p.mu.Lock()

@@ -15,8 +15,9 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// NewerError reports that another piece of the same logical node has restarted,
-// or missed a message: this piece must restart as well, with that incarnation.
+// NewerError reports that another piece of the same logical node has restarted
+// or missed a message. This piece must restart as well, with the given
+// incarnation.
 type NewerError struct {
 	Piece       string
 	Incarnation uint64
@@ -26,8 +27,8 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("%s has started anew or misses something: this piece of the same node starts anew, too, as of incarnation %d", e.Piece, e.Incarnation)
 }
 
-// incarnation is that of the logical node which this piece belongs to; 0: it has none
-// yet, or none at all. No other lock is taken while its lock is held.
+// incarnation tracks the incarnation of the logical node to which this piece belongs;
+// 0 means none yet, or none at all. No other lock is taken while its lock is held.
 type incarnation struct {
 	h      *Host
 	mu     sync.Mutex
@@ -35,8 +36,8 @@ type incarnation struct {
 	lost   bool // a message to another piece
 }
 
-// towards is the incarnation that another node must know: 0 if it is not a
-// piece of the same node.
+// towards returns the incarnation to send to another node: 0 unless that node
+// is a piece of the same logical node.
 func (i *incarnation) towards(node string) uint64 {
 	if !slices.Contains(i.h.opt.Pieces, node) {
 		return 0
@@ -46,9 +47,9 @@ func (i *incarnation) towards(node string) uint64 {
 	return i.number
 }
 
-// meet compares incarnations with a node that is known for certain. A link's lock may
-// be held. Nothing may pass when the other one is older, nor after an error, which must
-// be given to yield: then it is newer.
+// meet compares incarnations with a node whose identity is proved. If older is true,
+// the other node is older; if err is not nil, it is newer, and the caller must pass err
+// to yield. In both cases no message may pass. The lock of a link may be held.
 func (i *incarnation) meet(node string, number uint64) (older bool, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -68,9 +69,9 @@ func (i *incarnation) meet(node string, number uint64) (older bool, err error) {
 	return false, &NewerError{Piece: node, Incarnation: number}
 }
 
-// yield ends this piece if err is a *NewerError, as soon as the caller has
-// released its locks. The other piece must have been refused before: it is to
-// read why.
+// yield ends this piece if err is a *NewerError, once the caller has released
+// its locks. The caller must have refused the other piece before, so that the
+// refusal still carries the reason.
 func (i *incarnation) yield(err error) {
 	var newer *NewerError
 	if errors.As(err, &newer) {
@@ -79,9 +80,10 @@ func (i *incarnation) yield(err error) {
 	}
 }
 
-// lose begins the next incarnation, since a message to another piece was dropped
-// for want of room. Pieces count on each other: they send batches that are sent
-// once. So one that is missing is a crash of the logical node, and no omission.
+// lose begins the next incarnation because the queue to another piece was full
+// and a message was dropped. Pieces rely on each other: they send some batches
+// only once. So a lost message counts as a crash of the logical node, not as an
+// omission of the network.
 func (i *incarnation) lose(node string) {
 	if i.h.ending.closed() {
 		return
@@ -97,11 +99,10 @@ func (i *incarnation) lose(node string) {
 	}
 }
 
-// IncarnationMax is the greatest number of an incarnation, which restarts alone
-// never reach.
+// IncarnationMax is the maximum incarnation. Restarts alone never reach it.
 const IncarnationMax = 1 << 62
 
-// The file of the incarnation, and what it is written to first:
+// The file of the incarnation, and the temporary file that is renamed to it:
 //
 //	incarnation  u64, little endian
 //	crc          u32, little endian: CRC-32C of it
@@ -111,10 +112,10 @@ const (
 	incarnationLen  = 12
 )
 
-// Incarnation begins the next incarnation of the logical node that a piece belongs to,
-// which keeps its number in the directory: the next one, or as of, where that is not 0
-// and not less than the last one: a NewerError's. When it returns without an error,
-// the number is durable.
+// Incarnation begins the next incarnation of the logical node of a piece, and stores
+// its number in the directory. The number is the stored one plus 1, or of, if of is
+// not 0 and not less than the stored one; of comes from a NewerError. When Incarnation
+// returns without an error, the number is durable.
 func Incarnation(world env.Env, dir string, of uint64) (uint64, error) {
 	fail := func(err error) (uint64, error) { return 0, fmt.Errorf("incarnation in %s: %w", dir, err) }
 	disk := world.Disk
@@ -148,7 +149,7 @@ func Incarnation(world env.Env, dir string, of uint64) (uint64, error) {
 	if err := disk.Rename(path.Join(dir, incarnationNew), path.Join(dir, incarnationName)); err != nil {
 		return fail(err)
 	}
-	// The directory itself may be as new as what is in it.
+	// The directory itself may be new, so its parent is synced too.
 	if err := errors.Join(disk.SyncDir(dir), disk.SyncDir(path.Dir(dir))); err != nil {
 		return fail(err)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// resends are the nodes that all that holds is to be sent to again. Looking for it
-// costs the whole state, so requests are gathered until a clock says that they are
-// due. The lock is taken last, but for that of the ending.
+// resends holds the nodes to which everything that holds must be sent again.
+// Collecting that means reading the whole state, so requests are gathered until a
+// timer fires. Its lock is taken last, except for ending's.
 type resends struct {
 	h     *Host
 	mu    sync.Mutex
@@ -22,11 +22,11 @@ type resends struct {
 	rest  env.Instant // nothing is looked through again before it
 }
 
-// resendShare is which part of its time a Host looks through all that holds, at most:
-// clients can ask for it, by beginning new lives.
+// resendShare bounds the time that a Host spends on resends, to 1/resendShare:
+// clients can cause resends by beginning new lives.
 const resendShare = 10
 
-// want asks for a node.
+// want requests a resend to one node.
 func (r *resends) want(node string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -37,7 +37,7 @@ func (r *resends) want(node string) {
 	r.arm()
 }
 
-// wantAll asks for every node that is connected.
+// wantAll requests a resend to every connected node.
 func (r *resends) wantAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,7 +45,7 @@ func (r *resends) wantAll() {
 	r.arm()
 }
 
-// arm sets the clock. The lock is held.
+// arm starts the timer. The lock is held.
 func (r *resends) arm() {
 	if r.armed || r.h.ending.closed() {
 		return
@@ -60,7 +60,8 @@ func (r *resends) arm() {
 	}))
 }
 
-// take returns which nodes are due, or nil.
+// take returns a function that selects the nodes whose resend is due, or nil if
+// none is.
 func (r *resends) take() func(node string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,14 +74,15 @@ func (r *resends) take() func(node string) bool {
 	return func(node string) bool { return all || nodes[node] }
 }
 
-// took notes that looking through all that holds has taken so long until now.
+// took records that a resend ended now and took spent, and delays the next one
+// accordingly.
 func (r *resends) took(now env.Instant, spent time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rest = now.Add((resendShare - 1) * spent)
 }
 
-// later asks for everybody, now and then.
+// later schedules the periodic resend to every node.
 func (r *resends) later() {
 	every := r.h.opt.ResendEvery
 	if every < 0 {

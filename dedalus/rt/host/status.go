@@ -8,25 +8,27 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Counts count what an instance did since it was opened.
+// Counts are statistics of an instance since Open.
 type Counts struct {
 	Ticks uint64
-	// Delivered are messages that a tick took, Rejected those of them that were none.
+	// Delivered counts the messages that ticks took, DeliveredBytes their bytes, and
+	// Rejected the invalid ones among them.
 	Delivered, DeliveredBytes, Rejected uint64
-	// Sent are messages on their way to a process; Dropped there was no room for;
-	// Unclaimed are for a process that there is not, or too many for a client that has never
-	// come; TooLong are longer than wire.RowMax.
+	// Sent counts messages queued for a node. Dropped counts messages for which the queue
+	// had no room. Unclaimed counts messages for a node that does not exist, or too many
+	// for a client that has never connected. TooLong counts rows longer than wire.RowMax.
 	Sent, Dropped, Unclaimed, TooLong uint64
-	// Batches and BytesSent were given to connections, BytesReceived came as batches,
-	// Doubled are batches that had come before.
+	// Batches and BytesSent count what was written to connections. BytesReceived
+	// counts the bytes of batches received, and Doubled the duplicate batches.
 	Batches, BytesSent, BytesReceived, Doubled uint64
-	// Connected counts welcomes of other instances; TurnedAway connections for which
-	// there was no room, Refused those that got an error with the reason.
+	// Connected counts completed connections to other instances. TurnedAway counts
+	// connections rejected for lack of room, and Refused those ended with an error
+	// that states the reason.
 	Connected, TurnedAway, Refused uint64
-	// Resends counts how often all that holds was looked through.
+	// Resends counts how often the instance sent everything that holds again.
 	Resends uint64
-	// Changes are changes to what is durable, Commits syncs, Checkpoints states that
-	// were written anew.
+	// Changes counts changes of durable rows, Commits disk syncs, and Checkpoints
+	// checkpoints started.
 	Changes, Commits, Checkpoints uint64
 }
 
@@ -53,8 +55,7 @@ func (c *Counts) each(f func(name string, n *uint64)) {
 	f("checkpoints", &c.Checkpoints)
 }
 
-// Each calls f with each count and its name, in lower case with underscores, in one
-// order.
+// Each calls f with each count and its name, in snake case and in a fixed order.
 func (c Counts) Each(f func(name string, n uint64)) {
 	c.each(func(name string, n *uint64) { f(name, *n) })
 }
@@ -81,16 +82,16 @@ func (c *Counts) add(d *Counts) {
 	c.Checkpoints += d.Checkpoints
 }
 
-// tally is what an instance has counted. No other lock is taken while its lock is
-// held.
+// tally holds the counts of an instance and the last trouble. No other lock is
+// taken while its lock is held.
 type tally struct {
 	mu      sync.Mutex
 	counts  Counts
 	trouble string
 }
 
-// note notes why a connection of another node was ended, and refused one that was
-// refused.
+// note records why a connection to another node ended; refused also counts a
+// refused connection.
 func (t *tally) note(trouble string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,7 +105,7 @@ func (t *tally) refused(trouble string) {
 	t.counts.Refused++
 }
 
-// figures is all of it.
+// figures returns the counts and the last trouble.
 func (t *tally) figures() (Counts, string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,45 +118,48 @@ func (h *Host) count(c *Counts) {
 	h.tally.counts.add(c)
 }
 
-// PeerStatus states how it stands with another instance.
+// PeerStatus is the status of the connection to another instance.
 type PeerStatus struct {
 	Node      string
 	Addr      env.Addr
 	Connected bool
-	// Queued is how many bytes are kept for it, Flying how many of them were written
-	// and are not acknowledged.
+	// Queued is the number of bytes queued for the peer, and Flying how many of them
+	// are written but not acknowledged.
 	Queued, Flying int
-	// Trouble is why there was no connection last, "" if nothing was.
+	// Trouble is why the last connection failed, "" if none did.
 	Trouble string
 }
 
-// Status states how it stands with an instance.
+// Status is the status of an instance.
 type Status struct {
 	Program, Component string
 	Node               string
 	Hash               uint64
 	Addr               env.Addr
-	// Generation counts how often the log was opened; 0 without a log.
+	// Generation counts how often the log was opened. It is 0 without a log.
 	Generation uint64
-	// Inbox is how many bytes no tick has taken yet.
+	// Inbox is the number of bytes that no tick has taken yet.
 	Inbox int
-	// Inputs is how many bytes of clients no tick is over with, as frames.
+	// Inputs is the number of bytes, as frames, of client inputs that no tick
+	// has finished.
 	Inputs int
-	// InputsWait: some peer has too much to take.
+	// InputsWait is true while the queue for some peer is so long that inputs
+	// must wait.
 	InputsWait bool
 	Draining   bool
 	Failed     error
-	// Trouble is why a connection of others was ended last.
+	// Trouble is why an accepted connection ended last.
 	Trouble string
 	Conns   int
 	Clients int
-	// ClientsQueued is how many bytes are kept for clients.
+	// ClientsQueued is the number of bytes queued for clients.
 	ClientsQueued int
 	Peers         []PeerStatus
 	Counts        Counts
 }
 
-// Status reports how it stands. Its parts are not of one moment.
+// Status returns the status of the instance. It is not one consistent snapshot:
+// its parts may be from different moments.
 func (h *Host) Status() Status {
 	s := Status{Program: h.opt.Program.Name, Component: h.typ.Name, Node: h.opt.Who.Node, Hash: h.opt.Program.Hash,
 		Addr: h.Addr(), InputsWait: h.peers.crowded()}

@@ -12,38 +12,40 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// step is what belongs to the step that ticks, and to nothing else.
+// step holds the state that only the step uses, the task that ticks.
 type step struct {
 	out rt.Out
-	// work is what was taken of the inbox; at is how far it is done.
+	// work holds the boxes taken from the inbox; at is the index of the next
+	// batch to process in each.
 	work [2]box
 	at   [2]int
-	// taken is what arrived in this tick.
+	// taken lists the batches that arrived in this tick.
 	taken []arrival
-	// messages is how many those are.
+	// messages is the number of messages in taken.
 	messages int
 	fired    []int
 	self     []byte // messages to itself
 	touched  []*lane
 	record   record
 	begun    bool // the first tick is over
-	// skip is how often not to run ahead, misses how often it will be left out when it
-	// is of no use again.
+	// skip is for how many more ticks ahead does nothing. misses is the value of skip
+	// after the last useless attempt, and 0 after a useful one.
 	skip, misses int
 	pace         pace
 	counts       Counts
 }
 
-// tickWithin is how long a tick may take, but for its disk: timers that keep others from
-// taking a node for dead are of a few hundred milliseconds.
+// tickWithin bounds the time of a tick, without its disk writes. Failure detectors have
+// timeouts of a few hundred milliseconds, and a longer tick would delay the heartbeats.
 const tickWithin = 50 * time.Millisecond
 
-// tickMessagesMin is how many messages a tick takes at least, however long that takes.
+// tickMessagesMin is the lower limit of pace: a tick may always take this many
+// messages, however long that lasts.
 const tickMessagesMin = 64
 
-// pace finds how many messages a tick can take within tickWithin: on a machine that is
-// slow or busy, fewer than Options.TickMessages. A program that must say now and then
-// that it is there can do so between two ticks only.
+// pace measures how many messages a tick can take within tickWithin. On a slow or busy
+// machine these are fewer than Options.TickMessages. A program can send heartbeats
+// only between two ticks.
 type pace struct {
 	most  int
 	begun env.Instant // of the step
@@ -51,9 +53,9 @@ type pace struct {
 	goes  bool // the step before said that there is more to do
 }
 
-// next learns that a step begins, how many messages the one before took, and how many
-// one may take at most. The time of a step is until the next one begins, where that is
-// at once.
+// next begins a step. took is the number of messages that the previous tick took, and
+// most the upper limit for one tick. The previous step is measured only if this one
+// follows without a pause.
 func (p *pace) next(now env.Instant, took, most int) {
 	spent := now.Sub(p.begun) - p.disk
 	switch {
@@ -69,7 +71,8 @@ func (p *pace) next(now env.Instant, took, most int) {
 	p.begun, p.disk = now, 0
 }
 
-// turn is the step: one tick, if there is a reason for one.
+// turn runs one step: one tick, if there is a reason for one. It reports
+// whether another step must follow at once.
 func (h *Host) turn() (more bool) {
 	h.busy.Lock()
 	defer h.busy.Unlock()
@@ -104,7 +107,8 @@ func (h *Host) turn() (more bool) {
 	return h.settle() || h.comp.Pending() || h.disk != nil && h.disk.Waiting()
 }
 
-// tick is one tick with what has arrived, and maybe some in which nothing arrives.
+// tick runs one tick with the arrivals, and maybe more ticks without arrivals (see
+// ahead).
 func (h *Host) tick() error {
 	s := &h.step
 	s.out.Reset()
@@ -131,7 +135,8 @@ func (h *Host) tick() error {
 	return err
 }
 
-// once has the component tick. A tick that does not end is an error.
+// once runs one tick of the component. A tick that does not end returns an
+// *rt.EndlessError.
 func (h *Host) once() (err error) {
 	defer func() {
 		switch x := recover().(type) {
@@ -147,19 +152,19 @@ func (h *Host) once() (err error) {
 	return nil
 }
 
-// aheadMax is how many ticks a sync may serve besides the first, and probeMax how often
-// running ahead is left out at most when it was of no use.
+// aheadMax is how many ticks may share the sync of the first. probeMax is the maximum
+// number of ticks for which ahead is skipped after it was useless.
 const (
 	aheadMax = 64
 	probeMax = 63
 )
 
-// ahead goes on with ticks in which nothing arrives, before what the first one has
-// logged is on the disk: a program that logs in one tick after the other, as one that
-// applies a log slot by slot, need not wait for a sync in each. What these ticks send may
-// rest on what was logged before them; so it stays in the step's Out until it is
-// durable. To everybody else it is as if they came after the sync; in a crash, as if
-// they never were.
+// ahead runs ticks without arrivals before the changes of the first tick are on the disk.
+// A program that logs in one tick after another, for example one that applies a log slot
+// by slot, then needs one sync instead of one for each tick. The messages of these ticks
+// may depend on changes that are not durable yet, so they stay in the step's Out until
+// the commit. Other nodes see these ticks as if they ran after the sync. After a crash,
+// it is as if they never ran.
 func (h *Host) ahead() error {
 	s := &h.step
 	if s.skip > 0 {
@@ -193,7 +198,7 @@ func (h *Host) ahead() error {
 	return nil
 }
 
-// sendAgain sends some nodes all that holds.
+// sendAgain sends everything that holds to the selected nodes.
 func (h *Host) sendAgain(to func(node string) bool) {
 	s := &h.step
 	begun := h.opt.Env.Clock.Now()
@@ -205,8 +210,9 @@ func (h *Host) sendAgain(to func(node string) bool) {
 	h.resends.took(now, now.Sub(begun))
 }
 
-// take takes over what has come, and returns which nodes all that holds is to be sent
-// to again, nil for none; false when the instance has ended.
+// take takes the arrivals from the inbox and the timers that have fired. resend
+// selects the nodes to which everything that holds must be sent again; it is nil if
+// there are none. ok is false if the instance has ended.
 func (h *Host) take() (resend func(node string) bool, ok bool) {
 	s := &h.step
 	if h.ending.closed() {
@@ -230,13 +236,14 @@ func (h *Host) take() (resend func(node string) bool, ok bool) {
 	return h.resends.take(), true
 }
 
-// startTimer makes a timer run out after a time from least to least + spread.
+// startTimer starts a timer with a random timeout between least and least +
+// spread.
 func (h *Host) startTimer(i int, spread, least time.Duration) {
 	d := least + time.Duration(h.dice.number()%uint64(max(spread, 1)))
 	h.timers.start(h.opt.Env.Clock, i, d, h.waker.Wake)
 }
 
-// deliver gives the component what arrives in this tick.
+// deliver passes the messages and timers of this tick to the component.
 func (h *Host) deliver() {
 	s := &h.step
 	s.taken = s.taken[:0]
@@ -297,7 +304,7 @@ func (h *Host) deliverOne(src *source, relation int, row []byte) error {
 	return nil
 }
 
-// reject ends the connection to a node that has sent what is no message.
+// reject ends the connection to a node that has sent an invalid message.
 func (h *Host) reject(src *source, err error) {
 	if src == nil {
 		return
@@ -306,8 +313,8 @@ func (h *Host) reject(src *source, err error) {
 	h.inbox.refuse(src, err)
 }
 
-// settle adds up what the step has counted, and says whether there is something for
-// the next tick: what a limit has left, or what came since.
+// settle adds the step's counts to the tally, and reports whether there is input
+// for the next tick: batches that a limit has left over, or new ones.
 func (h *Host) settle() (more bool) {
 	s := &h.step
 	h.count(&s.counts)

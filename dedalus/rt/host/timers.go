@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// timers are those of the program: which have run out, and which are to. No other lock
-// is taken while their lock is held.
+// timers holds the timers of the program: those that have fired and those that are
+// running. No other lock is taken while its lock is held.
 type timers struct {
 	mu      sync.Mutex
 	fired   []bool
@@ -18,10 +18,11 @@ type timers struct {
 	stopped bool
 }
 
-// timerMin is the shortest time of a timer: a shorter one would be a loop.
+// timerMin is the shortest timeout. A shorter one would make the host tick in a
+// busy loop.
 const timerMin = 100 * time.Microsecond
 
-// start makes a timer run out after d; then it calls wake.
+// start starts timer i, which fires after d and then calls wake.
 func (t *timers) start(clock env.Clock, i int, d time.Duration, wake func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -36,7 +37,7 @@ func (t *timers) start(clock env.Clock, i int, d time.Duration, wake func()) {
 	}))
 }
 
-// take appends to dst the timers that have run out since the last call.
+// take appends to dst the timers that have fired since the last call.
 func (t *timers) take(dst []int) []int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -49,7 +50,7 @@ func (t *timers) take(dst []int) []int {
 	return dst
 }
 
-// stop stops all timers for ever.
+// stop stops all timers permanently.
 func (t *timers) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,12 +8,12 @@ import (
 	"github.com/ashlar-dev/ashlar/link"
 )
 
-// seqLen is the length of the number of a batch.
+// seqLen is the length of a batch number in bytes.
 const seqLen = 8
 
-// Batch looks at a whole batch frame and answers its number and its messages, to be
-// taken one after the other by Next, which cannot fail then. The number is never 0, and
-// there are at most MessagesMax.
+// Batch checks a whole batch frame and returns its number and its messages.
+// Messages.Next cannot fail on them afterwards. The number is never 0, and there are at
+// most MessagesMax messages.
 func Batch(p []byte) (seq uint64, messages Messages, err error) {
 	if len(p) < seqLen {
 		return 0, nil, link.Malformed("batch", "%d bytes", len(p))
@@ -34,22 +34,22 @@ func Batch(p []byte) (seq uint64, messages Messages, err error) {
 	return seq, Messages(p[seqLen:]), nil
 }
 
-// BatchBytes is how long a batch is as a frame, of the length of its payload: what
-// counts against a window.
+// BatchBytes returns the length of a batch's frame, given the length of its
+// payload. This length counts against a window.
 func BatchBytes(payload int) int { return payload + link.Overhead }
 
-// Messages are the messages of a batch, as they stand in its frame.
+// Messages are the encoded messages of a batch.
 type Messages []byte
 
-// Next returns the first message and takes it off; ok is false when there is none.
-// The row is a part of the Messages' memory.
+// Next removes and returns the first message; ok is false when there is none. The
+// row shares the memory of the Messages.
 func (m *Messages) Next() (relation int, row []byte, ok bool) {
 	relation, row, rest, ok := cut(*m)
 	*m = rest
 	return relation, row, ok
 }
 
-// cut takes the first message off b.
+// cut splits off the first message of b.
 func cut(b []byte) (relation int, row, rest []byte, ok bool) {
 	r, n := binary.Uvarint(b)
 	if n <= 0 || r >= RelationMax {
@@ -63,20 +63,20 @@ func cut(b []byte) (relation int, row, rest []byte, ok bool) {
 	return int(r), row, rest, true
 }
 
-// AppendMessage appends a message, as Messages holds it.
+// AppendMessage appends an encoded message.
 func AppendMessage(b []byte, relation int, row []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(relation))
 	b = binary.AppendUvarint(b, uint64(len(row)))
 	return append(b, row...)
 }
 
-// AppendAck appends a frame that says that the batches up to a number are done with.
+// AppendAck appends a frame that acknowledges the batches up to number seq.
 func AppendAck(b []byte, seq uint64) []byte {
 	start := len(b)
 	return link.Seal(binary.LittleEndian.AppendUint64(link.Begin(b, TypeAck), seq), start)
 }
 
-// DecodeAck reads the number of an ack.
+// DecodeAck decodes the batch number of an acknowledgement.
 func DecodeAck(p []byte) (seq uint64, err error) {
 	if len(p) != seqLen {
 		return 0, link.Malformed("ack", "%d bytes", len(p))

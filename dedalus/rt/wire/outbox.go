@@ -8,27 +8,27 @@ import (
 	"github.com/ashlar-dev/ashlar/link"
 )
 
-// batchTarget is how long a batch becomes before the next one begins, in bytes: long
-// enough that its head is nothing, short enough for caches and windows.
+// batchTarget is the length in bytes at which a batch is sealed: long enough that
+// the header is negligible, short enough for caches and windows.
 const batchTarget = 64 << 10
 
-// keepMax is how much memory an Outbox keeps of each batch for reuse.
+// keepMax is the largest buffer that an Outbox keeps for reuse, in bytes.
 const keepMax = 256 << 10
 
-// sparesMax is how many buffers of frames an Outbox keeps for the next ones.
+// sparesMax is the maximum number of buffers that an Outbox keeps for reuse.
 const sparesMax = 4
 
-// Outbox is what one node sends to one other: messages are gathered into batches,
-// which are numbered, written, and kept until the other side has acknowledged them.
+// Outbox holds the messages from one node to one other. It gathers them into
+// numbered batches, and keeps each batch until the other side has acknowledged it.
 //
-// Over a connection: Resume, then Add, Seal, Next and Ack as it comes. Without one,
-// Add and Seal go on, up to the limit.
+// With a connection, call Resume first, then Add, Seal, Next and Ack as needed.
+// Without one, Add and Seal still work, up to the limit.
 //
-// The zero Outbox is empty and takes nothing; set Max. It is for one goroutine at a
-// time.
+// The zero Outbox is empty and accepts one message at a time; set Max. Only one
+// goroutine may use an Outbox at a time.
 type Outbox struct {
-	// Max is how many bytes it holds at most; but a message finds room where there
-	// is no other.
+	// Max is the maximum number of bytes in the Outbox. An empty Outbox accepts
+	// any message.
 	Max int
 
 	frames []batch // sealed and not acknowledged, in order
@@ -45,8 +45,8 @@ type batch struct {
 	bytes []byte
 }
 
-// Add adds a message, whose row is at most RowMax bytes long and is copied. It
-// answers false, and adds nothing, when there is no room.
+// Add copies the row, of at most RowMax bytes, and adds the message. It returns
+// false and adds nothing if there is no room.
 func (o *Outbox) Add(relation int, row []byte) bool {
 	n := len(row) + 2*binary.MaxVarintLen32
 	if o.bytes > 0 && o.bytes+n > o.Max {
@@ -69,7 +69,7 @@ func (o *Outbox) Add(relation int, row []byte) bool {
 	return true
 }
 
-// Seal ends the batch that is gathered, so that Next gives it.
+// Seal ends the open batch, so that Next can return it.
 func (o *Outbox) Seal() {
 	if len(o.open) == 0 {
 		return
@@ -82,9 +82,10 @@ func (o *Outbox) Seal() {
 	o.frames = append(o.frames, batch{o.seq, f})
 }
 
-// Next returns the next batch that is to be written, nil when there is none or when
-// it would exceed the window of the other side, unless that has nothing. Sent says
-// that it was taken by the connection. The bytes are the Outbox's.
+// Next returns the next batch to write. It returns nil if there is none, or if the
+// batch would exceed the window of the other side and other batches are
+// unacknowledged. The caller must call Sent once the connection has accepted the
+// batch. The Outbox owns the bytes.
 func (o *Outbox) Next(window int) []byte {
 	if o.next == len(o.frames) {
 		return nil
@@ -96,14 +97,14 @@ func (o *Outbox) Next(window int) []byte {
 	return b
 }
 
-// Sent says that what Next has answered is on its way.
+// Sent records that the batch that Next returned has been written.
 func (o *Outbox) Sent() {
 	o.flying += len(o.frames[o.next].bytes)
 	o.next++
 }
 
-// Ack says that the batches up to a number are done with. An error says that they
-// were not sent.
+// Ack removes the batches up to number seq. It returns an error if they were not
+// all sent.
 func (o *Outbox) Ack(seq uint64) error {
 	sent := o.seq
 	if o.next < len(o.frames) {
@@ -128,9 +129,10 @@ func (o *Outbox) Ack(seq uint64) error {
 	return nil
 }
 
-// Resume begins a connection to a peer that has the batches up to number last,
-// and has not acknowledged all of them: the others are written again. It
-// returns an error if there is no such batch.
+// Resume prepares for a new connection to a peer that has received the batches
+// up to number last, even if it has not acknowledged all of them. Next returns
+// the later ones again. Resume returns an error if there is no batch with this
+// number.
 func (o *Outbox) Resume(last uint64) error {
 	if last > o.seq {
 		return link.Malformed("welcome", "it has batch %d, and the last one is %d", last, o.seq)
@@ -142,8 +144,8 @@ func (o *Outbox) Resume(last uint64) error {
 	return nil
 }
 
-// Bytes is how many bytes it holds.
+// Bytes returns the number of bytes in the Outbox.
 func (o *Outbox) Bytes() int { return o.bytes }
 
-// Flying is how many bytes of them were written and are not acknowledged.
+// Flying returns how many of these bytes are written and not acknowledged.
 func (o *Outbox) Flying() int { return o.flying }

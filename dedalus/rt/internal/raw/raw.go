@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package raw is what attackers in tests say to compiled programs, and how they
-// read what those answer: frames, handshakes and proofs, written from
-// docs/format/link.md and docs/format/dedalus.md alone. It shares no code with
-// the packages that it is used against.
+// Package raw builds and parses the frames, handshakes and proofs of attackers
+// in tests of compiled programs. It is written from docs/format/link.md and
+// docs/format/dedalus.md alone and shares no code with the packages under
+// attack.
 //
-// In: what a frame is to say, right or wrong. Out: its bytes; the frames in a
-// stream.
+// In: the fields of a frame, valid or not. Out: the bytes of the frame; the
+// frames in a stream.
 //
-// Promised: what is made from right values is right by the format's pages, as of
-// their version 1.
+// Promised: valid fields yield frames that are valid by version 1 of the format
+// pages.
 //
-// Refused: limits and state; an attacker has none.
+// Refused: limits and state; an attacker keeps to none.
 package raw
 
 import (
@@ -44,7 +44,7 @@ type Frame struct {
 	Payload []byte
 }
 
-// AppendFrame appends a frame that says anything.
+// AppendFrame appends a frame with any type and payload, valid or not.
 func AppendFrame(b []byte, t Type, payload []byte) []byte {
 	f := binary.LittleEndian.AppendUint32(nil, uint32(2+len(payload)+4))
 	f = append(append(f, 1, byte(t)), payload...)
@@ -52,15 +52,15 @@ func AppendFrame(b []byte, t Type, payload []byte) []byte {
 	return append(b, f...)
 }
 
-// Scanner finds the frames of a stream.
+// Scanner splits a stream into frames.
 type Scanner struct{ stream []byte }
 
-// Feed adds to the stream.
+// Feed appends bytes to the stream.
 func (s *Scanner) Feed(b []byte) { s.stream = append(s.stream, b...) }
 
 var errFrame = errors.New("that is no frame")
 
-// Next takes the next frame off, if it is whole.
+// Next removes and returns the next frame, if it is complete.
 func (s *Scanner) Next() (f Frame, ok bool, err error) {
 	if len(s.stream) < 6 {
 		return f, false, nil
@@ -80,10 +80,10 @@ func (s *Scanner) Next() (f Frame, ok bool, err error) {
 	return Frame{Type(whole[5]), append([]byte(nil), whole[6:n-4]...)}, true, nil
 }
 
-// Nonce is one side's.
+// Nonce is the nonce of one side of a handshake.
 type Nonce [16]byte
 
-// Proof is one side's.
+// Proof is the proof of one side of a handshake.
 type Proof [32]byte
 
 // The roles.
@@ -92,10 +92,10 @@ const (
 	Client   byte = 1
 )
 
-// Version is the version of the pages.
+// Version is the version of the format pages.
 const Version = 1
 
-// Hello is a hello with the body of the service.
+// Hello is a hello frame with the body of the service.
 type Hello struct {
 	Version     uint16
 	Keyed       bool
@@ -130,7 +130,7 @@ func helloPayload(h *Hello) []byte {
 // AppendHello appends a hello.
 func AppendHello(b []byte, h *Hello) []byte { return AppendFrame(b, TypeHello, helloPayload(h)) }
 
-// taker takes fields off a payload.
+// taker reads the fields of a payload in order.
 type taker struct {
 	b   []byte
 	bad bool
@@ -147,7 +147,7 @@ func (t *taker) take(n int) []byte {
 func (t *taker) u64() uint64  { return binary.LittleEndian.Uint64(t.take(8)) }
 func (t *taker) name() string { return string(t.take(int(t.take(1)[0]))) }
 
-// DecodeHello reads the payload of a hello.
+// DecodeHello decodes the payload of a hello.
 func DecodeHello(p []byte) (Hello, error) {
 	t := taker{b: p}
 	if string(t.take(8)) != "ASHLINK\n" {
@@ -166,7 +166,7 @@ func DecodeHello(p []byte) (Hello, error) {
 	return h, nil
 }
 
-// Welcome is a welcome with the body of the service.
+// Welcome is a welcome frame with the body of the service.
 type Welcome struct {
 	Life        uint64
 	Nonce       Nonce
@@ -191,7 +191,7 @@ func AppendWelcome(b []byte, w *Welcome) []byte {
 	return AppendFrame(b, TypeWelcome, welcomePayload(w))
 }
 
-// DecodeWelcome reads the payload of a welcome.
+// DecodeWelcome decodes the payload of a welcome.
 func DecodeWelcome(p []byte) (Welcome, error) {
 	t := taker{b: p}
 	w := Welcome{Life: t.u64()}
@@ -212,8 +212,8 @@ func AppendProof(b []byte, p Proof) []byte { return AppendFrame(b, TypeProof, p[
 // Same reports whether two proofs are equal.
 func (p Proof) Same(q Proof) bool { return p == q }
 
-// Prove makes the proof of the side that has dialled, or of the other one.
-// Without a key it is zeros.
+// Prove computes the proof of the dialling side or of the other one. Without a
+// key, the proof is all zeros.
 func Prove(key []byte, dialled bool, h *Hello, w *Welcome) (p Proof) {
 	if len(key) == 0 {
 		return p
@@ -233,7 +233,7 @@ func Prove(key []byte, dialled bool, h *Hello, w *Welcome) (p Proof) {
 	return p
 }
 
-// RefusalCode is why a connection ends.
+// RefusalCode states why a connection ends.
 type RefusalCode byte
 
 // The codes.
@@ -249,7 +249,7 @@ const (
 	RefusalOld     RefusalCode = 64
 )
 
-// Refusal is a refusal.
+// Refusal is a frame that ends a connection with a reason.
 type Refusal struct {
 	Code RefusalCode
 	Text string
@@ -260,7 +260,7 @@ func AppendRefusal(b []byte, r *Refusal) []byte {
 	return AppendFrame(b, TypeRefusal, append([]byte{byte(r.Code)}, r.Text...))
 }
 
-// DecodeRefusal reads the payload of a refusal.
+// DecodeRefusal decodes the payload of a refusal.
 func DecodeRefusal(p []byte) (Refusal, error) {
 	if len(p) < 1 {
 		return Refusal{}, errors.New("that is no refusal")
