@@ -24,14 +24,16 @@ import (
 // Config is a configuration. A list that the file does not mention is empty; a
 // Name that it does not mention has no Text.
 type Config struct {
-	// File is where it was read from, nil for a default.
+	// File is the file that the configuration was read from, or nil for a
+	// default configuration.
 	File *source.File
 
 	Constants []Constant
 	Overrides []Override
 
-	// Either Specification, or Init and Next, or none of them: then there is
-	// no behaviour to explore and only the assumptions are evaluated.
+	// Either Specification is set, or both Init and Next, or none. If none is
+	// set, there is no behaviour to explore and only the assumptions are
+	// evaluated.
 	Specification Name
 	Init, Next    Name
 
@@ -48,9 +50,9 @@ type Config struct {
 	// unless the file says CHECK_DEADLOCK FALSE.
 	Deadlock bool
 
-	// Possible names states of which at least one must be reachable
-	// (_POSSIBLE); Periodic is evaluated now and then during a run (_PERIODIC);
-	// Reward steers random simulation (_RL_REWARD).
+	// Possible lists state predicates, each of which some reachable state must
+	// satisfy (_POSSIBLE). Periodic is evaluated at intervals during a run
+	// (_PERIODIC). Reward guides random simulation (_RL_REWARD).
 	Possible []Name
 	Periodic Name
 	Reward   Name
@@ -65,10 +67,10 @@ type Name struct {
 // IsSet reports whether the file mentions the name.
 func (n Name) IsSet() bool { return n.Text != "" }
 
-// Constant is "Name = Value", which gives a constant (or, as TLC has it, any
-// definition without parameters) a value. With Args it is one row of a
-// constant operator's table, "F(1, 2) = 3". Module, where it is set, limits it
-// to the use of Name in that module: "N = [M] 3".
+// Constant is "Name = Value". It gives a value to a constant or, as in TLC, to
+// any definition without parameters. With Args it is one row of the table of a
+// constant operator: "F(1, 2) = 3". If Module is set, the value applies only
+// where that module uses Name: "N = [M] 3".
 type Constant struct {
 	Name   Name
 	Args   []Value
@@ -76,15 +78,16 @@ type Constant struct {
 	Value  Value
 }
 
-// Override is "Name <- Op" or, limited to the use of Name in a module,
-// "Name <- [Module] Op".
+// Override is "Name <- Op" or, for uses of Name in one module only, "Name <-
+// [Module] Op".
 type Override struct {
 	Name   Name
 	Module Name
 	Op     Name
 }
 
-// Give gives a name a number in the place of what the configuration says of it.
+// Give assigns a number to a name, replacing any assignment in the
+// configuration.
 func (c *Config) Give(name string, n int32) {
 	c.Constants = slices.DeleteFunc(slices.Clone(c.Constants), func(k Constant) bool { return k.Name.Text == name })
 	c.Overrides = slices.DeleteFunc(slices.Clone(c.Overrides), func(o Override) bool { return o.Name.Text == name })
@@ -105,8 +108,8 @@ const (
 	Record
 )
 
-// Value is a value as written. Equality and order are not its business: a set
-// holds its elements in the order and as often as they were written.
+// Value is a value as written. It has no equality or order of its own: a set
+// keeps its elements in written order, duplicates included.
 type Value struct {
 	Kind   Kind
 	Int    int32  // of an Int
@@ -123,9 +126,10 @@ type Field struct {
 	Value Value
 }
 
-// Default is the configuration of a specification that comes without one. The
-// caller says which definitions exist. It is SPECIFICATION Spec where there is
-// a Spec, else INIT Init NEXT Next where there are both, else no behaviour.
+// Default is the configuration of a specification that has no configuration
+// file. The caller says which definitions exist. The default is SPECIFICATION
+// Spec if there is a Spec, else INIT Init NEXT Next if there are both, else no
+// behaviour.
 func Default(defined func(name string) bool) *Config {
 	c := &Config{Deadlock: true}
 	switch {

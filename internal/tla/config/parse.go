@@ -10,12 +10,13 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// NestingMax bounds how deep the sets, tuples and records of a value may nest.
+// NestingMax limits the nesting depth of the sets, tuples and records in a
+// value.
 const NestingMax = 200
 
-// Parse reads a configuration. It reports everything that is wrong with the
-// file to diags and returns what it understood, never nil: after an error it
-// goes on with the next assignment or section.
+// Parse reads a configuration. It reports every error in the file to diags and
+// returns what it understood, never nil. After an error it continues with the
+// next assignment or section.
 func Parse(f *source.File, diags *source.List) *Config {
 	p := &parser{diags: diags, tokens: scan(f, diags), c: &Config{File: f, Deadlock: true}}
 	p.sections = p.sectionTable()
@@ -30,8 +31,8 @@ type parser struct {
 	at       int
 	c        *Config
 	sections map[string]section
-	// behaviour is where SPECIFICATION, INIT or NEXT stood last;
-	// behaviourLost says that one of them lacks its name.
+	// behaviour is the position of the last SPECIFICATION, INIT or NEXT.
+	// behaviourLost reports that one of them has no name.
 	behaviour     source.Span
 	behaviourLost bool
 	depth         int
@@ -40,7 +41,7 @@ type parser struct {
 // section reads the text after its keyword.
 type section func(keyword token)
 
-// sectionTable maps each keyword to what reads its section.
+// sectionTable maps each keyword to the method that reads its section.
 func (p *parser) sectionTable() map[string]section {
 	t := map[string]section{
 		"CHECK_DEADLOCK": p.deadlock,
@@ -74,7 +75,7 @@ func (p *parser) sectionTable() map[string]section {
 	return t
 }
 
-// keywords in the order in which a message lists them.
+// keywords is in the order in which messages list them.
 const keywords = "SPECIFICATION, INIT, NEXT, CONSTANTS, INVARIANTS, PROPERTIES, CONSTRAINTS, ACTION_CONSTRAINTS, " +
 	"SYMMETRY, VIEW, ALIAS, POSTCONDITION, CHECK_DEADLOCK, _POSSIBLE, _PERIODIC, _RL_REWARD"
 
@@ -96,7 +97,7 @@ func (p *parser) report(at source.Span, code source.Code, repair, format string,
 	p.diags.Add(source.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Repair: repair})
 }
 
-// describe is how a message names a token.
+// describe returns the text for a token in a message.
 func (t token) describe() string {
 	switch t.kind {
 	case tokenEnd:
@@ -128,8 +129,8 @@ func (p *parser) file() {
 	}
 }
 
-// unknownSection reports what stands where a keyword is expected and skips to
-// the next keyword.
+// unknownSection reports a token that is not a keyword although one is
+// expected, and skips to the next keyword.
 func (p *parser) unknownSection() {
 	t := p.peek()
 	if t.kind != tokenBad {
@@ -147,8 +148,8 @@ func (p *parser) unknownSection() {
 	}
 }
 
-// nearestKeyword finds the keyword that differs in at most two characters; of
-// several the first in the alphabet.
+// nearestKeyword finds the keyword that differs in at most two characters. If
+// there are several, it returns the first in alphabetical order.
 func nearestKeyword(word string, sections map[string]section) string {
 	best, distance := "", 3
 	for k := range sections {
@@ -161,7 +162,8 @@ func nearestKeyword(word string, sections map[string]section) string {
 }
 
 // editDistance counts the insertions, deletions and replacements between two
-// short words; words whose lengths differ by more than 2 count as far apart.
+// short words. If the lengths differ by more than 2, it returns 3 without
+// counting.
 func editDistance(a, b string) int {
 	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
 		return 3
@@ -220,7 +222,7 @@ func (p *parser) single(kw token, into *Name) {
 	p.skipJunk()
 }
 
-// example is a name that usually follows a keyword.
+// example is a name often used after a keyword, for messages.
 func example(keyword string) string {
 	switch keyword {
 	case "SPECIFICATION":
@@ -235,8 +237,8 @@ func example(keyword string) string {
 	return "Name"
 }
 
-// skipJunk reports and passes what follows a complete section and is no
-// section.
+// skipJunk reports and skips tokens after a complete section that do not start
+// another section.
 func (p *parser) skipJunk() {
 	if p.peek().kind != tokenEnd && !p.atSection() {
 		p.unknownSection()
@@ -316,8 +318,8 @@ func (p *parser) constants(token) {
 	}
 }
 
-// assignment reads "x = v", "F(v, w) = u", "x = [M] v", "x <- y" or
-// "x <- [M] y". It returns false when the caller must find a place to go on.
+// assignment reads "x = v", "F(v, w) = u", "x = [M] v", "x <- y" or "x <- [M]
+// y". If it returns false, the caller must resynchronize.
 func (p *parser) assignment() bool {
 	t := p.peek()
 	if t.is(",") {
@@ -385,8 +387,8 @@ func (p *parser) assignment() bool {
 
 const expressionRepair = "define it in the module, Def == ..., and write Name <- Def"
 
-// module reads the [M] before a value or a definition, if there is one. A
-// record, [f |-> v], is not one.
+// module reads the optional [M] before a value or a definition. A record, [f
+// |-> v], is not a module.
 func (p *parser) module() Name {
 	t := p.peekAt(1)
 	if !p.peek().is("[") || t.kind != tokenName || !p.peekAt(2).is("]") {
@@ -418,8 +420,8 @@ func (p *parser) addOverride(o Override) {
 	p.c.Overrides = append(p.c.Overrides, o)
 }
 
-// given finds an earlier assignment to the name. Rows of the table of a
-// constant operator do not exclude each other.
+// given finds an earlier assignment to the name. Different rows of the table of
+// a constant operator do not conflict.
 func (p *parser) given(name, module string, row bool) (Name, bool) {
 	for _, o := range p.c.Constants {
 		if o.Name.Text == name && o.Module.Text == module && !(row && o.Args != nil) {
@@ -434,7 +436,7 @@ func (p *parser) given(name, module string, row bool) (Name, bool) {
 	return Name{}, false
 }
 
-// checkBehaviour reports a behaviour given twice or by half.
+// checkBehaviour reports a behaviour that is given twice or incompletely.
 func (p *parser) checkBehaviour() {
 	c := p.c
 	switch {

@@ -42,7 +42,7 @@ func (p *parser) value() (Value, bool) {
 	return Value{}, false
 }
 
-// warnSet warns of a model value that has the name of a set.
+// warnSet warns of a model value that has the same name as a built-in set.
 func (p *parser) warnSet(t token) {
 	repair := ""
 	switch t.text {
@@ -66,7 +66,8 @@ func (p *parser) number() (Value, bool) {
 	return Value{Kind: Int, Int: int32(n), Span: t.span}, true
 }
 
-// enter guards the recursion of values; the caller leaves when it got true.
+// enter limits the recursion of values. If it returns true, the caller must
+// call leave.
 func (p *parser) enter(t token) bool {
 	if p.depth >= NestingMax {
 		p.report(t.span, NestingTooDeep, "", "values nest deeper than %d", NestingMax)
@@ -87,8 +88,8 @@ func (p *parser) nested(kind Kind, closing string) (Value, bool) {
 	return Value{Kind: kind, Elems: elems, Span: open.span.Join(p.tokens[p.at-1].span)}, ok
 }
 
-// values reads a list of values and the closing punctuation. The result is
-// not nil when it is empty and complete.
+// values reads a list of values and the closing punctuation. The result of an
+// empty but complete list is not nil.
 func (p *parser) values(open token, closing string) ([]Value, bool) {
 	out := []Value{}
 	if p.peek().is(closing) {
@@ -107,7 +108,8 @@ func (p *parser) values(open token, closing string) ([]Value, bool) {
 	}
 }
 
-// separator reads a comma, or the closing punctuation: then it is done.
+// separator reads a comma, or the closing punctuation; done reports which of
+// the two.
 func (p *parser) separator(open token, closing string) (done, ok bool) {
 	t := p.peek()
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// FileBytesMax is the largest configuration that is read. The largest real
-// ones have a few thousand bytes.
+// FileBytesMax is the size of the largest configuration that is read. The
+// largest real ones have a few thousand bytes.
 const FileBytesMax = 1 << 20
 
 type tokenKind uint8
@@ -32,17 +32,17 @@ type token struct {
 // is reports whether the token is the given punctuation.
 func (t token) is(punct string) bool { return t.kind == tokenPunct && t.text == punct }
 
-// puncts in the order in which they are tried: a longer one first.
+// puncts is in matching order: longer ones come first.
 var puncts = [...]string{"|->", "<<", ">>", "<-", "=", "{", "}", "(", ")", "[", "]", ","}
 
-// byteOrderMark is what some editors begin a file with.
+// byteOrderMark is written by some editors at the start of a file.
 const byteOrderMark = "\ufeff"
 
-// circled are the operators that have parentheses in their names.
+// circled are the operators with parentheses in their names.
 var circled = [...]string{"(+)", "(-)", "(.)", "(/)", `(\X)`}
 
-// operatorChars are what an operator's name may consist of, where one is
-// overridden: "+ <- Plus".
+// operatorChars are the characters of an operator's name in an override: "+ <-
+// Plus".
 const operatorChars = "+-*/^&|<>=#$%?@:.~!"
 
 type scanner struct {
@@ -53,7 +53,7 @@ type scanner struct {
 	out   []token
 }
 
-// scan cuts the file into tokens; the last is a tokenEnd.
+// scan splits the file into tokens; the last one is a tokenEnd.
 func scan(f *source.File, diags *source.List) []token {
 	s := &scanner{file: f, text: string(f.Text), diags: diags}
 	if len(s.text) > FileBytesMax {
@@ -80,7 +80,7 @@ func (s *scanner) emit(kind tokenKind, from int, text string) {
 	s.out = append(s.out, token{kind: kind, text: text, span: s.span(from, s.at)})
 }
 
-// skipBlank passes white space and comments.
+// skipBlank skips white space and comments.
 func (s *scanner) skipBlank() {
 	for s.at < len(s.text) {
 		rest := s.text[s.at:]
@@ -101,7 +101,7 @@ func (s *scanner) skipBlank() {
 	}
 }
 
-// skipComment passes a comment in (* and *), which nest.
+// skipComment skips a comment in (* and *). Such comments nest.
 func (s *scanner) skipComment() {
 	start, depth := s.at, 0
 	for s.at < len(s.text) {
@@ -126,7 +126,7 @@ func (s *scanner) skipComment() {
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// next scans one token at a place that is not blank.
+// next scans one token; the current character must not be blank.
 func (s *scanner) next() {
 	start := s.at
 	c := s.text[s.at]

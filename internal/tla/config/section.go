@@ -7,8 +7,8 @@ import (
 	"regexp"
 )
 
-// sectionHeader is the line that begins a configuration in the file of a
-// module, and sectionEnd the one that ends it.
+// sectionHeader matches the line that begins a configuration in the file of a
+// module, and sectionEnd the line that ends it.
 var (
 	sectionHeader = regexp.MustCompile(`(?m)^-{4,}[ \t]*CONFIG[ \t]+(\w+)[ \t]*-{4,}[ \t\r]*$`)
 	sectionEnd    = regexp.MustCompile(`(?m)^={4,}[ \t\r]*$`)
@@ -38,7 +38,7 @@ func Section(text []byte, module string) []byte {
 	return nil
 }
 
-// blank is as many bytes as text has, all spaces but the ends of lines.
+// blank returns as many bytes as text has, all spaces except the line ends.
 func blank(text []byte) []byte {
 	out := bytes.Repeat([]byte{' '}, len(text))
 	for i, c := range text {

@@ -19,20 +19,22 @@ package core
 
 import "github.com/ashlar-dev/ashlar/internal/source"
 
-// Spec is a root module with everything it can reach, flattened.
+// Spec is a root module with everything that it reaches, flattened.
 type Spec struct {
 	Name      string
 	Constants []*Constant
 	Variables []*Variable
-	// Shadows are the variables of instantiated modules that ENABLED binds where
-	// the instance puts an expression in their place: each stands primed for any
-	// next value. Their indices follow those of Variables. No state has them.
+	// Shadows are the variables of instantiated modules that ENABLED binds if
+	// the instance substitutes an expression for them. Their primed forms stand
+	// for any next value. Their indices follow those of Variables. States do not
+	// contain them.
 	Shadows []*Variable
-	// Defs holds every reachable definition; a definition follows those it
-	// uses, but for recursion.
+	// Defs holds every reachable definition. A definition comes after those
+	// that it uses, except in recursion.
 	Defs []*Def
-	// Names maps what may be written at the end of the root module ("Next",
-	// "M!Init", "Len") to its definition. Configurations resolve names here.
+	// Names maps each name visible at the end of the root module ("Next",
+	// "M!Init", "Len") to its definition. Names in configurations are resolved
+	// here.
 	Names   map[string]*Def
 	Assumes []Assume
 }
@@ -43,7 +45,8 @@ type Assume struct {
 	Body Expr
 }
 
-// Constant is a CONSTANT declaration; Arity > 0 for a constant operator.
+// Constant is a CONSTANT declaration; Arity is greater than 0 for a constant
+// operator.
 type Constant struct {
 	Name   string
 	Module string // the module that declares it
@@ -51,8 +54,8 @@ type Constant struct {
 	Span   source.Span
 }
 
-// Variable is a state variable. Index is its place in Spec.Variables, and so
-// in every state vector.
+// Variable is a state variable. Index is its index in Spec.Variables and in
+// every state vector.
 type Variable struct {
 	Name  string
 	Index int
@@ -62,7 +65,7 @@ type Variable struct {
 // Level states what an expression may depend on (TLA+2's levels).
 type Level uint8
 
-// The levels in their order.
+// The levels, from lowest to highest.
 const (
 	ConstantLevel Level = iota
 	StateLevel
@@ -70,14 +73,15 @@ const (
 	TemporalLevel
 )
 
-// Def is an operator definition: of a module, of a LET, or of a standard
-// module. A function definition f[x \in S] == e is a Def without parameters
-// whose Body is a Fn with Self set.
+// Def is an operator definition of a module, a LET or a standard module. A
+// function definition f[x \in S] == e is a Def without parameters whose Body is
+// a Fn with Self set.
 type Def struct {
 	Name   string // as written in its module: "Next", "+", "Append"
 	Module string // the module whose text defines it: "Naturals"
-	// Path is how the root module reaches a definition of a named instance:
-	// for A(x)!B!Op the steps A, with one parameter, and B.
+	// Path lists the instances through which the root module reaches a
+	// definition of a named instance. For A(x)!B!Op it has the steps A, with
+	// one parameter, and B.
 	Path   []Step
 	Params []*Local
 	// Body may be nil only for a native definition.
@@ -91,15 +95,15 @@ type Def struct {
 	Span      source.Span // of the name in its definition
 }
 
-// Step is an instance on a Path; the first of a Def's Params belong to the
-// steps, so many each, in their order.
+// Step is an instance on a Path. The first parameters of a Def belong to the
+// steps; each step has as many as its count, in order.
 type Step struct {
 	Name   string
 	Params int
 }
 
-// FullName is the name under which the root module reaches d, as in
-// Spec.Names: "A!B!Op".
+// FullName is the name by which the root module reaches d, as in Spec.Names:
+// "A!B!Op".
 func (d *Def) FullName() string {
 	name := ""
 	for _, s := range d.Path {
@@ -109,8 +113,8 @@ func (d *Def) FullName() string {
 }
 
 // Local is a name bound inside an expression: a quantifier's variable, an
-// operator's parameter, EXCEPT's @, a recursive function's own name, self.
-// Identity is by pointer.
+// operator's parameter, EXCEPT's @, a recursive function's own name, or self.
+// Two Locals are the same if their pointers are equal.
 type Local struct {
 	Name  string
 	Arity int // > 0 for an operator parameter
@@ -123,17 +127,17 @@ type Expr interface {
 	expr()
 }
 
-// At carries the place of a node; every node embeds it.
+// At holds the position of a node; every node embeds it.
 type At struct{ Place source.Span }
 
-// Span is the place of the node in the user's text.
+// Span is the position of the node in the user's text.
 func (a At) Span() source.Span { return a.Place }
 func (At) expr()               {}
 
 // The expressions.
 type (
-	// Int is a number literal. Literals that do not fit 32 bits are refused
-	// when they are evaluated, not here.
+	// Int is a number literal. A literal that does not fit in 32 bits fails
+	// only when it is evaluated.
 	Int struct {
 		At
 		Val int64
@@ -166,16 +170,16 @@ type (
 		Args  []Expr
 	}
 	// LocalRef is a bound name; with Args it applies an operator parameter.
-	// An operator parameter without Args stands for the operator itself, as
-	// an argument of a further call.
+	// Without Args, an operator parameter denotes the operator itself, as an
+	// argument of a further call.
 	LocalRef struct {
 		At
 		Local *Local
 		Args  []Expr
 	}
-	// Call applies a definition. Args match Def.Params; where the parameter
-	// has an arity, the argument is an OpRef, a Lambda, or a LocalRef or
-	// ConstRef that stands for an operator.
+	// Call applies a definition. Args match Def.Params. If the parameter has an
+	// arity, the argument is an OpRef, a Lambda, or a LocalRef or ConstRef that
+	// denotes an operator.
 	Call struct {
 		At
 		Def  *Def
@@ -215,7 +219,7 @@ type (
 		At
 		Cond, Then, Else Expr
 	}
-	// Case is CASE; Other is nil where there is no OTHER.
+	// Case is CASE; Other is nil if there is no OTHER.
 	Case struct {
 		At
 		Arms  []Arm
@@ -243,7 +247,7 @@ type (
 		Vars   []*Variable
 		Body   Expr
 	}
-	// Choose is CHOOSE; Bind.Set is nil where it is unbounded.
+	// Choose is CHOOSE; Bind.Set is nil if it is unbounded.
 	Choose struct {
 		At
 		Bind Bind
@@ -334,13 +338,13 @@ type (
 		At
 		Strong      bool
 		Sub, Action Expr
-		// Possible is <<Action>>_Sub as ENABLED means it, where an instance puts
-		// expressions in the place of variables: the next values of those are
-		// their own then (Spec.Shadows), and not those of the expressions. It is
-		// nil where there is no difference.
+		// Possible is <<Action>>_Sub as ENABLED means it if an instance
+		// substitutes expressions for variables: the next values of those
+		// variables are then their own (Spec.Shadows), not those of the
+		// expressions. Possible is nil if there is no difference.
 		Possible Expr
 	}
-	// Bad stands where lowering reported an error.
+	// Bad replaces an expression for which lowering reported an error.
 	Bad struct{ At }
 )
 
@@ -362,22 +366,22 @@ type Bind struct {
 	Set   Expr
 }
 
-// Update is one "!path = value" of an EXCEPT. At is what @ means in Value, nil
-// where Value does not use it.
+// Update is one "!path = value" of an EXCEPT. At is the Local for @ in Value,
+// or nil if Value does not use @.
 type Update struct {
 	Path  []Index
 	At    *Local
 	Value Expr
 }
 
-// Index is a step of an EXCEPT path: [X], or .Field where X is nil.
+// Index is a step of an EXCEPT path: [X], or .Field if X is nil.
 type Index struct {
 	X     Expr
 	Field string
 }
 
-// OpCode is an operator of the language itself, as against one that a
-// standard module defines.
+// OpCode identifies an operator of the language itself, as opposed to one that
+// a standard module defines.
 type OpCode uint8
 
 // The operators of the language. Arithmetic is not among them: "+" is a

@@ -21,31 +21,32 @@ import (
 // Order is an order of the parts of an expression.
 type Order uint8
 
-// The orders differ in {e : x \in S}, where e is written first and evaluated last.
+// The orders differ for {e : x \in S}, in which e is written first and evaluated
+// last.
 const (
 	TextOrder Order = iota
 	EvaluationOrder
 )
 
-// Part is an expression right inside another one.
+// Part is a direct subexpression.
 type Part struct {
 	Expr Expr
-	// Names are what the form binds in this part, and in no other.
+	// Names are the names that the form binds in this part only.
 	Names []*Local
 	// Sure reports that every evaluation of the form also evaluates this part,
-	// to a value. It is false for arguments: their evaluation is up to the
-	// operator.
+	// to a value. It is false for arguments, because the operator decides
+	// whether to evaluate them.
 	Sure bool
 }
 
-// Foreign is an expression that a back end puts into trees of its own. It has
+// Foreign is an expression that a back end inserts into its own trees. It has
 // no parts and the level of a constant.
 type Foreign interface {
 	Expr
 	Foreign()
 }
 
-// Children are the expressions right inside e, the bodies of a LET's
+// Children are the direct subexpressions of e, the bodies of a LET's
 // definitions included.
 func Children(e Expr, order Order) iter.Seq[Expr] {
 	return func(yield func(Expr) bool) {
@@ -53,7 +54,7 @@ func Children(e Expr, order Order) iter.Seq[Expr] {
 	}
 }
 
-// Parts are the Children of e with what the form says of each.
+// Parts are the Children of e with the properties that the form gives to each.
 func Parts(e Expr, order Order) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		form(e, order, func(p place) bool {
@@ -62,12 +63,12 @@ func Parts(e Expr, order Order) iter.Seq[Part] {
 	}
 }
 
-// place is where a part is in its node.
+// place is the location of a part in its node.
 type place struct {
 	at    *Expr
 	names []**Local
 	sure  bool
-	// shared are the bounds after this one that have the same set.
+	// shared are the later bounds with the same set.
 	shared []Bind
 }
 
@@ -79,16 +80,18 @@ func (p place) bound() []*Local {
 	return out
 }
 
-// visitor is called for the places of a node; false ends the visit.
+// visitor is called for the location of each part of a node; if it returns
+// false, the visit ends.
 type visitor func(place) bool
 
-// Whether a part is sure to be evaluated.
+// Whether a part is always evaluated.
 const (
 	sure  = true
 	maybe = false
 )
 
-// form is the table: it visits the parts of e, and says whether it went through.
+// form is the table. It visits the parts of e and returns false if the visitor
+// ended the visit.
 func form(e Expr, order Order, v visitor) bool {
 	switch e := e.(type) {
 	case *Int, *Decimal, *Str, *Bool, *VarRef, *OpRef, *Bad, Foreign:
@@ -189,7 +192,8 @@ func (v visitor) list(xs []Expr, sure bool) bool {
 	return true
 }
 
-// junction visits conjuncts or disjuncts: what comes after the first depends on it.
+// junction visits conjuncts or disjuncts. Whether those after the first are
+// evaluated depends on the first.
 func (v visitor) junction(xs []Expr) bool {
 	return len(xs) == 0 || v.part(&xs[0], sure) && v.list(xs[1:], maybe)
 }
@@ -204,8 +208,8 @@ func (v visitor) operands(e *Op) bool {
 	return v.list(e.Args, sure)
 }
 
-// sets visits the sets of bounds: where the first is empty, the others need
-// not be looked at.
+// sets visits the sets of bounds. If the first set is empty, the others may not
+// be evaluated.
 func (v visitor) sets(binds []Bind) bool {
 	for i := 0; i < len(binds); {
 		b, next := &binds[i], i+1
@@ -264,8 +268,8 @@ func bound(binds []Bind) []**Local {
 	return out
 }
 
-// separate returns a copy of the node e whose places are its own: what is put
-// there does not change e.
+// separate returns a copy of the node e with its own part locations: writing to
+// them does not change e.
 func separate(e Expr) Expr {
 	node := reflect.New(reflect.TypeOf(e).Elem())
 	node.Elem().Set(reflect.ValueOf(e).Elem())

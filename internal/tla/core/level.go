@@ -2,8 +2,8 @@
 
 package core
 
-// LevelOf is the level of e: the highest of its parts, where a definition has
-// the level that its Def says and a bound name is a constant.
+// LevelOf is the level of e: the highest level of its parts. A definition has
+// the level in its Def, and a bound name is a constant.
 func LevelOf(e Expr) Level {
 	level, most := OwnLevel(e)
 	switch e := e.(type) {
@@ -12,7 +12,7 @@ func LevelOf(e Expr) Level {
 	case *OpRef:
 		level = max(level, e.Def.Level)
 	case *Let:
-		// The definitions count where they are called.
+		// The definitions count only where they are called.
 		return max(level, LevelOf(e.Body))
 	}
 	for x := range Children(e, EvaluationOrder) {
@@ -24,8 +24,8 @@ func LevelOf(e Expr) Level {
 	return level
 }
 
-// OwnLevel is the rule of the form of e: the level that it has whatever its
-// parts are, and the most that they make of it.
+// OwnLevel returns what the form of e itself contributes: the minimum level of
+// e, and the maximum that its parts can give it.
 func OwnLevel(e Expr) (least, most Level) {
 	switch e := e.(type) {
 	case *VarRef:

@@ -2,16 +2,16 @@
 
 package core
 
-// binding is how strongly an operator holds its operands: a range of
-// precedences from Table 6 of "Specifying Systems", and whether a chain of it
-// reads from the left.
+// binding is how tightly an operator binds its operands: a range of precedences
+// from Table 6 of "Specifying Systems", and whether the operator is
+// left-associative.
 type binding struct {
 	low, high int
 	left      bool
 }
 
-// The bindings of what is no operator: what reaches as far to the right as it
-// can, and what is closed.
+// The bindings of expressions without an operator: those that extend as far to
+// the right as possible, and those that are closed.
 const (
 	openLow    = 0
 	closedHigh = 18
@@ -50,9 +50,9 @@ var (
 	}
 )
 
-// Precedence returns the range of precedences with which the printer writes an
-// operator of the given number of operands, so that a test can hold it against
-// the parser's. Postfix says after its operand.
+// Precedence returns the range of precedences that the printer uses for an
+// operator with the given number of operands, so that a test can compare it
+// with the parser's. postfix selects the postfix operator.
 func Precedence(name string, operands int, postfix bool) (low, high int, left, ok bool) {
 	m := infixBindings
 	switch {
@@ -65,8 +65,8 @@ func Precedence(name string, operands int, postfix bool) (low, high int, left, o
 	return b.low, b.high, b.left, ok
 }
 
-// fixity states how an operator with the given name and number of parameters is
-// written; nonfix is Op(a, b).
+// fixity returns how to write an operator with the given name and number of
+// parameters; nonfix is Op(a, b).
 type fixity uint8
 
 const (

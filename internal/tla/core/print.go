@@ -15,11 +15,11 @@ import (
 // precedences of TLA+ ask for them. A name that would be bound twice gets a
 // number, so that the text means what the tree means.
 
-// WidthMax is the length of line that the printer tries to keep.
+// WidthMax is the line length that the printer tries to keep.
 const WidthMax = 100
 
-// Format writes e as TLA+ whose first character stands in the given column,
-// counted from 0. Lines after the first are indented to match.
+// Format writes e as TLA+. Its first character is in the given column, counted
+// from 0, and later lines are indented to match.
 func Format(e Expr, column int) string {
 	p := newPrinter(column)
 	p.mention(e)
@@ -28,8 +28,8 @@ func Format(e Expr, column int) string {
 }
 
 // FormatParenthesized is Format with parentheses around every operand and the
-// same breaks of lines, for a reader in doubt: it means the same whatever the
-// precedences are.
+// same line breaks. Its output has the same meaning whatever the precedences
+// are.
 func FormatParenthesized(e Expr, column int) string {
 	q := newPrinter(column)
 	q.mention(e)
@@ -41,8 +41,8 @@ func FormatParenthesized(e Expr, column int) string {
 	return string(p.out)
 }
 
-// FormatDef writes the definition d as TLA+, in column 0, with a RECURSIVE
-// before it where that is needed. A definition without a body gives "".
+// FormatDef writes the definition d as TLA+, in column 0, preceded by RECURSIVE
+// if needed. For a definition without a body it returns "".
 func FormatDef(d *Def) string {
 	if d.Body == nil {
 		return ""
@@ -57,13 +57,13 @@ func FormatDef(d *Def) string {
 type printer struct {
 	out []byte
 	col int
-	// flat reports that everything must go on one line, of at most limit columns;
-	// over that it did not.
+	// flat reports that the text must go on one line of at most limit columns;
+	// over reports that it did not fit.
 	flat  bool
 	limit int
 	over  bool
-	// all asks for parentheses around every operand; tried are the answers of
-	// fits so far, and replay those to give instead of trying.
+	// all asks for parentheses around every operand. tried records the answers
+	// of fits so far. replay has answers to reuse instead of trying.
 	all    bool
 	tried  []bool
 	replay []bool
@@ -77,8 +77,8 @@ func newPrinter(column int) *printer {
 	return &printer{col: column, names: map[*Local]string{}, taken: map[string]int{}, defs: map[*Def]string{}}
 }
 
-// mention notes the names in e that are not bound in it, so that no bound name
-// gets one of them.
+// mention records the free names of e, so that no bound name is given one of
+// them.
 func (p *printer) mention(e Expr) {
 	Walk(e, func(x Expr) bool {
 		switch x := x.(type) {
@@ -109,7 +109,7 @@ func (p *printer) newline(column int) {
 	p.col = column
 }
 
-// fits tries whether f stays on the line.
+// fits reports whether the output of f fits on the line.
 func (p *printer) fits(f func()) bool {
 	if p.flat {
 		return true
@@ -128,7 +128,7 @@ func (p *printer) fits(f func()) bool {
 	return ok
 }
 
-// bind gives names to locals for the time of f.
+// bind gives names to locals for the duration of f.
 func (p *printer) bind(list []*Local, f func()) {
 	type old struct {
 		name string
@@ -162,7 +162,7 @@ func (p *printer) local(l *Local) string {
 	return l.Name
 }
 
-// defName is how the name of a definition is written where it is defined.
+// defName is the name of a definition as its definition writes it.
 func (p *printer) defName(d *Def) string {
 	if n, ok := p.defs[d]; ok {
 		return n
@@ -170,7 +170,7 @@ func (p *printer) defName(d *Def) string {
 	return d.Name
 }
 
-// own gives a definition of an instance a plain name where it is written out.
+// own gives a definition of an instance a plain name for its definition.
 func (p *printer) own(d *Def) {
 	if len(d.Path) > 0 {
 		p.defs[d] = mangled(d.FullName())
@@ -193,7 +193,7 @@ func mangled(name string) string {
 	return b.String()
 }
 
-// def writes a definition at the present column.
+// def writes a definition at the current column.
 func (p *printer) def(d *Def) {
 	column := p.col
 	name := p.defName(d)
@@ -268,8 +268,8 @@ func (p *printer) head(name string, params []*Local) {
 	}
 }
 
-// body writes what follows == or a colon: on the same line when it fits or
-// starts with something that breaks well there, else on the next.
+// body writes the text after == or a colon. It writes it on the same line if it
+// fits or starts with something that breaks well there, else on the next line.
 func (p *printer) body(e Expr, column int) {
 	if p.flat || p.fits(func() { p.emit(" "); p.expr(e) }) || p.col < column+8 {
 		p.emit(" ")

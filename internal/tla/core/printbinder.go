@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// junction writes a conjunction or a disjunction, as a list with bullets when
-// it does not fit the line.
+// junction writes a conjunction or a disjunction. If it does not fit on the
+// line, it becomes a bulleted list.
 func (p *printer) junction(op string, list []Expr) {
 	line := func() {
 		b := infixBindings[op]
@@ -34,8 +34,8 @@ func (p *printer) junction(op string, list []Expr) {
 	}
 }
 
-// bindTexts writes "x, y \in S, <<a, b>> \in T". The names must be bound
-// already; a set cannot mention them, so that writing it then does no harm.
+// bindTexts writes "x, y \in S, <<a, b>> \in T". The names must already be
+// bound. Sets cannot mention them, so it is safe to write the sets then.
 func (p *printer) bindTexts(binds []Bind) {
 	for i, b := range binds {
 		if i > 0 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// bindingOf says how strongly the text of e holds together.
+// bindingOf returns how tightly the text of e binds.
 func (p *printer) bindingOf(e Expr) binding {
 	closed := binding{low: closedHigh, high: closedHigh}
 	open := binding{low: openLow, high: openLow}
@@ -50,8 +50,9 @@ func (p *printer) bindingOf(e Expr) binding {
 	return closed
 }
 
-// operand writes e as an operand of an operator with the given binding. A list
-// with bullets has parentheses, since what follows would belong to its end.
+// operand writes e as an operand of an operator with the given binding. A
+// bulleted list gets parentheses, because the following text would otherwise
+// belong to its last item.
 func (p *printer) operand(e Expr, of binding, chain bool) {
 	bare := chain || p.bindingOf(e).low > of.high
 	switch e.(type) {
@@ -71,8 +72,8 @@ func (p *printer) parens(e Expr) {
 	p.emit(")")
 }
 
-// list writes elements with commas between them, on lines of their own when
-// they do not fit one.
+// list writes elements separated by commas. If they do not fit on one line,
+// each gets its own line.
 func (p *printer) list(n int, item func(i int)) {
 	column := p.col
 	all := func() {
@@ -198,7 +199,7 @@ func quote(s string) string {
 	return `"` + r.Replace(s) + `"`
 }
 
-// subscript writes what stands after _.
+// subscript writes the text after _.
 func (p *printer) subscript(e Expr) {
 	switch e := e.(type) {
 	case *VarRef, *Tuple:
@@ -213,7 +214,7 @@ func (p *printer) subscript(e Expr) {
 	p.parens(e)
 }
 
-// applied writes the application of a name to arguments in its fixity.
+// applied writes the application of a name to arguments as its fixity requires.
 func (p *printer) applied(name string, args []Expr) {
 	fix, b := fixityOf(name, len(args))
 	switch fix {
@@ -246,13 +247,13 @@ func (p *printer) prefixed(name string, x Expr, b binding) {
 		written = name + " "
 	}
 	p.emit(written)
-	// A prefix operator before another needs no parentheses, but - before -
-	// would read as one.
+	// A prefix operator before another one needs no parentheses, except that -
+	// before - would read as one operator.
 	inner, isOp := x.(*Op)
 	p.operand(x, b, isOp && len(inner.Args) == 1 && inner.Op != OpPrime && name != "-.")
 }
 
-// infixName is the infix operator that the text of e applies last, or "".
+// infixName is the infix operator at the root of the text of e, or "".
 func (p *printer) infixName(e Expr) string {
 	switch e := e.(type) {
 	case *Call:

@@ -5,23 +5,23 @@ package core
 import "github.com/ashlar-dev/ashlar/internal/invariant"
 
 // Rewrite returns e with parts replaced. It calls replace for every node from
-// the outside in; where replace returns an expression, that stands in the
-// node's place and is not looked at again; where it returns nil, the parts of
-// the node are rewritten. What does not change is shared with e. Definitions
-// of a LET in e that change become new ones, and the calls of them follow.
+// the outside in. If replace returns an expression, that expression takes the
+// node's place and is not visited. If replace returns nil, Rewrite rewrites the
+// parts of the node. Unchanged parts are shared with e. A definition of a LET
+// in e that changes becomes a new definition, and calls refer to the new one.
 func Rewrite(e Expr, replace func(Expr) Expr) Expr {
 	return Transform(e, func(x Expr, _ func(Expr) Expr) Expr { return replace(x) })
 }
 
-// Transform is Rewrite with a replace that keeps parts of the node in what it
-// returns: it passes those to again, so that they are rewritten too.
+// Transform is Rewrite for a replace function that keeps parts of the node in
+// its result. It must pass those parts to again, which rewrites them too.
 func Transform(e Expr, replace func(x Expr, again func(Expr) Expr) Expr) Expr {
 	r := &rewriter{replace: replace}
 	return r.expr(e)
 }
 
-// Rename gives every name bound in e a fresh Local, and every definition of a
-// LET in e a fresh Def, so that the result can stand inside a copy of itself.
+// Rename gives every name bound in e a fresh Local and every definition of a
+// LET in e a fresh Def, so that the result can be placed inside a copy of e.
 func Rename(e Expr) Expr {
 	r := &rewriter{replace: keep, locals: map[*Local]*Local{}}
 	return r.expr(e)
@@ -29,8 +29,8 @@ func Rename(e Expr) Expr {
 
 // Substitute returns e with names replaced by expressions. An operator
 // parameter is replaced by an OpRef, a Lambda, or a LocalRef or ConstRef that
-// stands for an operator; its applications become calls, and a Lambda is
-// applied on the spot.
+// denotes an operator. Applications of the parameter become calls; a Lambda is
+// applied at once.
 func Substitute(e Expr, values map[*Local]Expr) Expr {
 	if len(values) == 0 {
 		return e
@@ -57,7 +57,7 @@ func Substitute(e Expr, values map[*Local]Expr) Expr {
 
 func keep(Expr, func(Expr) Expr) Expr { return nil }
 
-// ApplyOperator applies op, an expression that stands for an operator, to arguments.
+// ApplyOperator applies op, an expression that denotes an operator, to arguments.
 func ApplyOperator(op Expr, args []Expr, at At) Expr {
 	switch op := op.(type) {
 	case *OpRef:
@@ -82,16 +82,17 @@ func ApplyOperator(op Expr, args []Expr, at At) Expr {
 
 type rewriter struct {
 	replace func(Expr, func(Expr) Expr) Expr
-	// locals, when not nil, asks for fresh names.
+	// locals, if not nil, asks for fresh names.
 	locals map[*Local]*Local
 	defs   map[*Def]*Def
-	// changes counts replacements, and led what was led to copies of
-	// definitions, so that a LET knows whether it has any.
+	// changes counts replacements, and led counts references redirected to
+	// copies of definitions. From the two a LET knows whether anything in it
+	// changed.
 	changes int
 	led     map[*Def]int
 }
 
-// lead is the copy of a LET's definition, if d is one.
+// lead returns the copy of the LET definition d, if there is one.
 func (r *rewriter) lead(d *Def) (*Def, bool) {
 	to, ok := r.defs[d]
 	if ok {
@@ -100,7 +101,8 @@ func (r *rewriter) lead(d *Def) (*Def, bool) {
 	return to, ok
 }
 
-// ledElsewhere counts what was led to copies of definitions other than these.
+// ledElsewhere counts the references redirected to copies of definitions other
+// than these.
 func (r *rewriter) ledElsewhere(defs []*Def) int {
 	n := 0
 	for _, k := range r.led {
@@ -144,7 +146,8 @@ func (r *rewriter) expr(e Expr) Expr {
 	return r.reference(r.parts(e))
 }
 
-// reference leads a node that refers to a copied name or definition to the copy.
+// reference redirects a node that refers to a copied name or definition to the
+// copy.
 func (r *rewriter) reference(e Expr) Expr {
 	switch e := e.(type) {
 	case *LocalRef:
@@ -163,9 +166,10 @@ func (r *rewriter) reference(e Expr) Expr {
 	return e
 }
 
-// parts rewrites what is in e, and returns e itself when nothing changed. What
-// is in its parts is evaluated, and renamed, before the names that e binds in
-// them are: a set does not see the name that stands for its elements.
+// parts rewrites the parts of e and returns e itself if nothing changed. It
+// visits them in evaluation order and renames the names that e binds only
+// before the parts that see them: a set does not see the name that ranges over
+// its elements.
 func (r *rewriter) parts(e Expr) Expr {
 	type change struct {
 		part  int
@@ -207,8 +211,8 @@ func (r *rewriter) parts(e Expr) Expr {
 	return e
 }
 
-// let copies the definitions, rewrites them with calls led to the copies, and
-// keeps the result only when something else changed than that.
+// let copies the definitions, rewrites them with calls redirected to the
+// copies, and keeps the result only if something else changed too.
 func (r *rewriter) let(e *Let) Expr {
 	if r.defs == nil {
 		r.defs, r.led = map[*Def]*Def{}, map[*Def]int{}

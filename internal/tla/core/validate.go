@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// problemsMax is how many problems Validate names.
+// problemsMax is the maximum number of problems that Validate reports.
 const problemsMax = 10
 
-// Validate checks what the types of a Spec cannot express: that every reference
-// leads to something in the Spec or in scope, that applications have the right
-// number of arguments, that a definition follows those it uses except in
-// recursion, that no name is bound inside its own scope, and that levels are
-// not below what the bodies need. It returns nil or an error that names the
-// first problems; a problem is a bug in the code that built the Spec.
+// Validate checks what the types of a Spec cannot express. Every reference must
+// lead to something in the Spec or in scope. Applications must have the right
+// number of arguments. A definition must come after those that it uses, except
+// in recursion. No name may be bound inside its own scope. Levels must not be
+// lower than the bodies need. Validate returns nil or an error with the first
+// problems. A problem is a bug in the code that built the Spec.
 func Validate(s *Spec) error {
 	v := &validator{constants: map[*Constant]bool{}, variables: map[*Variable]int{}, defs: map[*Def]int{}, bound: map[*Local]int{}}
 	for i, x := range append(s.Variables[:len(s.Variables):len(s.Variables)], s.Shadows...) {
@@ -131,8 +131,8 @@ func (v *validator) reference(d *Def) {
 	}
 }
 
-// arguments checks the arguments of a call, and those of an operator
-// parameter or constant, whose params are nil: they take values.
+// arguments checks the arguments of a call. For an operator parameter or
+// constant, params is nil and all arguments are values.
 func (v *validator) arguments(name string, want int, params []*Local, args []Expr) {
 	if len(args) != want {
 		v.problem("%s takes %d arguments, not %d", name, want, len(args))
@@ -147,7 +147,7 @@ func (v *validator) arguments(name string, want int, params []*Local, args []Exp
 	}
 }
 
-// operator checks an expression that stands for an operator.
+// operator checks an expression that denotes an operator.
 func (v *validator) operator(e Expr, arity int) {
 	got := arity
 	switch e := e.(type) {

@@ -2,7 +2,7 @@
 
 package core
 
-// Walk calls visit for e and then, when visit says true, for everything
+// Walk calls visit for e and, if visit returns true, for every expression
 // inside it. It does not follow calls out of the expression.
 func Walk(e Expr, visit func(Expr) bool) {
 	if !visit(e) {
@@ -13,8 +13,8 @@ func Walk(e Expr, visit func(Expr) bool) {
 	}
 }
 
-// Calls calls visit for every definition that e refers to, as often as it
-// does, those of a LET in e included.
+// Calls calls visit for every reference to a definition in e, references to
+// definitions of a LET in e included. It calls visit once per reference.
 func Calls(e Expr, visit func(*Def)) {
 	Walk(e, func(x Expr) bool {
 		switch x := x.(type) {
@@ -27,9 +27,9 @@ func Calls(e Expr, visit func(*Def)) {
 	})
 }
 
-// Free lists the names that e uses without binding them, in the order of
-// their first use. Names that a definition called by e is free in do not
-// count: only a LET's definitions have such, and they lie around e.
+// Free lists the names that e uses without binding them, in order of first use.
+// It ignores names that are free in a definition that e calls: only definitions
+// of an enclosing LET have such names.
 func Free(e Expr) []*Local {
 	bound := map[*Local]int{}
 	seen := map[*Local]bool{}
@@ -47,9 +47,9 @@ func Free(e Expr) []*Local {
 	return out
 }
 
-// Scoped walks e in the order of evaluation and calls bind with the names that
-// come into scope (by is 1) and go out of it (by is -1) around the parts that
-// see them.
+// Scoped walks e in evaluation order. Around the parts that see them, it calls
+// bind for the names that come into scope (by is 1) and that go out of scope
+// (by is -1).
 func Scoped(e Expr, bind func(names []*Local, by int), visit func(Expr)) {
 	visit(e)
 	for p := range Parts(e, EvaluationOrder) {

@@ -35,65 +35,67 @@ import (
 
 // Files is where modules are read from.
 type Files interface {
-	// ReadFile returns the content of a file. Where there is no such file the
+	// ReadFile returns the content of a file. If the file does not exist, the
 	// error satisfies errors.Is(err, fs.ErrNotExist).
 	ReadFile(name string) ([]byte, error)
 }
 
-// Lister is a Files that knows what is there; it makes messages about missing
-// modules better.
+// Lister is a Files that can list its files. It improves messages about missing
+// modules.
 type Lister interface {
 	// List returns the names of the files in a directory.
 	List(dir string) ([]string, error)
 }
 
 // Untranslated is an algorithm for Options.Translate: the root module, resolved
-// up to the place of the translation.
+// up to the position of the translation.
 type Untranslated struct {
 	Module *syntax.Module
-	// Program is the lowering of the module, and Scope what the algorithm's
-	// expressions may use of what stands before the translation.
+	// Program is the lowering of the module. Scope has the names from before
+	// the translation that the algorithm's expressions may use.
 	Program *lower.Program
 	Scope   *lower.Scope
 }
 
-// Translation is what an algorithm becomes.
+// Translation is the translation of an algorithm.
 type Translation struct {
-	// Declares is what the algorithm adds to the module, over the Program of the
-	// Untranslated.
+	// Declares is what the algorithm adds to the module, in terms of the Program
+	// of the Untranslated.
 	Declares lower.Declared
-	// Print writes it as TLA+.
+	// Print writes the translation as TLA+.
 	Print func() []Printed
-	// Algorithm is the algorithm as it is written, and Plain what it expands to:
-	// its variables and labels have the names that they are declared with.
+	// Algorithm is the algorithm as written, and Plain the algorithm that it
+	// expands to. The variables and labels of Plain have the names that they are
+	// declared with.
 	Algorithm, Plain *pcal.Algorithm
 }
 
-// Printed is a unit of a translation as text; Name is that of a definition. Compared
-// is set for those that say what the algorithm does: the initial predicate, the actions
-// of labels and crashes, and the bound of crashes.
+// Printed is a unit of a translation as text; Name is the name of a definition.
+// Compared is set for the units that describe the algorithm's behaviour: the initial
+// predicate, the actions of labels and crashes, and the bound on crashes.
 type Printed struct {
 	Name, Text string
 	Compared   bool
 }
 
-// Options change what Load does. The zero value loads TLA+ and the
-// translations that stand in the files.
+// Options change what Load does. The zero value loads TLA+ and the translations
+// in the files.
 type Options struct {
-	// Translate translates the root module's algorithm. Load calls it when the
-	// algorithm is a modular one, or has no translation in the file. Errors go
-	// to diags, which is the list of the Program; the result is not used then.
+	// Translate translates the root module's algorithm. Load calls it if the
+	// algorithm is Modular PlusCal or has no translation in the file. Translate
+	// reports errors to diags, which is the list of the Program; Load then
+	// ignores the result.
 	Translate func(u *Untranslated, diags *source.List) Translation
-	// TranslateOnly stops behind the algorithm: there is no Loaded.
+	// TranslateOnly makes Load stop after the algorithm and return no Loaded.
 	TranslateOnly bool
-	// Retranslate calls Translate for a plain algorithm that has a translation
-	// in the file, too, and uses what it makes.
+	// Retranslate makes Load call Translate for a plain algorithm even if the
+	// file has a translation, and use the result.
 	Retranslate bool
-	// Libraries are directories in which modules are looked for that are not beside
-	// the root, in order. A directory that does not exist has no modules.
+	// Libraries are the directories to search, in order, for modules that are not
+	// beside the root. A directory that does not exist has no modules.
 	Libraries []string
-	// WarnStale compares the translation in the file with the one that
-	// Translate makes, and warns where they say different things. The warning
+	// WarnStale makes Load compare the translation in the file with the one
+	// that Translate makes, and warn if they differ in meaning. The warning
 	// says which of the two is used.
 	WarnStale bool
 }
@@ -101,17 +103,19 @@ type Options struct {
 // Loaded is a specification.
 type Loaded struct {
 	Root *syntax.Module // as parsed, without a translation that is not used
-	// Modules are all modules that the root reaches, it too.
+	// Modules are all modules that the root reaches, including the root.
 	Modules []*resolve.Module
 	Info    *resolve.Info
 	Program *lower.Program
 	Spec    *core.Spec
-	// Algorithm and Plain are what Translate made, nil when it was not called.
+	// Algorithm and Plain come from the Translation. They are nil if Translate
+	// was not called.
 	Algorithm, Plain *pcal.Algorithm
 }
 
-// Load loads the module in the file at path. The Loaded is nil when the list
-// has errors, or with TranslateOnly. The error says that a file could not be read.
+// Load loads the module in the file at path. The Loaded is nil if the list has
+// errors, or with TranslateOnly. A non-nil error means that a file could not be
+// read.
 func Load(files Files, path string, options Options) (*Loaded, *source.List, error) {
 	diags := new(source.List)
 	text, err := files.ReadFile(path)
@@ -129,7 +133,7 @@ func Load(files Files, path string, options Options) (*Loaded, *source.List, err
 	return out, diags, nil
 }
 
-// loader is the work on one root; it is the resolver's library.
+// loader loads one root module. It is the resolver's library.
 type loader struct {
 	files   Files
 	dir     string
@@ -141,7 +145,7 @@ type loader struct {
 	err     error // the first file that could not be read
 }
 
-// found is a module that was looked for; module is nil where there is none.
+// found is the result of looking for a module; module is nil if there is none.
 type found struct {
 	module   *syntax.Module
 	standard bool
@@ -155,7 +159,7 @@ func (l *loader) root(path string, text []byte) *Loaded {
 	whole, wholeList := m, list
 	made := false
 	if l.options.Translate != nil && m.Algorithm != nil && (m.Algorithm.Modular || untranslated(m) || l.options.Retranslate) {
-		// A stale translation cannot matter, not even one that does not parse.
+		// A stale translation must not matter, even if it does not parse.
 		m, list = syntax.ParseModuleMode(file, syntax.SkipTranslation)
 		made = true
 	}
@@ -193,14 +197,15 @@ func (l *loader) root(path string, text []byte) *Loaded {
 	return out
 }
 
-// untranslated reports whether the module has no translation in the file: no
-// markers, or none with anything between them.
+// untranslated reports whether the module has no translation in the file: there
+// are no markers, or nothing between them.
 func untranslated(m *syntax.Module) bool {
 	return m.Translation == nil || strings.TrimSpace(m.Translation.Inner.Text()) == ""
 }
 
-// translate resolves the module with what its algorithm declares. After an error
-// the Translation is empty where the error stands in what comes before that.
+// translate resolves the module together with what its algorithm declares. The
+// Translation is empty if there is an error in the text before the algorithm's
+// translation.
 func (l *loader) translate(m *syntax.Module, stop bool) (*resolve.Info, *lower.Program, Translation) {
 	var p *lower.Program
 	var out Translation
@@ -216,8 +221,8 @@ func (l *loader) translate(m *syntax.Module, stop bool) (*resolve.Info, *lower.P
 	return info, p, out
 }
 
-// Find reads and parses a module: beside the root, then behind it in its file,
-// then in the libraries, then a standard one.
+// Find finds and parses a module. It looks beside the root, then after the root
+// module in its file, then in the libraries, then among the standard modules.
 func (l *loader) Find(name string) (*syntax.Module, bool, *source.List) {
 	if f, ok := l.found[name]; ok {
 		return f.module, f.standard, f.diags
@@ -249,10 +254,10 @@ func (l *loader) Find(name string) (*syntax.Module, bool, *source.List) {
 	return f.module, f.standard, f.diags
 }
 
-// directories are where modules are looked for, in order.
+// directories are the directories to search for modules, in order.
 func (l *loader) directories() []string { return append([]string{l.dir}, l.options.Libraries...) }
 
-// Searched says where Find looks.
+// Searched describes where Find looks.
 func (l *loader) Searched() []string {
 	var places []string
 	for _, dir := range l.directories() {
@@ -261,7 +266,7 @@ func (l *loader) Searched() []string {
 	return append(places, "the standard modules")
 }
 
-// Names lists the modules that Find would find.
+// Names lists the modules that Find could find.
 func (l *loader) Names() []string {
 	names := append(module.Names(), slices.Sorted(maps.Keys(l.further))...)
 	if lister, ok := l.files.(Lister); ok {

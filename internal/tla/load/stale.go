@@ -13,22 +13,21 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// An algorithm may have been changed after its translation was made, and then
-// what is checked is another algorithm than the one that is read. A modular
-// algorithm is checked itself, and then it is the translation that is not
-// checked, although other tools check that. So the
-// algorithm is translated once more, and what the two translations say is
-// compared: which variables there are, and for each label and each crash which
-// variables, numbers, strings and operators its action has. Translators order, indent and
-// repeat differently, and so more cannot be asked of a translation that another
-// one made: a change that uses the same words elsewhere goes unnoticed.
+// The user may have changed an algorithm after it was translated. For a plain algorithm
+// the checker then checks the old translation. For a modular algorithm it checks the
+// algorithm itself, but other tools check the stale translation. So Load translates the
+// algorithm once more and compares the two translations. It compares the sets of
+// variables and, for each label and each crash, the variables, numbers, strings and
+// operators of its action. It compares no more than that, because translators order,
+// indent and repeat text differently. A change that uses the same words in other places
+// is not detected.
 
 // StaleTranslation (a warning): an algorithm whose label l does x := 2, while
 // the action l of its translation does x' = 1
 const StaleTranslation source.Code = "StaleTranslation"
 
-// warnStale warns where the translation in the file is not that of the
-// algorithm of m.
+// warnStale warns if the translation in the file does not match the algorithm
+// of m.
 func (l *loader) warnStale(m *syntax.Module) {
 	again := &loader{files: l.files, dir: l.dir, file: l.file, further: l.further, options: l.options, diags: new(source.List), found: l.found}
 	without, list := syntax.ParseModuleMode(l.file, syntax.SkipTranslation)
@@ -44,9 +43,9 @@ func (l *loader) warnStale(m *syntax.Module) {
 	}
 }
 
-// warnUnused warns where the translation in the file, which is not used, is not
-// the one that was made: other tools check the one in the file. whole is the
-// module with all that is in the file, list what is wrong with it.
+// warnUnused warns if the translation in the file differs from the one that was
+// made. Load does not use the one in the file, but other tools check it. whole
+// is the module with everything in the file, and list has the errors in it.
 func (l *loader) warnUnused(whole *syntax.Module, list *source.List, made Translation) {
 	const unused = "the algorithm is used, not this translation, and the two differ: "
 	for _, d := range list.Sorted() {
@@ -80,7 +79,8 @@ func inFile(m *syntax.Module) []syntax.Unit {
 	return units
 }
 
-// difference says what two translations differ in, "" for nothing that counts.
+// difference describes the first relevant difference between two translations,
+// or is "".
 func difference(made Translation, found []syntax.Unit) string {
 	ours, theirs := map[string]bool{}, declared(found)
 	for _, v := range made.Declares.Variables {
@@ -117,7 +117,7 @@ func difference(made Translation, found []syntax.Unit) string {
 	return ""
 }
 
-// declared is the variables of a translation.
+// declared returns the variables of a translation.
 func declared(units []syntax.Unit) map[string]bool {
 	out := map[string]bool{}
 	for _, u := range units {
@@ -131,20 +131,22 @@ func declared(units []syntax.Unit) map[string]bool {
 }
 
 var (
-	// comment is what we write above the variables of a process.
+	// comment matches the comment that our translator writes above the
+	// variables of a process.
 	comment = regexp.MustCompile(`\(\* .* \*\)\n`)
-	// unchanged is what an action leaves alone.
+	// unchanged matches the list of variables that an action leaves unchanged.
 	unchanged = regexp.MustCompile(`UNCHANGED\s*(?:<<[^>]*>>|\w+)`)
-	// kept is another way to leave a variable alone, where both names are one
-	// and the value does not go on in the next line.
+	// kept matches x' = x, another way to leave a variable unchanged. says
+	// checks that both names are the same and that the value does not continue
+	// on the next line.
 	kept = regexp.MustCompile(`(\w+)' = (\w+)[ \t]*(?:\n[ \t]*(\S{0,2})|$)`)
 	// brackets are symbols that hold others.
 	brackets = regexp.MustCompile(`<<|>>|\|->|->|<-|=>`)
 	said     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z_0-9]+|\\[a-z]+|[-+*%^<>]`)
 )
 
-// says is what stands in a definition but for the names that it binds and what
-// holds it together.
+// says returns the symbols of a definition, without the names that it binds and
+// without brackets.
 func says(text string, variables map[string]bool) map[string]bool {
 	text = unchanged.ReplaceAllString(text, "")
 	text = kept.ReplaceAllStringFunc(text, func(s string) string {
@@ -168,7 +170,7 @@ func says(text string, variables map[string]bool) map[string]bool {
 
 func isWord(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// apart is the first thing that only one of two sets has.
+// apart returns the first element that is in only one of two sets.
 func apart(algorithm, translation map[string]bool) string {
 	for _, w := range slices.Sorted(maps.Keys(algorithm)) {
 		if !translation[w] {
