@@ -18,9 +18,9 @@ import (
 // ConfigMax is the length of the largest configuration, in bytes.
 const ConfigMax = 4 << 20
 
-// Config states how the instances of a compiled system become a running one:
-// the values of its constants, which node runs which instances, and what
-// stands behind their ref parameters. All nodes of a system share one file:
+// Config describes the deployment of a compiled system: the values of its
+// constants, which node runs which instances, and which resources their ref
+// parameters refer to. All nodes of a system share one file:
 //
 //	{
 //	  "system": "lockservice",
@@ -36,7 +36,7 @@ const ConfigMax = 4 << 20
 //	  }
 //	}
 //
-// Texts of values are TLA+.
+// Values are written as TLA+ text.
 type Config struct {
 	// System is the name of the running system; only nodes with the same name
 	// communicate.

@@ -11,16 +11,16 @@
 // A section runs on a copy of the struct and reads and writes resources through
 // a Tx. It ends in one of four ways:
 //
-//   - it returns a label: every resource it touched is asked to pre-commit,
-//     then all commit and the copy becomes the state;
+//   - it returns a label: every touched resource pre-commits, then all commit
+//     and the copy becomes the state;
 //   - it is blocked (an await is false, a mailbox is empty, a set to choose
-//     from is empty): all resources abort, the next combination of either and
-//     with choices is tried, and when each of them is blocked the instance
-//     waits until a resource that was read changes;
-//   - a resource refuses (a peer is away, a lock is taken): all abort, and the
-//     section is tried again after a jittered wait;
-//   - it fails (an assertion, an expression without a value): all abort and
-//     the run ends with the error.
+//     from is empty): all resources abort and the instance tries the next
+//     combination of either and with choices; once every combination is
+//     blocked, it waits until a resource that it has read changes;
+//   - a resource refuses (a peer is unreachable, a lock is taken): all abort,
+//     and the instance tries the section again after a jittered wait;
+//   - it fails (an assertion is false, an expression has no value): all abort
+//     and the run ends with the error.
 //
 // Promised: resources see a section completely or not at all; nothing spins
 // while blocked and no wake-up is lost; each branch that stays enabled is taken

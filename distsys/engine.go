@@ -55,10 +55,11 @@ const (
 //
 //	ready       attempt: to committing, to ready (another combination), to
 //	            waiting (every combination is blocked, or a resource refused)
-//	committing  all resources pre-committed: commit, to ready or, where the
-//	            journal has to be waited for, to syncing; one refused: to
+//	committing  all resources pre-committed: commit, to ready, or to syncing
+//	            if the section must wait for the journal; one refused: to
 //	            waiting
-//	syncing     what the section depends on is durable: commit, to ready
+//	syncing     everything that the section depends on is durable: commit, to
+//	            ready
 //	waiting     woken: to ready
 //	finished    final, until restart
 //

@@ -5,10 +5,11 @@ package distsys
 // StackDepthMax bounds the nesting of procedure calls in one instance.
 const StackDepthMax = 10_000
 
-// Stack is the call stack of an instance, as a field of its S: immutable, so
-// that a copy of the S keeps it. F is what a call must save, the procedure's
-// variables as they were before; where an archetype calls several procedures
-// F is a struct of all or an interface. The zero Stack is empty.
+// Stack is the call stack of an instance, stored in a field of its S. It is
+// immutable, so a copy of the S remains valid. F holds what a call must save: the
+// procedure's variables as they were before the call. If an archetype calls several
+// procedures, F is a struct of all their variables or an interface. The zero Stack
+// is empty.
 //
 //	call P(e):  s.stack, err = s.stack.Push(labelAfter, s.p)   // save
 //	            s.p = p{x: e}                                  // parameters, then locals

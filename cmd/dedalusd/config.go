@@ -14,13 +14,13 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/deploy"
 )
 
-// keyMin is the shortest key, in bytes, keyMax the longest.
+// keyMin and keyMax bound the length of a key, in bytes.
 const (
 	keyMin = 16
 	keyMax = 4 << 10
 )
 
-// find reads the deployment and finds who this is.
+// find reads the deployment and looks up this process in it.
 func (x *process) find() error {
 	switch {
 	case x.deployment == "":
@@ -63,7 +63,7 @@ func (x *process) find() error {
 	return x.where()
 }
 
-// match looks whether the deployment is one of the program.
+// match checks that the deployment belongs to the program.
 func (x *process) match() error {
 	if x.d.Program != x.program.Name || len(x.d.Components) != len(x.program.Components) {
 		return fmt.Errorf("it is one of %s with %d components, and this is %s with %d", x.d.Program, len(x.d.Components), x.program.Name, len(x.program.Components))
@@ -81,7 +81,7 @@ func (x *process) match() error {
 	return nil
 }
 
-// where looks at the addresses, and reads the key.
+// where checks the addresses and reads the key.
 func (x *process) where() error {
 	if x.listen == "" {
 		x.listen = x.self.Addr
@@ -115,5 +115,5 @@ func (x *process) where() error {
 	return nil
 }
 
-// tlsFlags are what makes an address safe that others can reach.
+// tlsFlags are the flags that secure an address that other machines can reach.
 const tlsFlags = "--tls-cert, --tls-key, --tls-ca"

@@ -55,8 +55,8 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// Main is the whole program of a process: it does not return. SIGINT and SIGTERM end
-// the instance in order, a second one at once.
+// Main runs a process; it does not return. SIGINT and SIGTERM end the instance
+// gracefully; a second signal ends it at once.
 func Main(p *rt.Program) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
@@ -66,12 +66,12 @@ func Main(p *rt.Program) {
 	os.Exit(Run(ctx, p, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// GCPercent is how much a process's heap may grow before the collector runs, where
-// GOGC does not say: state is small, and most of the rest is messages, which are
-// soon over.
+// GCPercent is the heap growth, in percent, that triggers the garbage collector
+// unless GOGC is set. State is small, and most other memory holds short-lived
+// messages.
 const GCPercent = 400
 
-// config is what the command line says.
+// config is the parsed command line.
 type config struct {
 	deployment, node, data string
 	memory, existing       bool
@@ -82,7 +82,7 @@ type config struct {
 	grace                  time.Duration
 }
 
-// Run runs a command line until the context ends, and answers the exit code.
+// Run runs a command line until the context ends and returns the exit code.
 func Run(ctx context.Context, p *rt.Program, args []string, out, errs io.Writer) int {
 	var c config
 	begun := false
@@ -151,7 +151,7 @@ deployment is wrong.`, p.Name),
 	return exitWorld
 }
 
-// process is an instance with what it runs on.
+// process is an instance with its environment.
 type process struct {
 	config
 	program *rt.Program
@@ -211,7 +211,7 @@ func serve(ctx context.Context, p *rt.Program, c config, out, errs io.Writer) (e
 	return x.lives(ctx, out)
 }
 
-// format makes the log of a new instance.
+// format creates the log of a new instance.
 func (x *process) format() error {
 	if _, err := os.Stat(filepath.Join(x.data, logDir)); err != nil && x.existing {
 		return fmt.Errorf("--existing: %s has no log: %w", x.data, err)
@@ -226,8 +226,8 @@ func (x *process) format() error {
 	return nil
 }
 
-// lives opens the instance, and again whenever another piece of its logical node has
-// lost its memory.
+// lives opens the instance. It opens it again whenever another piece of its logical
+// node has lost its memory.
 func (x *process) lives(ctx context.Context, out io.Writer) error {
 	of := uint64(0)
 	for {

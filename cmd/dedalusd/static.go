@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/dedalus/rt"
 )
 
-// statics makes rows of the facts that a deployment gives.
+// statics converts the facts in a deployment to rows.
 func statics(p *rt.Program, facts map[string][][]any) (map[string][][]byte, error) {
 	out := map[string][][]byte{}
 	for name, rows := range facts {
@@ -41,7 +41,7 @@ func statics(p *rt.Program, facts map[string][][]any) (map[string][][]byte, erro
 	return out, nil
 }
 
-// value makes a value of what was read as JSON.
+// value converts a JSON value to a value of the program.
 func value(t rt.Type, x any) (v rt.Value, err error) {
 	switch t.Kind {
 	case rt.KindU64, rt.KindInt:

@@ -23,21 +23,22 @@ type page struct {
 	addr   string
 	server *http.Server
 	done   chan struct{}
-	// host is that of this life; nil before the first.
+	// host is the host of the current life; nil before the first.
 	host atomic.Pointer[host.Host]
 }
 
-// httpConnsMax is how many connections may ask for the status at once: what is left of
-// the process's file descriptors is for instances and clients.
+// httpConnsMax bounds the open status connections, so that file descriptors remain for
+// instances and clients.
 const httpConnsMax = 64
 
-// few is a listener of which so many connections are open at once: others are closed.
+// few is a listener that bounds the number of open connections. It closes connections
+// beyond that.
 type few struct {
 	net.Listener
 	open chan struct{} // has a token for each connection
 }
 
-// Accept is net.Listener's.
+// Accept implements net.Listener.
 func (l *few) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -58,14 +59,14 @@ type fewConn struct {
 	done func()
 }
 
-// Close is net.Conn's.
+// Close implements net.Conn.
 func (c *fewConn) Close() error {
 	defer c.done()
 	return c.Conn.Close()
 }
 
-// listenHTTP shows an instance's status: /status.json and /metrics; /healthz for those
-// that ask whether it lives, /readyz whether it takes inputs.
+// listenHTTP serves an instance's status: /status.json and /metrics; /healthz reports
+// whether the instance is alive, /readyz whether it accepts inputs.
 func listenHTTP(addr string) (*page, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -110,7 +111,7 @@ func (p *page) close() {
 	<-p.done
 }
 
-// view is a host.Status for machines.
+// view is a host.Status in the form of the JSON page.
 type view struct {
 	Schema        string            `json:"schema"`
 	Program       string            `json:"program"`
@@ -161,13 +162,14 @@ func (p *page) view() view {
 	return v
 }
 
-// collector reports the same to Prometheus.
+// collector reports the same data to Prometheus.
 type collector struct{ p *page }
 
-// Describe is prometheus.Collector's: what there is, is known when it is collected.
+// Describe implements prometheus.Collector. It sends nothing, because the metrics
+// are known only when they are collected.
 func (c collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect is prometheus.Collector's.
+// Collect implements prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) {
 	h := c.p.host.Load()
 	if h == nil {

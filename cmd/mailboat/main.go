@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/version"
 )
 
-// exitInterrupted is the exit code of a command that a signal has ended.
+// exitInterrupted is the exit code of a command that a signal ended.
 const exitInterrupted = 130
 
 func main() {

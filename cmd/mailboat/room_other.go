@@ -6,8 +6,9 @@ package main
 
 import "math"
 
-// freeBytes is not known here: the file system waits where there is no room.
+// freeBytes is unknown on this system: if there is no room, the file system
+// itself waits.
 func freeBytes(string) (int64, error) { return math.MaxInt64 / 2, nil }
 
-// descriptorsMax is not known here.
+// descriptorsMax is unknown on this system.
 func descriptorsMax() (uint64, bool) { return 0, false }

@@ -6,8 +6,8 @@ package main
 
 import "syscall"
 
-// freeBytes is how many bytes an unprivileged process may still write to the file
-// system of dir. Where it has no more files to give, it has no room.
+// freeBytes returns how many bytes an unprivileged process may still write to the
+// file system of dir. It returns 0 if the file system has almost no free inodes.
 func freeBytes(dir string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
@@ -19,10 +19,11 @@ func freeBytes(dir string) (int64, error) {
 	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
-// filesReserve is how many files the file system must have to give.
+// filesReserve is the number of free inodes below which the file system counts
+// as full.
 const filesReserve = 256
 
-// descriptorsMax is how many files this process may have open.
+// descriptorsMax returns how many files this process may have open.
 func descriptorsMax() (uint64, bool) {
 	var l syscall.Rlimit
 	err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l)

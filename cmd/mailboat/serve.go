@@ -36,7 +36,8 @@ type config struct {
 	verbose                            bool
 }
 
-// usersMax bounds how many directories a store has, which it keeps open.
+// usersMax bounds the number of directories of a store, which keeps them all
+// open.
 const usersMax = 10_000
 
 func newServeCommand() *cobra.Command {
@@ -121,18 +122,20 @@ func (c config) check() error {
 	return nil
 }
 
-// descriptorsRest is for what is open beside the store and connections: standard
-// streams, the lock, listeners, the runtime's own, and a file that is read.
+// descriptorsRest is the number of file descriptors for everything except the
+// store and connections: standard streams, the lock, listeners, the runtime's
+// own, and a file that is being read.
 const descriptorsRest = 32
 
-// descriptors is how many files may be open at once: two for each directory; for
-// each connection its socket, one that is to be refused or takes its place, and a
-// file that is written or read; and for each delivery that waits for room.
+// descriptors returns how many files may be open at once: two for each directory;
+// for each connection its socket, a socket that is about to be refused or to
+// replace it, and a file that is being written or read; and for each delivery
+// that waits for room.
 func (c config) descriptors() uint64 {
 	return 2*(c.users+1) + 2*4*uint64(c.limits.most) + descriptorsRest
 }
 
-// dirs are the directories of a store of mail/mailboat.
+// dirs returns the directories of a mail/mailboat store.
 func dirs(users uint64) []string {
 	names := []string{"spool"}
 	for u := range users {
@@ -197,10 +200,10 @@ func serve(ctx context.Context, c config, ready func(smtp, pop3 net.Addr)) (err 
 	return run(ctx, c, log, u, store, in, out)
 }
 
-// makeDir makes a directory and its parents, durably: mail in a directory whose
-// name is lost is lost. An existing directory may have been made by a server
-// that was killed before the name was durable, so the sync is done for existing
-// ones, too.
+// makeDir creates a directory and its parents durably: if the name of a
+// directory is lost, so is the mail in it. An existing directory may come from
+// a server that was killed before the name was durable, so makeDir syncs
+// existing ones, too.
 func makeDir(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -278,8 +281,8 @@ func run(parent context.Context, c config, log *slog.Logger, u users, store *gua
 		in.cut()
 		out.cut()
 	})
-	// It closes its listener and waits for its connections, which end at the
-	// latest when they are cut.
+	// serve closes its listener and waits for its connections. They end when
+	// they are cut at the latest.
 	if err := mailIn.Shutdown(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, net.ErrClosed) {
 		log.Warn("smtp", "error", err)
 	}

@@ -53,11 +53,12 @@ var (
 	errBusy    = errors.New("too much mail at once, try again later")
 )
 
-// fileBytes is what a file takes beside its content: its inode, names, and the
-// rest of a block.
+// fileBytes is the disk space that a file takes in addition to its content: its
+// inode, names, and the rest of a block.
 const fileBytes = 16 << 10
 
-// countMail counts what each user's mailbox has. Nothing may write meanwhile.
+// countMail counts the messages and bytes in each user's mailbox. It requires
+// that there are no concurrent writes.
 func (g *guard) countMail(dir string, users uint64) error {
 	g.used = make([]int64, users)
 	g.sizes = map[uint64]map[string]int64{}
@@ -85,8 +86,8 @@ func (g *guard) Room(user uint64, bytes int64) error {
 	return g.room(free, err, []uint64{user}, bytes)
 }
 
-// room returns an error if a message may not go to these users now. The caller
-// has g.mu.
+// room returns an error if the store cannot accept a message for these users
+// now. The caller holds g.mu.
 func (g *guard) room(free int64, err error, users []uint64, size int64) error {
 	all := (size + fileBytes) * int64(len(users))
 	switch {
@@ -135,7 +136,7 @@ func (g *guard) Deliver(users []uint64, message []byte) error {
 	return errBusy
 }
 
-// begin counts a delivery, or refuses it.
+// begin counts a delivery as under way, or refuses it.
 func (g *guard) begin(users []uint64, size, all int64) error {
 	free, err := g.free()
 	g.mu.Lock()

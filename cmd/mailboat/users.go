@@ -26,7 +26,7 @@ type users struct {
 	hashes map[uint64]string // nil: no user needs a password
 }
 
-// lookup finds the user of a name, or of an address in our domain.
+// lookup finds the user with a name or with an address in our domain.
 func (u users) lookup(name string) (uint64, bool) {
 	local, domain, address := strings.Cut(name, "@")
 	if address && !strings.EqualFold(domain, u.domain) {
@@ -57,10 +57,11 @@ func (u users) login(name, password string) (uint64, bool) {
 	return n, ok && known && same && err == nil
 }
 
-// hashRounds make guessing slow.
+// hashRounds makes guessing slow.
 const hashRounds = 100_000
 
-// hashOf is what is stored of a password: the salt and the hash, in hexadecimal.
+// hashOf returns the stored form of a password: the salt and the hash, in
+// hexadecimal.
 func hashOf(salt []byte, password string) string {
 	key, err := pbkdf2.Key(sha256.New, password, salt, hashRounds, sha256.Size)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 )
 
 // A section that appends to a long sequence changes little of its encoding: the
-// count at the front, and the end. The journal gets what changed:
+// count at the front, and the end. The journal stores only the difference:
 //
 //	delta = checksum of the new value, { copy, skip, text }
 //
 // Each step copies bytes of the old value, skips some, and adds a text. Together
-// they use up the old value, from the front to the end. The checksum is a
-// CRC-32C in four bytes, little-endian: a delta for another old value is an error,
-// and not some value.
+// the steps consume the whole old value, in order. The checksum is a CRC-32C in
+// four bytes, little-endian. It makes a delta that is applied to the wrong old
+// value an error instead of a wrong value.
 
 const (
 	// deltaMin is the length from which a value may be written as a delta.

@@ -11,18 +11,18 @@ import (
 	"github.com/ashlar-dev/ashlar/store/wal"
 )
 
-// change is what one section has changed, or, in a checkpoint, all that there is
-// of an instance.
+// change holds the changes of one section, or, in a checkpoint, the whole state of
+// an instance.
 //
 //	change    = instance, life, n, flags, variables, variables that are shared
 //	variables = count, { name, value }
 //
-// Where the flags say so, each value is a byte and then the value, or a delta to
-// the value before: see delta.go.
+// With the flag for deltas, each value is a byte followed by either the value or a
+// delta to the previous value: see delta.go.
 //
-// All numbers are unsigned LEB128; texts and values have their length in front. A
-// change is divided into records, so that it may be longer than one: each begins
-// with a byte that says whether it is the first and the last of its change.
+// All numbers are unsigned LEB128; texts and values are preceded by their length. A
+// change may be longer than a record, so it is split into several. Each record
+// begins with a byte that says whether it is the first or the last of its change.
 type change struct {
 	instance string
 	life, n  uint64

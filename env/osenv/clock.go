@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// clock is the machine's: Instants count from when it was made.
+// clock is the machine's clock. Instants count from its creation.
 type clock struct{ start time.Time }
 
 // NewClock returns the machine's clock, at instant 0.

@@ -16,13 +16,14 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// conn is a connection. One goroutine dials, reads and makes the last call; a
-// second one writes queued data. Calls to the handler hold calls, so that they
-// come one at a time.
+// conn is a connection. One goroutine dials, reads, and makes the last call of
+// the handler; a second one writes queued data. The lock calls serializes the
+// calls of the handler.
 //
-// The first Write after a read goes to the socket at once, without the second
+// The first Write after a read goes directly to the socket, without the second
 // goroutine: a peer that waits for a reply gets it sooner, and a reply to a
-// whole batch is one piece anyway. The following writes are gathered.
+// whole batch is one piece anyway. Later writes are collected and sent
+// together.
 type conn struct {
 	network *Network
 	h       env.Handler
@@ -66,7 +67,8 @@ func (c *conn) Write(b []byte) error {
 	if c.closed {
 		return env.ErrClosed
 	}
-	// A write that is larger than the buffer goes through when it is empty.
+	// A write that is larger than the buffer is accepted when the buffer is
+	// empty.
 	if used := len(c.queue) + c.flight; used > 0 && used+len(b) > c.network.opt.WriteBuffer {
 		c.full = true
 		return env.ErrFull
@@ -120,7 +122,7 @@ func (c *conn) dial() {
 	c.run(nc, true)
 }
 
-// secure makes a client connection TLS.
+// secure wraps a client connection in TLS.
 func (c *conn) secure(ctx context.Context, nc net.Conn) (net.Conn, error) {
 	config := c.network.opt.TLS
 	if config.ServerName == "" && !config.InsecureSkipVerify {
@@ -188,7 +190,7 @@ func (c *conn) run(nc net.Conn, dialled bool) {
 	c.end(err)
 }
 
-// end gives the handler its last call.
+// end makes the last call of the handler.
 func (c *conn) end(err error) {
 	c.shut()
 	c.calls.Lock()
@@ -213,13 +215,13 @@ func (c *conn) readLoop(nc net.Conn) error {
 	}
 }
 
-// writeLoop writes what is queued, all of it at a time, until the connection
-// is closed. Its error is nil when the connection was closed by others.
+// writeLoop writes all queued data at a time, until the connection is closed.
+// It returns nil if another goroutine closed the connection.
 func (c *conn) writeLoop(nc net.Conn) error {
 	var spare []byte
 	for range c.kick {
-		// Other runnable goroutines may have more to write: a system call costs
-		// more than letting them run.
+		// Let other runnable goroutines queue their data first: that costs less
+		// than a further system call.
 		runtime.Gosched()
 		for {
 			c.mu.Lock()
@@ -265,7 +267,7 @@ func (c *conn) writeAll(nc net.Conn, b []byte) error {
 	return nil
 }
 
-// drained notifies the handler that there is room, if it waits for some.
+// drained notifies the handler that there is room if the handler waits for it.
 func (c *conn) drained() {
 	c.mu.Lock()
 	c.flight = 0

@@ -6,7 +6,7 @@ package osenv
 
 import "net"
 
-// direct is not to be had here.
+// direct is not supported on this system.
 type direct struct{}
 
 func newDirect(net.Conn) *direct { return nil }

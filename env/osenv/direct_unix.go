@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// direct writes to a socket what it takes at once. It never waits.
+// direct writes to a socket as many bytes as the socket accepts at once. It
+// never waits.
 type direct struct {
 	raw  syscall.RawConn
 	try  func(fd uintptr) bool
@@ -17,7 +18,8 @@ type direct struct {
 	took int
 }
 
-// newDirect answers nil where that cannot be: TLS makes records of its own.
+// newDirect returns nil if direct writes are impossible, as on a TLS
+// connection, where the data must first become TLS records.
 func newDirect(nc net.Conn) *direct {
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok {
@@ -35,8 +37,9 @@ func newDirect(nc net.Conn) *direct {
 	return d
 }
 
-// write says how much the socket took. Errors it leaves to the writer, which meets
-// them again; so it does when the deadline that the writer has set last is over.
+// write returns how many bytes the socket accepted. On an error it returns 0: the
+// writer goroutine will get the same error. An expired deadline of an earlier
+// write has the same effect.
 func (d *direct) write(b []byte) int {
 	d.b, d.took = b, 0
 	err := d.raw.Write(d.try)

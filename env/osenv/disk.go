@@ -25,7 +25,8 @@ var (
 	_ env.SpaceFile      = directFile{}
 )
 
-// OpenDisk opens the directory and makes it where it is absent. Names cannot lead out of it, symbolic links included.
+// OpenDisk opens the directory, and creates it if it does not exist. File names cannot
+// refer to anything outside of it, not even through symbolic links.
 func OpenDisk(dir string) (*Disk, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, space(err)
@@ -37,10 +38,10 @@ func OpenDisk(dir string) (*Disk, error) {
 	return &Disk{root}, nil
 }
 
-// Close gives the directory back. Open files stay open.
+// Close closes the directory. Open files remain open.
 func (d *Disk) Close() error { return d.root.Close() }
 
-// space has the errors of a full disk and of a used-up quota satisfy
+// space makes the errors of a full disk and of an exceeded quota satisfy
 // errors.Is(err, env.ErrNoSpace).
 func space(err error) error {
 	for _, full := range fullErrors() {
@@ -58,9 +59,9 @@ func openFlags(create bool) int {
 	return os.O_RDWR
 }
 
-// open opens a file, for reading only where it cannot be written and need not be
-// made: on a file system that is mounted so, or for want of the permission. Then
-// writes fail.
+// open opens a file. If an existing file cannot be written, because the file
+// system is read-only or the process lacks permission, open opens it for reading
+// only, and writes will fail.
 func (d *Disk) open(name string, flags int) (*os.File, error) {
 	f, err := d.root.OpenFile(filepath.FromSlash(name), flags, 0o666)
 	if err != nil && flags&os.O_CREATE == 0 && (errors.Is(err, fs.ErrPermission) || isReadOnly(err)) {
@@ -165,7 +166,7 @@ func (f file) WriteAt(b []byte, off int64) (int, error) {
 
 func (f file) Truncate(size int64) error { return space(f.f.Truncate(size)) }
 
-// Sync may be where a delayed allocation finds the disk full.
+// With delayed allocation, a full disk may be discovered only by Sync.
 func (f file) Sync() error { return space(syncFile(f.f)) }
 
 func (f file) Close() error { return f.f.Close() }
@@ -204,7 +205,8 @@ func (f file) Allocate(off, n int64) error {
 	return f.Truncate(off + n)
 }
 
-// Discard implements env.SpaceFile. Where the file system cannot, the bytes stay.
+// Discard implements env.SpaceFile. If the file system cannot free the space, the
+// bytes remain.
 func (f file) Discard(off, n int64) error {
 	if off < 0 || n < 0 {
 		return &fs.PathError{Op: "discard", Path: f.f.Name(), Err: syscall.EINVAL}
@@ -218,12 +220,13 @@ func (f file) Discard(off, n int64) error {
 	return nil
 }
 
-// directFile is a file that is read and written around the page cache.
+// directFile is a file whose reads and writes bypass the page cache.
 type directFile struct{ file }
 
-// ReadAt implements File. At the end of a file that is no multiple of the unit
-// the system gives less than was asked for, and refuses to be asked for more
-// from there on, as that place is not aligned: that is the end.
+// ReadAt implements File. If the file's length is not a multiple of the unit,
+// the system returns a short read at the end, and then rejects a read from that
+// position because it is not aligned. ReadAt treats that as the end of the
+// file.
 func (f directFile) ReadAt(b []byte, off int64) (int, error) {
 	n, err := f.f.ReadAt(b, off)
 	if n%env.DirectUnit != 0 && errors.Is(err, syscall.EINVAL) {

@@ -12,8 +12,9 @@ import (
 
 const directFlag = unix.O_DIRECT
 
-// directFits reports whether direct access to the file needs no coarser units than
-// env.DirectUnit. A kernel or file system that does not report one has none.
+// directFits reports whether env.DirectUnit is coarse enough for direct access to
+// the file. If the kernel or file system reports no unit, direct access is not
+// available.
 func directFits(f *os.File) bool {
 	fits := true
 	err := control(f, "stat", func(fd int) error {
@@ -27,11 +28,11 @@ func directFits(f *os.File) bool {
 	return fits && err == nil
 }
 
-// fine is false for 0 too, which says that there is no direct access.
+// fine is also false for 0, which means that there is no direct access.
 func fine(align uint32) bool { return align > 0 && env.DirectUnit%align == 0 }
 
-// syncFile leaves out the times of the file; its size, and where its bytes
-// are, is with the data.
+// syncFile syncs the data and the metadata needed to read it, such as the size,
+// but not the file's times.
 func syncFile(f *os.File) error { return control(f, "fdatasync", unix.Fdatasync) }
 
 func allocate(f *os.File, off, n int64) error {

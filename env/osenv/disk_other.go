@@ -9,10 +9,11 @@ import (
 	"os"
 )
 
-// fullErrors is empty: these systems have no name for it in common.
+// fullErrors is empty: these systems have no common error for a full disk.
 func fullErrors() []error { return nil }
 
 func isReadOnly(error) bool { return false } // it is fs.ErrPermission
 
-// lockFile refuses: a lock that does not keep others out is worse than none.
+// lockFile always fails: a lock that does not exclude other processes is worse
+// than none.
 func lockFile(*os.File, bool) error { return errors.ErrUnsupported }

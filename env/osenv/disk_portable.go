@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// directFlag 0 has every direct file be an ordinary one.
+// directFlag is 0, so direct files are ordinary files on this system.
 const directFlag = 0
 
 func directFits(*os.File) bool { return false }

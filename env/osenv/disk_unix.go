@@ -19,8 +19,8 @@ func fullErrors() []error { return []error{syscall.ENOSPC, syscall.EDQUOT} }
 
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
-// lockFile takes the file for this opening of it: another one of the same
-// process is refused as well, unless both are shared.
+// lockFile locks the file for this open file description. Another one, even of
+// the same process, is refused unless both locks are shared.
 func lockFile(f *os.File, shared bool) error {
 	how := unix.LOCK_EX
 	if shared {
@@ -33,8 +33,8 @@ func lockFile(f *os.File, shared bool) error {
 	return err
 }
 
-// control calls do with the descriptor of the file, again where a signal has
-// ended it.
+// control calls do with the descriptor of the file, and repeats the call if a
+// signal interrupts it.
 func control(f *os.File, op string, do func(fd int) error) error {
 	c, err := f.SyscallConn()
 	if err != nil {

@@ -17,7 +17,7 @@ func fullErrors() []error {
 
 func isReadOnly(error) bool { return false } // it is fs.ErrPermission
 
-// lockFile takes the first byte of the file.
+// lockFile locks the first byte of the file.
 func lockFile(f *os.File, shared bool) error {
 	how := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if shared {

@@ -20,24 +20,25 @@ const (
 	dialTimeoutDefault  = 5 * time.Second
 	writeTimeoutDefault = 10 * time.Second
 	readChunk           = 32 << 10
-	// acceptPause is the wait after a failed accept, when the process is out
-	// of file descriptors.
+	// acceptPause is the wait after a failed accept, for example when the
+	// process has no free file descriptors.
 	acceptPause = 50 * time.Millisecond
 )
 
 // NetworkOptions configure a Network. The zero value is plain TCP.
 type NetworkOptions struct {
-	// TLS, where given, secures every connection: it is the configuration of
-	// the listening side and of the dialling side, whose ServerName defaults to
-	// the host that is dialled. For authentication of both sides it has
-	// Certificates, ClientCAs, RootCAs and tls.RequireAndVerifyClientCert.
+	// TLS, if set, secures every connection. It configures both the listening
+	// and the dialling side; when dialling, ServerName defaults to the host of
+	// the address. For mutual authentication, set Certificates, ClientCAs,
+	// RootCAs and tls.RequireAndVerifyClientCert.
 	TLS *tls.Config
 	// DialTimeout bounds connecting, TLS included; default 5 s.
 	DialTimeout time.Duration
-	// WriteTimeout is how long a peer may take nothing of what is queued;
+	// WriteTimeout is how long a peer may accept none of the queued data;
 	// default 10 s.
 	WriteTimeout time.Duration
-	// WriteBuffer is the number of bytes that Write queues; default 4 MiB.
+	// WriteBuffer is the maximum number of bytes that Write queues; default 4
+	// MiB.
 	WriteBuffer int
 }
 
@@ -54,8 +55,9 @@ func (o NetworkOptions) complete() NetworkOptions {
 	return o
 }
 
-// Network is TCP. Addresses are host:port; a listening address without host is
-// the loopback interface: to be reachable from elsewhere is asked for by name.
+// Network is TCP. Addresses are host:port. A listening address without a host
+// means the loopback interface: listening on other interfaces requires naming
+// them.
 type Network struct {
 	opt    NetworkOptions
 	ctx    context.Context // ends with Close; connections are bound to it
@@ -95,8 +97,8 @@ func (n *Network) Close() error {
 	return nil
 }
 
-// enter registers something to be closed with the network and counts its
-// goroutine; it answers false when the network is closed.
+// enter registers a closer with the network and counts its goroutine. It
+// returns false if the network is closed.
 func (n *Network) enter(c closer) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -197,7 +199,7 @@ func (n *Network) Dial(addr env.Addr, h env.Handler) env.Conn {
 	c.h = h
 	if !n.enter(c) {
 		c.shut()
-		// The handler must not be called from within Dial.
+		// Dial must not call the handler before it has returned.
 		go h.Closed(c, fmt.Errorf("dial %s: %w", addr, env.ErrClosed))
 		return c
 	}

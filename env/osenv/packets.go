@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Packets is UDP. Addresses are host:port with a numeric host; an address to
-// bind without host is the loopback interface: to be reachable from elsewhere
-// is asked for by name.
+// Packets is UDP. Addresses are host:port with a numeric host. Binding to an
+// address without a host means the loopback interface: other interfaces must be
+// named.
 type Packets struct{}
 
 var _ env.Packets = Packets{}
@@ -62,7 +62,8 @@ func (p *udpPort) loop(receive func(env.Addr, []byte)) {
 // Addr implements Port.
 func (p *udpPort) Addr() env.Addr { return env.Addr(p.c.LocalAddr().String()) }
 
-// Send implements Port. What the system has no room for is lost.
+// Send implements Port. If the system has no room for a packet, the packet is
+// lost.
 func (p *udpPort) Send(to env.Addr, b []byte) error {
 	if len(b) > env.PacketMax {
 		return fmt.Errorf("send %s: %d bytes: %w", to, len(b), env.ErrTooLong)

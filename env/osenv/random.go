@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// random is ChaCha8, which is fit for nonces when its seed is secret.
+// random is ChaCha8, which is suitable for nonces if its seed is secret.
 type random struct{ *rand.ChaCha8 }
 
 // NewRandom returns a source seeded by the machine's entropy.

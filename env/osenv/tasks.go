@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Tasks runs step machines, each in a goroutine of its own, until Close.
+// Tasks runs step machines, each in its own goroutine, until Close.
 type Tasks struct {
 	stop chan struct{}
 	once sync.Once
@@ -17,7 +17,7 @@ type Tasks struct {
 
 var _ env.Tasks = (*Tasks)(nil)
 
-// NewTasks returns a Tasks that runs nothing.
+// NewTasks returns a Tasks without any tasks.
 func NewTasks() *Tasks { return &Tasks{stop: make(chan struct{})} }
 
 // Task implements env.Tasks. It must not be called after Close.

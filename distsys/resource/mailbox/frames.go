@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// The frames. A transfer is what one section sends to one mailbox by the
-// strict protocol; transfers between two nodes are numbered from 1, and low is
-// the least number that the sender still needs answers for.
+// The frames. A transfer is the batch of messages that one section sends to one
+// mailbox by the strict protocol. Transfers between two nodes are numbered from
+// 1; low is the lowest number for which the sender still needs a reply.
 //
 //	sender                                   receiver
 //	offer   low seq key clock alone count value...
@@ -24,8 +24,8 @@ import (
 //	                                         room key        after full
 //	send    key low seq clock value          ack key seq | noBox key
 //
-// Send and ack are the relaxed protocol, numbered for each mailbox from 1; an
-// ack is for all messages up to its number.
+// Send and ack form the relaxed protocol. Its messages are numbered from 1 for
+// each mailbox; an ack covers all messages up to its number.
 const (
 	frameOffer = link.Service + iota
 	frameCommit
