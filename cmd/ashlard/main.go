@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ashlard is a server of WormSpace: it keeps write-once registers on its
-// disk together with others, and offers what is built on them. Every subcommand
-// explains itself with --help.
+// Command ashlard is a server of WormSpace: together with other servers it
+// stores write-once registers on its disk, and it runs the services built on
+// them. Every subcommand explains itself with --help.
 package main
 
 import (

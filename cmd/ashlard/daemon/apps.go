@@ -21,12 +21,12 @@ import (
 )
 
 // apps are the applications that a server hosts: sequencers of logs, and its part
-// in the key-value store. They are clients of the cluster, this server included,
-// and belong to a Serial of their own.
+// of the key-value store. They are clients of the cluster, which includes this
+// server, and have their own Serial.
 //
-// The members of the newest configurations host them: a server begins
-// when it is one of them, with those that it knows then, and ends when it is none
-// any more.
+// The members of the newest configurations host applications. A server starts its
+// applications when it becomes one of these members, with the members that it
+// knows at that time, and ends them when it is no longer one.
 type apps struct {
 	world   env.Env
 	server  *node.Server
@@ -50,7 +50,7 @@ type apps struct {
 	closed    bool
 }
 
-// membersEvery is how often it is looked whether the members have changed.
+// membersEvery is the time between two checks whether the members have changed.
 const membersEvery = 500 * time.Millisecond
 
 func startApps(world env.Env, server *node.Server, genesis *wor.Genesis, dir string, kvMax int64, logger *slog.Logger) (*apps, error) {
@@ -84,8 +84,8 @@ func (a *apps) sync(f func()) {
 	<-done
 }
 
-// look begins the applications when this server has become a member, and ends them
-// when it is none.
+// look starts the applications once this server is a member, and ends them once it
+// no longer is.
 func (a *apps) look() {
 	if a.closed {
 		return
@@ -99,9 +99,10 @@ func (a *apps) look() {
 		a.end()
 		return
 	case self == nil || a.kv != nil:
-		// The store's servers are those of when it began: a later server asks them
-		// and is asked by those that begin after it. A change while it runs would
-		// be a takeover of everything.
+		// The store keeps the set of servers with which it started: a server that
+		// starts later queries the earlier ones and is queried by those that start
+		// after it. Changing the set at run time would force a takeover of all
+		// keys.
 		return
 	}
 	if err := a.begin(members, *self); err != nil {
@@ -110,8 +111,8 @@ func (a *apps) look() {
 	}
 }
 
-// learn brings together what the server and the applications know of later
-// configurations, and keeps it in the directory.
+// learn merges the later configurations that the server and the applications
+// know, and writes them to the directory.
 func (a *apps) learn() {
 	configs := a.server.Configs()
 	for p := range configs {
@@ -135,12 +136,12 @@ func (a *apps) learn() {
 }
 
 // refreshLooks is the number of checks between two reads of the registers of
-// later configurations: a server that is a member of no partition gets no
-// notice of them.
+// later configurations. A server that is a member of no partition is not
+// notified of them, so it must read.
 const refreshLooks = 10
 
-// newest are the members of the newest configurations that this server knows, and
-// which of them it is.
+// newest returns the members of the newest configurations that this server knows,
+// and which of them is this server.
 func (a *apps) newest() (members []wor.Member, self *wor.Member) {
 	for p := range a.genesis.Partitions {
 		cfg, _ := a.space.Config(wor.Partition(p))
@@ -153,7 +154,7 @@ func (a *apps) newest() (members []wor.Member, self *wor.Member) {
 	return members, self
 }
 
-// begin begins the applications for these members.
+// begin starts the applications with these members.
 func (a *apps) begin(members []wor.Member, self wor.Member) error {
 	a.end()
 	var err error
@@ -202,7 +203,7 @@ func (o owners) Trace(e env.Event) {
 	}
 }
 
-// end ends the applications; the front's requests go on.
+// end ends the applications. Requests of the front continue.
 func (a *apps) end() {
 	if a.sequencer != nil {
 		a.sequencer.Close()
@@ -216,8 +217,9 @@ func (a *apps) end() {
 	a.sequencer, a.kv, a.desks = nil, nil, nil
 }
 
-// desk is where a service is asked. When it closes, all waiting callers get an
-// empty answer, on which they ask elsewhere. The server's Drain waits for that.
+// desk passes requests to a service. When it closes, all waiting callers get an
+// empty answer, which makes them ask another server. The server's Drain waits
+// for that.
 type desk struct {
 	handler wor.Handler
 	waiting map[uint64]func([]byte)
@@ -257,16 +259,16 @@ func (d *desk) close() {
 
 func (a *apps) random() env.Random { return env.Seeded(a.world.Random.Uint64()) }
 
-// place spreads the segments of logs over the partitions.
+// place distributes the segments of logs over the partitions.
 func (a *apps) place(id log.ID, index uint32) (wor.Partition, wor.Protocol) {
 	return wor.Partition((uint64(id) + uint64(index)) % uint64(len(a.genesis.Partitions))), wor.Paxos
 }
 
-// leaveWithin is how long the other servers have to hear that this one ends. If they
-// do not, they find out.
+// leaveWithin bounds the time for notifying the other servers that this one is
+// ending. A server that is not notified in time finds out by itself.
 const leaveWithin = time.Second
 
-// close ends everything. It may be called again.
+// close ends everything. Further calls have no effect.
 func (a *apps) close() {
 	over, told := false, make(chan struct{})
 	a.sync(func() {
@@ -297,10 +299,10 @@ func (a *apps) close() {
 	a.transport.Close()
 }
 
-// errNotHosting: the server is no member of the cluster yet.
+// errNotHosting reports that the server is not a member of the cluster yet.
 var errNotHosting = errors.New("this server is no member of the cluster yet")
 
-// countWithin is how long the keys of the cluster are counted at most.
+// countWithin bounds the time for counting the keys of the cluster.
 const countWithin = 5 * time.Second
 
 // Do implements resp.Store.
@@ -345,7 +347,8 @@ func (a *apps) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
 	a.client.Do(q, 0, answered)
 }
 
-// results has the result of each operation; counted is that of those that count.
+// results returns the result of each operation. Counting operations all get the
+// result counted.
 func results(t *resp.Txn, ops []tx.OpResult, counted resp.Result) []resp.Result {
 	out := make([]resp.Result, 0, len(t.Ops))
 	for i := range t.Ops {
@@ -360,8 +363,8 @@ func results(t *resp.Txn, ops []tx.OpResult, counted resp.Result) []resp.Result 
 	return out
 }
 
-// undone says to a client of Redis why a transaction was not done, or may not have
-// been.
+// undone returns the error that tells a Redis client why its transaction was not
+// done, or may not have been.
 func undone(err error) error {
 	switch {
 	case errors.Is(err, wor.ErrUnknown):
@@ -372,12 +375,12 @@ func undone(err error) error {
 	return err
 }
 
-// appsView states how it stands with the applications.
+// appsView describes the state of the applications.
 type appsView struct {
 	Hosting bool   `json:"hosting"`
 	Trouble string `json:"trouble,omitempty"`
-	// Partitions are those of the keys that are here, Reachable is how many of
-	// all could be reached when that was looked at last.
+	// Partitions are the partitions of the keys that this server owns.
+	// Reachable is how many of all partitions the last probe could reach.
 	Partitions []int     `json:"partitions"`
 	Reachable  int       `json:"reachable"`
 	Keys       int       `json:"keys"`
@@ -386,13 +389,13 @@ type appsView struct {
 	reachable  bool      // lately
 }
 
-// logView is a log of which this server is the sequencer.
+// logView describes a log whose sequencer is this server.
 type logView struct {
 	ID   log.ID `json:"id"`
 	Next string `json:"next"`
 }
 
-// logsShown bounds the logs whose sequencer is looked for.
+// logsShown bounds the number of logs whose sequencer the status looks up.
 const logsShown = 1024
 
 func (a *apps) view() appsView {

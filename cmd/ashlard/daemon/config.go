@@ -17,8 +17,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/size"
 )
 
-// config is what the command line and the configuration file say; a flag counts
-// more than the file.
+// config holds the settings from the command line and the configuration file. A
+// flag takes precedence over the file.
 type config struct {
 	Dir     string `toml:"-"`
 	Cluster string `toml:"cluster"`
@@ -28,11 +28,11 @@ type config struct {
 	KVTLS   bool   `toml:"kv-tls"`
 	// Bare: no applications, registers only.
 	Bare bool `toml:"registers-only"`
-	// Volatile: nothing is kept on the disk.
+	// Volatile: the server stores nothing on the disk.
 	Volatile bool `toml:"volatile"`
 	Alone    bool `toml:"alone"`
-	// Memory bounds the registers in memory, KVMemory the keys and values, ConnsMax the
-	// connections.
+	// Memory bounds the memory for registers, KVMemory that for keys and values, and
+	// ConnsMax the number of connections.
 	Memory   size.Value    `toml:"memory"`
 	KVMemory size.Value    `toml:"kv-memory"`
 	ConnsMax int           `toml:"connections-max"`
@@ -40,13 +40,14 @@ type config struct {
 	TLSCert  string        `toml:"tls-cert"`
 	TLSKey   string        `toml:"tls-key"`
 	TLSCA    string        `toml:"tls-ca"`
-	// Public allows to listen on other than loopback addresses without TLS.
+	// Public allows listening on addresses other than loopback without TLS.
 	Public  bool `toml:"public"`
 	Verbose bool `toml:"verbose"`
 }
 
-// renamed are the settings that had other names, which were in megabytes. Another one has
-// got another meaning: memory was what is volatile now.
+// renamed maps old names of settings, whose values were in megabytes, to the new names.
+// One old name is missing because it now has another meaning: memory is what volatile is
+// now.
 var renamed = map[string]string{"max-mb": "memory", "kv-max-mb": "kv-memory"}
 
 func (c *config) flags(cmd *cobra.Command) (file *string) {
@@ -86,8 +87,8 @@ func (c *config) flags(cmd *cobra.Command) (file *string) {
 	return file
 }
 
-// read reads the configuration file, if there is one; what the command line says stays.
-// It warns of settings that the machine is too small for.
+// read reads the configuration file, if there is one. Settings from the command line
+// take precedence. It warns of settings that need more memory than the machine has.
 func (c *config) read(cmd *cobra.Command, path string) error {
 	if path != "" {
 		if err := c.readFile(cmd, path); err != nil {
@@ -100,7 +101,7 @@ func (c *config) read(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// kept is how much the server may keep in memory, in bytes.
+// kept returns the number of bytes of data that the server may hold in memory.
 func (c *config) kept() int64 {
 	if c.Bare {
 		return c.Memory.Bytes
@@ -108,8 +109,8 @@ func (c *config) kept() int64 {
 	return c.Memory.Bytes + c.KVMemory.Bytes
 }
 
-// tooMuch says that the server may need more memory than is available; nothing where it
-// may not, or where that is not known, which is negative.
+// tooMuch returns a warning if the server may need more memory than is available, and
+// "" otherwise. A negative available means that the amount is unknown.
 func (c *config) tooMuch(available int64) string {
 	flags := fmt.Sprintf("--memory %s", &c.Memory)
 	if !c.Bare {
@@ -160,7 +161,7 @@ func (c *config) certificates() secure.Certificates {
 	return secure.Certificates{Cert: c.TLSCert, Key: c.TLSKey, CA: c.TLSCA}
 }
 
-// check says what is wrong with the settings.
+// check validates the settings.
 func (c *config) check() error {
 	switch {
 	case c.ConnsMax < 1 || c.ConnsMax > 1<<20:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package daemon is the command ashlard: a server of WormSpace with what it hosts,
-// and what makes servers and clusters. It is a package so that tests and benchmarks can
-// be the servers that they start.
+// Package daemon is the command ashlard: it runs a server of WormSpace with its
+// applications, and creates servers and clusters. It is a package so that tests and
+// benchmarks can run as the servers that they start.
 //
-// In: a command line. Out: an exit code; what is written to out and errs.
+// In: a command line. Out: an exit code, and the output on out and errs.
 //
-// Exit codes: 0 done; 1 the world failed (a file, the network); 2 the command line or a
-// setting is wrong; 130 interrupted.
+// Exit codes: 0 done; 1 the environment failed (a file, the network); 2 the command
+// line or a setting is wrong; 130 interrupted.
 package daemon
 
 import (
@@ -23,7 +23,7 @@ import (
 )
 
 // Main runs a command line and returns the exit code. When the context ends, a
-// server drains, and other commands end.
+// server drains and other commands end.
 func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	for _, name := range args {
 		if moved(name) {
@@ -64,7 +64,7 @@ func exitCode(ctx context.Context, err error) int {
 	return exit.World
 }
 
-// moved reports whether ashlar has the command now, below worm.
+// moved reports whether the command is now a subcommand of ashlar worm.
 func moved(name string) bool {
 	switch name {
 	case "status", "replace", "reconfigure", "describe", "restore", "unsafe-recover", "read", "write", "trim", "log", "kv":

@@ -15,9 +15,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/resp"
 )
 
-// front speaks the Redis protocol to the key-value store. Each connection has a
-// goroutine that reads and one that writes; what is between them belongs to the
-// Serial of the applications.
+// front speaks the Redis protocol to clients of the key-value store. Each
+// connection has one goroutine that reads and one that writes. The state
+// between the two belongs to the Serial of the applications.
 type front struct {
 	apps     *apps
 	listener net.Listener
@@ -33,13 +33,15 @@ type front struct {
 }
 
 const (
-	// takeWithin is how long a client may take nothing of its replies, and
-	// sendWithin how long a command may take from its first byte to its last.
+	// takeWithin is how long a client may accept none of its replies.
+	// sendWithin is how long a command may take from its first byte to its
+	// last.
 	takeWithin, sendWithin = 10 * time.Second, 20 * time.Second
-	// idleMin is how long a connection has done nothing that makes room for another.
+	// idleMin is how long a connection must have been idle before the server may
+	// close it to make room for another.
 	idleMin = 10 * time.Second
-	// frontBytesMax bounds what waits on all connections; beyond, only connections
-	// with less than frontShare are read.
+	// frontBytesMax bounds the pending bytes of all connections. Beyond it the
+	// server reads only from connections with less than frontShare pending.
 	frontBytesMax, frontShare = 128 << 20, 32 << 10
 )
 
@@ -93,9 +95,10 @@ func (f *front) accept() {
 	}
 }
 
-// room says whether there is room for a connection from a host, and which one is to
-// be ended for it: one that is idle, of that host if it has three quarters of all,
-// and of the one that has most otherwise. The caller holds mu.
+// room reports whether there is room for a connection from a host, and which idle
+// connection to close for it: one of that host if the host has three quarters of
+// all connections, and otherwise one of the host that has most. The caller holds
+// mu.
 func (f *front) room(host string) (ok bool, instead *frontConn) {
 	full := f.hosts[host] >= f.max-f.max/4
 	if !full && len(f.conns) < f.max {
@@ -119,7 +122,7 @@ func (f *front) room(host string) (ok bool, instead *frontConn) {
 	return instead != nil, instead
 }
 
-// count is how many connections there are, and were turned away.
+// count returns the number of open connections and of refused ones.
 func (f *front) count() (open int, turned uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -132,17 +135,19 @@ type frontConn struct {
 	net  net.Conn
 	host string
 	resp *resp.Conn
-	// active is when something came last, in nanoseconds since 1970; idle says that
-	// nothing waits, load is how many bytes do.
+	// active is the time at which data last arrived, in nanoseconds since 1970.
+	// idle is set while nothing is pending, and load is the number of pending
+	// bytes.
 	active atomic.Int64
 	idle   atomic.Bool
 	load   atomic.Int64
-	// news reports that there may be something to take, room that there may be room
-	// to feed.
+	// news wakes the writer when there may be replies to take; room wakes the
+	// reader when there may be room for more input.
 	news, room chan struct{}
 	gone       chan struct{}
 	end        func()
-	// In the Serial: requests under way, and that nothing more is read.
+	// These fields belong to the Serial: the number of requests under way, and
+	// whether reading has stopped.
 	under   int
 	leaving bool
 }
@@ -162,10 +167,10 @@ func (k *frontConn) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
 	})
 }
 
-// over reports whether there is nothing to be sent any more.
+// over reports whether nothing is left to be sent.
 func (k *frontConn) over() bool { return k.resp.Closed() || k.leaving && k.under == 0 }
 
-// account keeps the sum of what waits. It is called in the Serial.
+// account updates the sum of pending bytes. It must be called in the Serial.
 func (k *frontConn) account() {
 	load := int64(k.resp.Load())
 	select {
@@ -178,7 +183,8 @@ func (k *frontConn) account() {
 	k.f.add(load - before)
 }
 
-// add adds to the sum of what waits, and wakes the connections that wait for it to be less.
+// add adds to the sum of pending bytes, and wakes the waiting connections when it falls
+// below the limit.
 func (f *front) add(bytes int64) {
 	if all := f.load.Add(bytes); all > frontBytesMax || all-bytes <= frontBytesMax {
 		return
@@ -190,7 +196,7 @@ func (f *front) add(bytes int64) {
 	}
 }
 
-// full reports whether nothing is to be read now.
+// full reports whether the server must not read from this connection now.
 func (k *frontConn) full() bool {
 	return k.resp.Full() || k.f.load.Load() > frontBytesMax && k.load.Load() > frontShare
 }
@@ -228,8 +234,8 @@ func poke(c chan struct{}) {
 	}
 }
 
-// read feeds what arrives, as long as there is room. A command that was begun is to
-// be complete within sendWithin.
+// read passes received bytes to the protocol while there is room. A command must
+// arrive completely within sendWithin of its first byte.
 func (k *frontConn) read() {
 	defer k.f.done.Done()
 	b := make([]byte, 16<<10)
@@ -287,7 +293,8 @@ func (k *frontConn) read() {
 	}
 }
 
-// patience sets by when what is under way must have come.
+// patience sets the deadline for the rest of a command that has begun to
+// arrive.
 func (k *frontConn) patience(unfinished bool) {
 	k.f.mu.Lock()
 	defer k.f.mu.Unlock()
@@ -337,7 +344,7 @@ func (k *frontConn) write() {
 	}
 }
 
-// refuse takes no more connections.
+// refuse stops accepting connections.
 func (f *front) refuse() {
 	f.mu.Lock()
 	f.closing = true
@@ -351,8 +358,8 @@ func (f *front) isClosing() bool {
 	return f.closing
 }
 
-// close reads no more, and ends each connection when what is under way on it was
-// answered, or after that time.
+// close stops reading, and closes each connection once its pending requests are
+// answered, or after the given time.
 func (f *front) close(within time.Duration) {
 	f.refuse()
 	f.mu.Lock()

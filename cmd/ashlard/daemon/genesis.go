@@ -17,14 +17,15 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// logDir is where in its directory a server keeps its log.
+// logDir is the name of the log's directory in a server's directory.
 const logDir = "log"
 
 // private is the mode of a server's directory: a process that can read the key
 // in it can impersonate the server.
 const private = 0o700
 
-// exposed reports whether others than the owner may enter a server's directory.
+// exposed reports whether users other than the owner may enter a server's
+// directory.
 func exposed(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && info.Mode().Perm()&^private != 0

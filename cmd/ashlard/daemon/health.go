@@ -12,23 +12,25 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A server is live as long as starting it again would not help: it runs, and its
-// disk has not failed. It is ready when what it is asked for is done: it serves a
-// partition of the registers, and, unless it hosts none, some of the keys can be
-// reached through it. What it believes of the keys is no evidence, as an owner that
-// is cut off believes that it owns; so it asks for them, as a client would.
+// A server is live as long as a restart would not help: it runs, and its disk has
+// not failed. It is ready when it can do its work: it serves a partition of the
+// registers, and, unless it hosts no applications, some of the keys can be reached
+// through it. What the server believes about its keys is no evidence, because an
+// owner that is cut off still believes that it owns them. So it requests keys as a
+// client would.
 
 const (
-	// The state of the key store is requested at most once per probeEvery, as
-	// long as there are clients that ask, and may take probeWithin. A client
-	// that asks waits for probeWait.
+	// While clients ask for its health, the server probes the key store at most
+	// once per probeEvery. A probe may take probeWithin; a client waits for it
+	// for probeWait.
 	probeEvery, probeWithin, probeWait = time.Second, 2 * time.Second, 700 * time.Millisecond
-	// keysFresh is how long the keys count as reachable after they were reached.
+	// keysFresh is how long the keys count as reachable after a probe reached
+	// them.
 	keysFresh = 10 * time.Second
 )
 
-// probe is what is known about whether the keys can be reached. It belongs to the
-// Serial of the applications.
+// probe holds the results of probing whether the keys can be reached. It belongs
+// to the Serial of the applications.
 type probe struct {
 	began     time.Time
 	reached   time.Time // when a partition answered last
@@ -37,8 +39,8 @@ type probe struct {
 	running   bool
 }
 
-// reach says how many partitions of the keys can be reached, and whether some could
-// lately.
+// reach returns how many partitions of the keys can be reached, and whether any was
+// reached recently.
 func (a *apps) reach() (available int, ok bool) {
 	answered := make(chan struct{})
 	a.sync(func() {
@@ -76,8 +78,8 @@ func (a *apps) probed(c tx.Counted) {
 	p.waiting = nil
 }
 
-// unready is why a server is not ready, "" if it is. Hosts is nil where it hosts no
-// applications.
+// unready returns why a server is not ready, or "" if it is ready. Hosts is nil if
+// the server hosts no applications.
 func unready(s *node.Status, hosts *appsView) string {
 	switch {
 	case s.Failed != nil:

@@ -11,14 +11,15 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// membersFile is the file in its directory in which a server stores the
-// cluster's description with the newest configurations that it knows: through
-// it the server finds the cluster when all servers in the description that it
-// is started with are gone.
+// membersFile is the file in a server's directory that stores the cluster's
+// description with the newest configurations that the server knows. With it the
+// server can find the cluster even if all servers in the description on its
+// command line are gone.
 const membersFile = "members.json"
 
-// readMembers adds to a description what the server has remembered in its directory.
-// A file of another cluster, or of the cluster before a restore, says nothing.
+// readMembers adds to a description the configurations that the server has stored in
+// its directory. It ignores a file of another cluster, or of the cluster before a
+// restore.
 func readMembers(dir string, g *wor.Genesis) error {
 	kept, err := access.Read(filepath.Join(dir, membersFile))
 	switch {

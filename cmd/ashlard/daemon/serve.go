@@ -71,7 +71,7 @@ the store is still there, for clients in Go and for the other servers' clients.`
 	return cmd
 }
 
-// served is a server that runs. Page, apps and front may be nil.
+// served is a running server. Page, apps and front may be nil.
 type served struct {
 	node    *node.Server
 	page    *page
@@ -80,8 +80,8 @@ type served struct {
 	leaving atomic.Bool // it is about to end
 }
 
-// serve serves until the context ends or the disk fails. It calls ready when it
-// listens.
+// serve runs the server until the context ends or the disk fails. It calls
+// ready once the server listens.
 func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	if err := c.check(); err != nil {
 		return exit.With(exit.Usage, err)
@@ -167,9 +167,10 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	return nil
 }
 
-// limitMemory makes the garbage collector work harder before the process takes much more
-// than it may keep and than may wait on connections. It ends nothing: limits do.
-// GOMEMLIMIT in the environment takes precedence.
+// limitMemory makes the garbage collector work harder before the process far exceeds the
+// memory for its data and for pending bytes of connections. It does not terminate
+// anything; the configured limits bound the data. GOMEMLIMIT in the environment takes
+// precedence.
 func limitMemory(c *config) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -177,10 +178,11 @@ func limitMemory(c *config) {
 	debug.SetMemoryLimit(c.kept() + c.kept()/4 + node.ServerInflightMaxDefault + frontBytesMax + besides)
 }
 
-// besides is the memory of a server that keeps nothing.
+// besides is the memory that a server needs in addition to its data and pending
+// requests.
 const besides = 128 << 20
 
-// opening says what to do about a server that does not open.
+// opening adds to an error of opening the server what the user can do about it.
 func opening(c config, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: there is no server in it (%w); a new one is made by 'ashlard format', and takes a lost one's place by 'ashlar worm replace'", c.Dir, err)
@@ -188,7 +190,7 @@ func opening(c config, err error) error {
 	return fmt.Errorf("%s: %w", c.Dir, err)
 }
 
-// host begins what is around the registers.
+// host starts everything that the server runs in addition to the registers.
 func (s *served) host(c config, world env.Env, security *tls.Config, genesis *wor.Genesis, log *slog.Logger) (err error) {
 	if !c.Bare {
 		world.Random = osenv.NewRandom() // the server's is the server's
@@ -213,8 +215,8 @@ func (s *served) host(c config, world env.Env, security *tls.Config, genesis *wo
 }
 
 // drain ends the server in order: first the connections of the front, then the
-// applications, whose callers are sent elsewhere, then the registers. It reports
-// whether everything was finished in time.
+// applications, whose callers are sent to other servers, then the registers. It
+// reports whether everything finished in time.
 func (s *served) drain(grace time.Duration) bool {
 	s.leaving.Store(true)
 	until := time.Now().Add(grace)
@@ -234,7 +236,7 @@ func (s *served) drain(grace time.Duration) bool {
 	}
 }
 
-// close ends what runs, at once.
+// close ends everything at once.
 func (s *served) close() error {
 	if s.front != nil {
 		s.front.close(0)

@@ -26,9 +26,10 @@ type page struct {
 	done   chan struct{}
 }
 
-// listenHTTP shows a server's status: / for people, /status.json and /metrics for
-// machines, /livez for a supervisor, which may restart it, /readyz (and /healthz,
-// which is the same) for a load balancer, which may send requests to it.
+// listenHTTP serves a server's status: / for people, /status.json and /metrics
+// for programs, /livez for a supervisor, which may restart the server, and
+// /readyz (or /healthz, which is the same) for a load balancer, which may send
+// requests to it.
 func listenHTTP(addr string, s *served) (*page, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -83,14 +84,15 @@ func (p *page) close() {
 	<-p.done
 }
 
-// statusView is a node.Status for people and for JSON.
+// statusView is a node.Status in the form of the page and of the JSON.
 type statusView struct {
 	Schema  string `json:"schema"`
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Addr    string `json:"addr"`
 	Cluster string `json:"cluster"`
-	// Serving: it is ready. Unready is why it is not.
+	// Serving is set if the server is ready. Unready is the reason if it is
+	// not.
 	Serving      bool            `json:"serving"`
 	Unready      string          `json:"unready,omitempty"`
 	Generation   uint64          `json:"generation"`
@@ -142,7 +144,7 @@ type requestView struct {
 	Count  uint64 `json:"count"`
 }
 
-// view is how it stands with the whole server.
+// view returns the status of the whole server.
 func (s *served) view() statusView {
 	status := s.node.Status()
 	status.Draining = status.Draining || s.leaving.Load()
@@ -233,10 +235,11 @@ Generation {{.Generation}}, {{.Position}} records durable, {{.PendingBytes}} byt
 `))
 }
 
-// collector is a server's status as Prometheus wants it.
+// collector exports a server's status to Prometheus.
 type collector struct{ server *served }
 
-// Describe implements prometheus.Collector: the metrics are those that Collect gives.
+// Describe implements prometheus.Collector: it describes the metrics that Collect
+// emits.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
 
 // Collect implements prometheus.Collector.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package check is the commands check and simulate: they load a specification, search
-// its states or walk through them, and show the report.
+// Package check implements the commands check and simulate: they load a specification,
+// search its states or take random walks through them, and show the report.
 //
 // In: a specification, its configuration and flags. Out: a report as text, JSON, a page
 // or TLC's messages; a graph of states; checkpoints; an exit code. Refused: flags that
-// cannot be had together, with the reason.
+// exclude each other, with the reason.
 package check
 
 import (
@@ -150,8 +150,8 @@ Exit codes: 0 nothing is wrong; 10 an assumption or the postcondition is false;
 behaviours is violated; 20 not everything was checked; 75 an expression has no value; 130 interrupted; 150 errors in the
 specification; 151 errors in the configuration; 1 files; 2 usage.`
 
-// loader makes a subject of a specification. Its error is a *specification.Error
-// where the specification or the configuration is wrong.
+// loader loads a specification as a subject. It returns a *specification.Error
+// if the specification or the configuration is wrong.
 type loader func(spec string, o checkOptions, print func(line string), m *check.Monitor) (*subject, error)
 
 // New makes the command check.
@@ -211,7 +211,7 @@ func New(t *console.Terminal) *cobra.Command {
 	return cmd
 }
 
-// validSpec says what is wrong with the file that is named for the specification.
+// validSpec checks the path given for the specification.
 func validSpec(spec string) error {
 	if filepath.Ext(spec) != ".cfg" {
 		return nil
@@ -219,7 +219,7 @@ func validSpec(spec string) error {
 	return exit.With(exit.Usage, fmt.Errorf("%s is a configuration: want the module, and --config %s where their names differ", spec, spec))
 }
 
-// valid completes the flags and says what is wrong with them.
+// valid completes the flags and validates them.
 func (o *checkOptions) valid() error {
 	if o.deepen {
 		if err := o.validDeepening(); err != nil {
@@ -250,15 +250,16 @@ func (o *checkOptions) valid() error {
 	return nil
 }
 
-// When properties of behaviours are decided. livenessSeqFinal is what users of TLC
-// may ask for: properties are always decided one after the other.
+// The values of --liveness: when to decide properties of behaviours.
+// livenessSeqFinal exists for users of TLC; here properties are always decided one
+// after the other.
 const (
 	livenessFinal    = "final"
 	livenessPeriodic = "periodic"
 	livenessSeqFinal = "seqfinal"
 )
 
-// validLiveness says what is wrong with --liveness.
+// validLiveness validates --liveness.
 func (o checkOptions) validLiveness() error {
 	switch {
 	case o.liveness == "", o.liveness == livenessFinal, o.liveness == livenessSeqFinal:
@@ -280,7 +281,8 @@ func runCheck(ctx context.Context, t *console.Terminal, o checkOptions, spec str
 	}
 	search := searcher{o: o}
 	g := console.NewProgress(t, search.progress())
-	// What was printed during the search is not printed again for the graph.
+	// The graph evaluates the model again; do not print again what the search
+	// printed.
 	var silent atomic.Bool
 	say := printer(t, o, g)
 	if o.tlcOutput {
@@ -314,8 +316,8 @@ func runCheck(ctx context.Context, t *console.Terminal, o checkOptions, spec str
 	} else if !o.json {
 		s.Diags.Print(t.Err)
 	}
-	// What the search knows of states goes to disk long before the guard ends it, which
-	// is there for what the model holds.
+	// The search moves its knowledge of states to disk long before the guard ends it.
+	// The guard exists for the memory that the model itself holds.
 	search.memory = memoryBounds(o.memoryBytes, availableBytes(), program.HeldBytes())
 	search.o.memoryBytes = search.memory.states
 	ctx, release := search.memory.guard(ctx)
@@ -366,7 +368,7 @@ func runCheck(ctx context.Context, t *console.Terminal, o checkOptions, spec str
 	d.Profile = profileOf(s, o)
 	silent.Store(true)
 	if o.html != "" && result.Distinct <= graphPageStatesMax {
-		// Without a graph that is small enough the page has none.
+		// If there is no graph, or it is too large, the page shows none.
 		if small, err := exploreGraph(ctx, s, result, o, graphPageStatesMax); err == nil {
 			d.Graph = small.document()
 		}
@@ -384,7 +386,7 @@ func runCheck(ctx context.Context, t *console.Terminal, o checkOptions, spec str
 	return err
 }
 
-// dumpGraph writes the graph of a finished search to the file asked for.
+// dumpGraph writes the graph of a finished search to the requested file.
 func dumpGraph(ctx context.Context, t *console.Terminal, s *subject, r *check.Result, o checkOptions) error {
 	form, err := graphFormOf(o.dump)
 	if err != nil {
@@ -403,8 +405,8 @@ func dumpGraph(ctx context.Context, t *console.Terminal, s *subject, r *check.Re
 	return nil
 }
 
-// printer shows what the specification prints: among the text, or beside the
-// JSON.
+// printer returns the output for what the specification prints: the text
+// output, or standard error if the result is JSON.
 func printer(t *console.Terminal, o checkOptions, g *console.Progress) func(string) {
 	w := t.Out
 	if o.json {
@@ -413,8 +415,8 @@ func printer(t *console.Terminal, o checkOptions, g *console.Progress) func(stri
 	return func(line string) { g.Above(w, line) }
 }
 
-// finish writes the document and turns its verdict into the exit code. A page
-// that cannot be written is an error, but does not hide a violation.
+// finish writes the document and turns its verdict into the exit code. Failing
+// to write the page is an error, but does not hide a violation.
 func finish(t *console.Terminal, o checkOptions, d *report.Document) error {
 	if o.tlc != nil {
 		o.tlc.Finish(d)

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/specification"
 )
 
-// crashes is the flag that says how many crashes there may be; nil leaves it to the
-// configuration.
+// crashes is the flag that bounds the number of crashes. Nil leaves the bound to
+// the configuration.
 type crashes struct{ most *int32 }
 
 func (c *crashes) addTo(f *pflag.FlagSet) {
@@ -42,7 +42,8 @@ func (c *crashes) Set(text string) error {
 	return nil
 }
 
-// allow has the processes of a specification crash as often as the flag says.
+// allow lets the processes of a specification crash as often as the flag
+// permits.
 func (c crashes) allow(s *specification.Specification) error {
 	if c.most == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model"
 )
 
-// validDeepening says what --dfid cannot be used with.
+// validDeepening checks that --dfid is not combined with flags that exclude it.
 func (o checkOptions) validDeepening() error {
 	usage := func(format string, args ...any) error {
 		return exit.With(exit.Usage, fmt.Errorf("--dfid "+format, args...))
@@ -37,8 +37,8 @@ func (o checkOptions) validDeepening() error {
 	return nil
 }
 
-// deepenDepth is how many states a path has at most in a search by depth, and 0 for
-// the other search.
+// deepenDepth returns the maximum number of states on a path in a depth-first
+// search, and 0 for a breadth-first search.
 func (o checkOptions) deepenDepth() int {
 	if !o.deepen {
 		return 0
@@ -46,7 +46,7 @@ func (o checkOptions) deepenDepth() int {
 	return o.dfid
 }
 
-// searcher runs the search that the flags ask for.
+// searcher runs the search that the flags select.
 type searcher struct {
 	o       checkOptions
 	tla     *model.Model // what is searched, nil where it is none of TLA+
@@ -68,7 +68,7 @@ func (s *searcher) watcher() tlc.Watcher {
 	return &s.breadth
 }
 
-// progress is how far the search is, for a person.
+// progress formats the progress of the search for people.
 func (s *searcher) progress() func() (int64, string) {
 	if !s.o.deepen {
 		return searchProgress(&s.breadth, &s.compiled)
@@ -92,7 +92,8 @@ func (s *searcher) run(ctx context.Context, m check.Model) (*check.Result, error
 	return &d.Result, nil
 }
 
-// searchProgress is how far a search is, which compiled code may have taken over.
+// searchProgress returns the progress of a search, which may be running in
+// compiled code.
 func searchProgress(m *check.Monitor, compiled *atomic.Bool) func() (int64, string) {
 	return func() (int64, string) {
 		s := m.Stats()
@@ -111,7 +112,7 @@ func searchProgress(m *check.Monitor, compiled *atomic.Bool) func() (int64, stri
 	}
 }
 
-// decidingProgress is how far the decision about properties of behaviours is.
+// decidingProgress returns the progress of deciding properties of behaviours.
 func decidingProgress(s check.Stats, d check.Deciding) string {
 	line := fmt.Sprintf("%s distinct  properties of behaviours: ", console.Count(s.Distinct))
 	if d.Property == "" {
