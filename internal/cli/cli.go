@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the command ashlar: the root command, which has those of the folders
-// below, and how its process ends.
+// Package cli is the command ashlar: it builds the root command with the subcommands
+// of the packages below, and determines how the process ends.
 //
-// In: a command line. Out: what the command writes, and an exit code. A result that
-// cannot be written is never a success. Data flows one way: this package adds the
-// commands of internal/cli/NAME, each of which makes its own with New; what they share
-// is below them, in exit, console, file, library, page and report.
+// In: a command line. Out: the command's output and an exit code. If a result cannot
+// be written, the exit code is never that of success. This package adds the commands
+// of internal/cli/NAME, each of which provides New. The packages that these share are
+// below them: exit, console, file, library, page and report.
 package cli
 
 import (
@@ -72,7 +72,7 @@ func Run(ctx context.Context, args []string, t *console.Terminal) int {
 		}
 		return e.Code
 	}
-	// What cobra itself reports is a wrong command line.
+	// Errors that cobra itself reports are errors of the command line.
 	t.Complain(err)
 	fmt.Fprintf(t.Err, "Run 'ashlar --help' or 'ashlar COMMAND --help'.\n")
 	return exit.Usage
@@ -100,15 +100,15 @@ against them.`,
 	return root
 }
 
-// watchedOutput remembers that something could not be written, so that a command whose
-// result is lost, on a full disk say, does not answer that all is well.
+// watchedOutput records failed writes, so that a command whose result is lost, for
+// example on a full disk, does not report success.
 type watchedOutput struct {
 	io.Writer
 	mu  sync.Mutex
 	err error // the first
 }
 
-// Write implements io.Writer. Several goroutines may write.
+// Write implements io.Writer. Several goroutines may call it.
 func (w *watchedOutput) Write(b []byte) (int, error) {
 	n, err := w.Writer.Write(b)
 	w.mu.Lock()
@@ -119,7 +119,7 @@ func (w *watchedOutput) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// lost is why something was not written, or nil.
+// lost returns the first write error, or nil.
 func (w *watchedOutput) lost() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

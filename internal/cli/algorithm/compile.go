@@ -159,7 +159,7 @@ func tellCompiled(t *console.Terminal, o compileOptions, out compiled, diags ash
 	return nil
 }
 
-// insideModule reports whether Go would find the packages that generated code
+// insideModule reports whether Go can find the packages that generated code
 // imports.
 func insideModule(dir string) bool {
 	dir, err := filepath.Abs(dir)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package algorithm is the commands translate and compile, about the algorithm of a
-// module: its TLA+ and PlusCal, and the Go of its archetypes.
+// Package algorithm implements the commands translate and compile. They process the
+// algorithm of a module: translate produces its TLA+ and PlusCal, compile the Go code of
+// its archetypes.
 //
 // In: a module with an algorithm. Out: the module with its translation, or a Go package.
 package algorithm

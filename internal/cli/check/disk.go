@@ -23,17 +23,19 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/search/program"
 )
 
-// A search has a part of the memory for what it knows of states, and goes to
-// disk beyond it: the rest is for the model and for the collector. A search that
-// keeps checkpoints has its files in their directory.
+// A search may use a part of the memory for its knowledge of states and stores
+// the rest on disk: the remaining memory is for the model and the garbage
+// collector. A search that writes checkpoints stores its files in the checkpoint
+// directory.
 
-// statesShare is the part of the memory, one in so many, that states may take.
+// statesShare is the divisor of the memory limit that gives the part for
+// states.
 const statesShare = 2
 
-// memoryMin is the least memory that a search may be given.
+// memoryMin is the smallest memory limit that a search accepts.
 const memoryMin = 1 << 20
 
-// validDisk says what is wrong with the flags about memory and checkpoints.
+// validDisk validates the flags about memory and checkpoints.
 func (o *checkOptions) validDisk() error {
 	usage := func(format string, args ...any) error { return exit.With(exit.Usage, fmt.Errorf(format, args...)) }
 	switch {
@@ -53,7 +55,7 @@ func (o *checkOptions) validDisk() error {
 	return nil
 }
 
-// disk is where a search has its files, and what it keeps there.
+// disk manages the files of a search.
 type disk struct {
 	env.Disk
 	keep    *check.Checkpoint
@@ -62,8 +64,8 @@ type disk struct {
 	stop    func()
 }
 
-// openDisk makes the disk that the flags ask for. Its errors are of the world,
-// or say that a directory is in use.
+// openDisk opens the disk that the flags select. It returns an error if the
+// file system fails or the directory is in use.
 func (o *checkOptions) openDisk(ctx context.Context, parts []check.IdentityPart) (*disk, error) {
 	dir := o.checkpoint + o.resume
 	if o.checkpoint == o.resume {
@@ -95,7 +97,7 @@ func (o *checkOptions) openDisk(ctx context.Context, parts []check.IdentityPart)
 	return out, nil
 }
 
-// everySoOften says that it is time, once after each interval.
+// everySoOften returns due, which reports true once after each interval.
 func everySoOften(ctx context.Context, every time.Duration) (due func() bool, stop func()) {
 	var now atomic.Bool
 	ctx, cancel := context.WithCancel(ctx)
@@ -115,7 +117,7 @@ func everySoOften(ctx context.Context, every time.Duration) (due func() bool, st
 	return func() bool { return now.CompareAndSwap(true, false) }, func() { cancel(); done.Wait() }
 }
 
-// kept is the directory of a checkpoint that is left, or "".
+// kept returns the directory if it contains a checkpoint, and "" otherwise.
 func (d *disk) kept() string {
 	if d.keep == nil {
 		return ""
@@ -126,7 +128,7 @@ func (d *disk) kept() string {
 	return d.dir
 }
 
-// close gives everything back.
+// close stops the checkpoint timer and closes all files.
 func (d *disk) close() error {
 	if d.stop != nil {
 		d.stop()
@@ -138,13 +140,13 @@ func (d *disk) close() error {
 	return errors.Join(errs...)
 }
 
-// explain makes of an error of a search one that says what to do.
+// explain adds to an error of a search what the user can do about it.
 func (d *disk) explain(err error) error {
 	var other *check.MismatchError
 	var volatile *check.NotDurableError
 	switch {
 	case d.keep == nil && errors.Is(err, check.ErrNoCheckpoint):
-		// A search that was handed over to another process within temporary files.
+		// The search was using temporary files when another process took it over.
 		return exit.Failed(fmt.Errorf("the temporary files are gone: %w", err))
 	case errors.As(err, &volatile):
 		return exit.With(exit.Usage, err)
@@ -158,7 +160,7 @@ func (d *disk) explain(err error) error {
 	return exit.Failed(err)
 }
 
-// temporary is a directory that is made when the first file is, and removed at
+// temporary is a directory that is created with its first file and removed at
 // the end.
 type temporary struct {
 	in   string // the directory that it is made in
@@ -167,7 +169,7 @@ type temporary struct {
 	dir  string
 }
 
-// place is the directory of the files, "" where there is none yet.
+// place returns the directory of the files, or "" if it does not exist yet.
 func (d *disk) place() string {
 	if t, ok := d.Disk.(*temporary); ok {
 		t.mu.Lock()
@@ -219,19 +221,19 @@ func (t *temporary) Open(name string, create bool) (env.File, error) {
 	return temporaryFile{f}, nil
 }
 
-// there reports whether the directory was made.
+// there reports whether the directory was created.
 func (t *temporary) there() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.disk != nil
 }
 
-// temporaryFile is a file that need not outlive a failure of the machine.
+// temporaryFile is a file that need not survive a crash of the machine.
 type temporaryFile struct{ env.File }
 
 func (temporaryFile) Sync() error { return nil }
 
-// with does something where there is a directory.
+// with calls a function with the directory if the directory exists.
 func (t *temporary) with(do func(*osenv.Disk) error) error {
 	d, err := t.open()
 	if err != nil {
@@ -240,7 +242,7 @@ func (t *temporary) with(do func(*osenv.Disk) error) error {
 	return do(d)
 }
 
-// Rename implements env.Disk, and so are the others.
+// Rename implements env.Disk.
 func (t *temporary) Rename(old, new string) error {
 	return t.with(func(d *osenv.Disk) error { return d.Rename(old, new) })
 }
@@ -285,7 +287,8 @@ func sum(text []byte) string {
 	return hex.EncodeToString(s[:8])
 }
 
-// ownSum is the digest of the program: what states mean is its own affair.
+// ownSum returns the digest of this program. A checkpoint is valid only for the
+// program that wrote it, because the encoding of states may change.
 var ownSum = sync.OnceValues(func() (string, error) {
 	name, err := os.Executable()
 	if err != nil {

@@ -9,18 +9,20 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
-// errAsked ends a search as a limit does: nothing is wrong, and not everything
-// was checked.
+// errAsked ends a search in the same way as a limit: there is no error, but the
+// search is incomplete.
 const errAsked = check.Limit(`the specification asked for the end of the run: TLCSet("exit", TRUE)`)
 
-// earlyExit ends a search when the specification asks for that. A nil one never does.
+// earlyExit ends a search when the specification requests it. A nil earlyExit never
+// does.
 type earlyExit struct {
 	mu     sync.Mutex
 	asked  bool
 	cancel context.CancelCauseFunc
 }
 
-// end is what the specification asks for; several workers may.
+// end is called when the specification requests the end. Several workers may
+// call it.
 func (e *earlyExit) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -30,7 +32,7 @@ func (e *earlyExit) end() {
 	}
 }
 
-// watch returns a context that ends when the specification asks for the end.
+// watch returns a context that ends when the specification requests it.
 func (e *earlyExit) watch(ctx context.Context) (context.Context, func()) {
 	if e == nil {
 		return ctx, func() {}
@@ -45,7 +47,7 @@ func (e *earlyExit) watch(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// wasAsked reports whether the specification has asked for the end.
+// wasAsked reports whether the specification has requested the end.
 func (e *earlyExit) wasAsked() bool {
 	if e == nil {
 		return false

@@ -21,38 +21,39 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/report"
 )
 
-// graphSchema names the form of the JSON that --dump writes; it is described in
-// docs/lang/check-json.md.
+// graphSchema identifies the format of the JSON that --dump writes;
+// docs/lang/check-json.md describes it.
 const graphSchema = "ashlar-graph/1"
 
-// Limits of a graph that is drawn: beyond these it takes minutes, and what comes
-// of it shows nothing.
+// Limits of a graph to be drawn: beyond these, Graphviz takes minutes and the
+// picture shows nothing useful.
 const (
 	graphDrawStatesMax = 500
 	graphDrawStepsMax  = 3000
 )
 
-// graphPageStatesMax is how many states a graph may have to be in the page.
+// graphPageStatesMax bounds the number of states of a graph that the page
+// includes.
 const graphPageStatesMax = 300
 
-// graphHead is what the JSON of a graph begins with. States and steps follow, so
-// that a large graph need not be in memory as text.
+// graphHead is the beginning of a graph's JSON. States and steps follow one by
+// one, so that the text of a large graph need not be in memory.
 type graphHead struct {
 	Schema string `json:"schema"`
 	Spec   string `json:"spec"`
 	Config string `json:"config,omitempty"`
 	Module string `json:"module,omitempty"`
-	// Complete reports that every state is in the graph with every step.
+	// Complete reports that the graph contains every state with every step.
 	Complete bool         `json:"complete"`
 	Traces   []graphTrace `json:"traces"`
 }
 
-// graphTrace is where a violation's trace leads through the graph.
+// graphTrace is the path of a violation's trace through the graph.
 type graphTrace struct {
 	Kind     string `json:"kind"`
 	Property string `json:"property,omitempty"`
 	States   []int  `json:"states"` // 0 for a state that is not in the graph
-	// LoopTo is the state that follows the last one, after a liveness violation.
+	// LoopTo is the state that follows the last one after a liveness violation.
 	LoopTo int `json:"loopTo,omitempty"`
 }
 
@@ -77,14 +78,14 @@ type graphStep struct {
 	Place  string `json:"place,omitempty"`
 }
 
-// graphDocument is the whole of it, for the page.
+// graphDocument is the complete graph, for the page.
 type graphDocument struct {
 	graphHead
 	States []graphState `json:"states"`
 	Steps  []graphStep  `json:"steps"`
 }
 
-// stateGraph is a graph with what is needed to show it.
+// stateGraph is a graph with the data needed to show it.
 type stateGraph struct {
 	graph   *check.StateGraph
 	model   check.Model
@@ -92,8 +93,8 @@ type stateGraph struct {
 	head    graphHead
 }
 
-// searchedPart says which part of the graph the search has seen: all of it, or
-// the levels up to where it ended.
+// searchedPart returns the part of the graph that the search covered: all of
+// it, or the levels up to the one at which it ended.
 func searchedPart(r *check.Result, o checkOptions) check.ExploreOptions {
 	e := check.ExploreOptions{Workers: o.workers}
 	switch last := lastVerdict(r); {
@@ -115,8 +116,8 @@ func lastVerdict(r *check.Result) check.Verdict {
 	return r.Verdict
 }
 
-// exploreGraph computes the states of a finished search once more. Where the
-// graph is too large, or there is none, the error says what to do instead.
+// exploreGraph recomputes the states of a finished search. If there is no graph
+// or it is too large, the error tells the user what to do instead.
 func exploreGraph(ctx context.Context, s *subject, r *check.Result, o checkOptions, statesMax int) (*stateGraph, error) {
 	e := searchedPart(r, o)
 	e.StatesMax = statesMax
@@ -174,8 +175,8 @@ func (g *stateGraph) state(n int) graphState {
 	return s
 }
 
-// steps calls visit for every step, by the number of its first state. Actions
-// of one name and place are one.
+// steps calls visit for every step, ordered by the number of its first state.
+// Actions with the same name and place count as one.
 func (g *stateGraph) steps(visit func(graphStep)) {
 	for n := range g.graph.States() {
 		seen := map[graphStep]bool{}
@@ -189,7 +190,7 @@ func (g *stateGraph) steps(visit func(graphStep)) {
 	}
 }
 
-// document is the whole graph for the page.
+// document returns the whole graph for the page.
 func (g *stateGraph) document() *graphDocument {
 	d := &graphDocument{graphHead: g.head, Steps: []graphStep{}}
 	for n := range g.graph.States() {
@@ -199,14 +200,14 @@ func (g *stateGraph) document() *graphDocument {
 	return d
 }
 
-// graphForm is a form in which --dump can write, and how many states it takes.
+// graphForm is an output format of --dump, with its maximum number of states.
 type graphForm struct {
 	write     func(ctx context.Context, g *stateGraph, w io.Writer) error
 	statesMax int
 }
 
-// graphFormOf chooses the form by the extension of the file. Where it needs a
-// program that is not there, that is an error before the search.
+// graphFormOf selects the format by the file's extension. If the format needs a
+// program that is not installed, it returns an error before the search starts.
 func graphFormOf(name string) (graphForm, error) {
 	plain := func(write func(*stateGraph, io.Writer) error) graphForm {
 		return graphForm{func(_ context.Context, g *stateGraph, w io.Writer) error { return write(g, w) }, check.ExploreStatesMax}
@@ -225,7 +226,7 @@ func graphFormOf(name string) (graphForm, error) {
 	return graphForm{}, exit.With(exit.Usage, fmt.Errorf("--dump %s: want a file whose name ends in .dot (for Graphviz), .svg or .json", name))
 }
 
-// writeGraphFile writes the graph to a file, whole or not at all.
+// writeGraphFile writes the graph to a file atomically.
 func writeGraphFile(ctx context.Context, name string, g *stateGraph, form graphForm) error {
 	f, err := file.Create(name, 0o644)
 	if err != nil {
@@ -245,7 +246,7 @@ func writeGraphFile(ctx context.Context, name string, g *stateGraph, form graphF
 	return nil
 }
 
-// writeJSON writes one state, and one step, a line.
+// writeJSON writes one state or step per line.
 func (g *stateGraph) writeJSON(w io.Writer) error {
 	head, err := json.Marshal(g.head)
 	if err != nil {
@@ -272,7 +273,7 @@ func (g *stateGraph) writeJSON(w io.Writer) error {
 	return p.err
 }
 
-// lines prints until something fails.
+// lines prints until a write fails.
 type lines struct {
 	w   io.Writer
 	err error
@@ -284,15 +285,15 @@ func (p *lines) print(format string, args ...any) {
 	}
 }
 
-// Limits of what a drawn state shows.
+// Limits on the text of a drawn state.
 const (
 	dotVariablesMax = 12
 	dotValueMax     = 60
 )
 
-// writeDot writes the graph for Graphviz: initial states have a bold border,
-// states whose steps are not all there a dashed one; the states and steps of
-// traces are coloured, and the last state of each more so.
+// writeDot writes the graph for Graphviz. Initial states have a bold border,
+// and states with missing steps a dashed one. The states and steps of traces
+// are coloured, the last state of each trace more strongly.
 func (g *stateGraph) writeDot(w io.Writer) error {
 	p := &lines{w: w}
 	colour, onTrace := g.colours()
@@ -327,7 +328,7 @@ func (g *stateGraph) writeDot(w io.Writer) error {
 	return p.err
 }
 
-// writeSVG has Graphviz draw the graph.
+// writeSVG runs Graphviz to draw the graph.
 func writeSVG(ctx context.Context, g *stateGraph, w io.Writer) error {
 	steps := 0
 	g.steps(func(graphStep) { steps++ })
@@ -346,7 +347,8 @@ func writeSVG(ctx context.Context, g *stateGraph, w io.Writer) error {
 	return err
 }
 
-// colours are those of the states of traces, and which steps are on one.
+// colours returns the colours of the states on traces, and which steps are on a
+// trace.
 func (g *stateGraph) colours() (colour map[int]string, onTrace map[[2]int]bool) {
 	colour, onTrace = map[int]string{}, map[[2]int]bool{}
 	for _, t := range g.head.Traces {
@@ -370,7 +372,7 @@ func (g *stateGraph) colours() (colour map[int]string, onTrace map[[2]int]bool) 
 	return colour, onTrace
 }
 
-// dotLabel is the number of a state and its variables, one a line.
+// dotLabel returns the number of a state and its variables, one per line.
 func dotLabel(s graphState) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `%d\n`, s.Number)

@@ -20,22 +20,25 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
 )
 
-// subject is a model with what is known of where it came from.
+// subject is a model with the data about its origin.
 type subject struct {
 	model check.Model
 	tla   *model.Model // the model again, nil where it is none of TLA+
 	report.Source
-	// after evaluates the postcondition, where one is asked for.
+	// after evaluates the postcondition, if there is one.
 	after func() (name string, holds, asked bool, err error)
-	// asked ends the search when the specification says so; nil: never.
+	// asked ends the search when the specification requests it; nil if it never
+	// does.
 	asked *earlyExit
-	// files are the modules' files, and span what begins at a place.
+	// files are the modules' files. span returns the text range that begins at
+	// a place.
 	files []string
-	// reduction states what --por came to.
+	// reduction describes the effect of --por.
 	reduction func() reduce.Report
-	// profile is what expressions have cost.
+	// profile holds the evaluation costs of expressions.
 	profile func() ([]profile.Cost, int64)
-	// identity is what a search of it depends on.
+	// identity is a digest of everything that a search of the subject depends
+	// on.
 	identity []check.IdentityPart
 	span     func(place string) source.Span
 }
@@ -52,8 +55,7 @@ func (s *subject) describe(r *check.Result, o checkOptions, elapsed time.Duratio
 	return d
 }
 
-// loadSpecification makes the subject of a specification and its
-// configuration in files.
+// loadSpecification loads a specification and its configuration from files.
 func loadSpecification(path string, o checkOptions, print func(string), m *check.Monitor) (*subject, error) {
 	spec, err := specification.Load(specification.Files{}, path, specification.Options{Config: o.config, Libraries: o.library.All()})
 	if err != nil {
@@ -101,8 +103,8 @@ func loadSpecification(path string, o checkOptions, print func(string), m *check
 			Define: func(name string) (string, string) { return definition(spec.Loaded.Spec, name) }}}, nil
 }
 
-// identityOf is what a search depends on: the modules, the configuration, and
-// how both are evaluated.
+// identityOf computes the identity of a search from the modules, the
+// configuration, and the way in which both are evaluated.
 func identityOf(l *load.Loaded, config []byte, o checkOptions) []check.IdentityPart {
 	var parts []check.IdentityPart
 	for _, m := range l.Modules {
@@ -115,7 +117,7 @@ func identityOf(l *load.Loaded, config []byte, o checkOptions) []check.IdentityP
 		check.IdentityPart{Name: "the evaluator", Sum: fmt.Sprintf("reference=%v, packed, por=%v, safety only=%v", o.reference, o.por, o.por && o.safetyOnly)})
 }
 
-// definition is the text of a definition and its place.
+// definition returns the text of a definition and its place.
 func definition(s *core.Spec, name string) (text, place string) {
 	d := s.Names[name]
 	if d == nil || d.Body == nil || !d.Span.IsValid() {
@@ -128,8 +130,8 @@ func definition(s *core.Spec, name string) (text, place string) {
 	return whole.Text(), d.Span.String()
 }
 
-// moduleFiles are the files of the modules that are not standard ones, the root
-// module's first.
+// moduleFiles returns the files of all modules except the standard ones, the
+// root module's first.
 func moduleFiles(l *load.Loaded) []string {
 	var out []string
 	for _, m := range l.Modules {
@@ -140,8 +142,9 @@ func moduleFiles(l *load.Loaded) []string {
 	return out
 }
 
-// spansOf finds, for the place where an action begins, all of it. Actions are
-// what disjunctions are made of, so those themselves do not count.
+// spansOf maps the place at which an action begins to the action's full range.
+// Actions are the operands of disjunctions, so the disjunctions themselves are
+// skipped.
 func spansOf(l *load.Loaded) func(place string) source.Span {
 	var at map[string]source.Span
 	note := func(s source.Span) {

@@ -14,24 +14,26 @@ import (
 const (
 	// memoryShare is the part of the available memory that a search may use, in percent.
 	memoryShare = 85
-	// memoryRoom is how much a search may hold beyond what the process held before it
-	// began, even if --memory is less: evaluation and the collector need some.
+	// memoryRoom is how much memory a search may hold in addition to the process's
+	// memory before the search, even if --memory is less: evaluation and the
+	// collector need some.
 	memoryRoom = 128 << 20
 )
 
-// bounds are how much memory a search may hold, in bytes; 0 means no bound.
+// bounds are the memory limits of a search, in bytes; 0 means no limit.
 type bounds struct {
-	// states bounds what the search knows of states: the rest goes to disk.
+	// states bounds the memory for the search's knowledge of states; the rest
+	// goes to disk.
 	states int64
-	// process bounds the process: the search ends when it holds more.
+	// process bounds the memory of the process: beyond it the search ends.
 	process int64
-	// reached states why a search has ended that exceeded process.
+	// reached is the reason that the search reports when it exceeds process.
 	reached string
 }
 
-// memoryBounds are the bounds of a search for which --memory asks for wanted bytes, 0 if
-// there is no such flag, when the process holds held bytes and may use available bytes
-// more, which is negative where it is not known.
+// memoryBounds returns the bounds of a search. wanted is the value of --memory, or 0
+// without the flag; held is the memory that the process holds; available is how much
+// more it may use, negative if unknown. All are in bytes.
 func memoryBounds(wanted, available, held int64) bounds {
 	raised := held + memoryRoom
 	b := bounds{states: wanted, process: max(wanted, raised)}
@@ -56,22 +58,22 @@ func memoryBounds(wanted, available, held int64) bounds {
 	return b
 }
 
-// rest is how much of a limit a second process may hold while this one holds held bytes.
-// It has room to evaluate in any case, but no more than half of the limit where this
-// process has nearly all: the memory that this one holds is not there for the other.
+// rest returns how much memory a second process may hold under the limit while this one
+// holds held bytes. The second process always gets some room to evaluate, but at most
+// half of the limit if this process holds nearly all of it.
 func rest(limit, held int64) int64 { return max(limit-held, min(limit/2, memoryRoom)) }
 
-// inUnits writes bytes as --memory reads them.
+// inUnits formats bytes in the form that --memory accepts.
 func inUnits(bytes int64) string { return (&size.Value{Bytes: bytes}).String() }
 
-// guard ends the context that it returns with a check.Limit when the process holds more
-// than it may. The caller releases the guard.
+// guard returns a context that ends with a check.Limit when the process exceeds its
+// memory bound. The caller must release the guard.
 func (b bounds) guard(ctx context.Context) (guarded context.Context, release func()) {
 	return program.Guard(ctx, b.process, b.states, b.reached)
 }
 
-// availableBytes is how much memory a search may use beyond what the process holds;
-// negative where the system does not say how much is available.
+// availableBytes returns how much memory a search may use beyond what the process
+// holds. It is negative if the system does not report the available memory.
 func availableBytes() int64 {
 	all := memory.Available()
 	if all < 0 {

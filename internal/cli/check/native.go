@@ -17,15 +17,15 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/search/program"
 )
 
-// A search that takes long goes on in a process of its own, with code that is
-// made for the model and compiled by the Go toolchain meanwhile. It is left here
-// at the end of a segment, with a checkpoint in a directory, and gone on with
-// there; so what is found, and every figure, is the same, and the memory of the
-// search is given back before the program has its own. A program that meets a
-// state that it was not made for ends, and the search goes on here, from the
-// checkpoint.
+// A long search continues in a separate process. That process runs code
+// generated for the model, which the Go toolchain compiles while the search runs
+// here. At the end of a segment this process writes a checkpoint to a directory
+// and stops, and the new program resumes from the checkpoint. So the results and
+// all figures are the same, and this process frees the memory of its search
+// before the program allocates its own. If the program meets a state that it was
+// not made for, it ends, and the search continues here from the checkpoint.
 
-// When compiled code is used.
+// The values of --native: when to use compiled code.
 const (
 	nativeAuto   = "auto"
 	nativeAlways = "always"
@@ -33,44 +33,48 @@ const (
 )
 
 const (
-	// nativeLookAfter is when an automatic search looks for a program that was
-	// compiled before, and nativeCompileAfter when it begins to compile one.
+	// nativeLookAfter is the time after which an automatic search looks for a
+	// program compiled earlier. nativeCompileAfter is the time after which it
+	// starts to compile one.
 	nativeLookAfter    = 400 * time.Millisecond
 	nativeCompileAfter = 6 * time.Second
-	// nativeCompileMax bounds how long that may take, and nativeSourceMax how long
-	// the program may be: the compiler takes some minutes for so much.
+	// nativeCompileMax bounds the compile time, and nativeSourceMax the length of
+	// the program: the compiler takes some minutes for a program of that length.
 	nativeCompileMax = 4 * time.Minute
 	nativeSourceMax  = 12 << 20
 	// nativeCompileBytes is the memory that must be available for the compiler.
 	nativeCompileBytes = 1 << 30
-	// nativeKeepAfter is when a program keeps its first checkpoint, for the case
-	// that it gives up: writing one takes about a second for each ten million states.
+	// nativeKeepAfter is the time after which a program writes its first checkpoint,
+	// in case it gives up later. Writing one takes about a second for each ten
+	// million states.
 	nativeKeepAfter = 20 * time.Second
 )
 
-// checksShare is the part of the memory for states, one in so many, that checks of
-// properties of behaviours may take in this process.
+// checksShare is the divisor of the memory for states that gives the part that
+// checks of properties of behaviours may use in this process.
 const checksShare = 4
 
-// notMadeFor is why a program gives up, or is not used.
+// notMadeFor is the reason why a program gives up or is not used.
 const notMadeFor = "the compiled code met a state that it was not made for"
 
-// nativeUse is what compiled code did in a search.
+// nativeUse describes what compiled code did in a search.
 type nativeUse struct {
-	// Used reports whether the result is that of compiled code.
+	// Used reports whether compiled code produced the result.
 	Used bool `json:"used"`
-	// Since is how many states were generated before it took over.
+	// Since is the number of states generated before compiled code took over.
 	Since int64 `json:"since,omitempty"`
-	// Until is how many it had generated in its last checkpoint, where the search
-	// went on from there without it.
+	// Until is the number of states generated up to its last checkpoint, if the
+	// search continued from there without compiled code.
 	Until int64 `json:"until,omitempty"`
-	// Compiled is how many seconds the compiler took, 0 where the program was there.
+	// Compiled is the compile time in seconds, 0 if the program had been compiled
+	// earlier.
 	Compiled float64 `json:"compileSeconds,omitempty"`
-	// Reason states why there was none, where it was asked for or given up.
+	// Reason is why compiled code was not used although it was requested, or
+	// why it gave up.
 	Reason string `json:"reason,omitempty"`
 }
 
-// validNative says what is wrong with --native.
+// validNative validates --native.
 func (o *checkOptions) validNative() error {
 	switch o.native {
 	case "":
@@ -82,7 +86,7 @@ func (o *checkOptions) validNative() error {
 	return exit.With(exit.Usage, fmt.Errorf("--native=%s: want %s, %s or %s", o.native, nativeAuto, nativeAlways, nativeNever))
 }
 
-// nativeSearch is a search that compiled code may go on with.
+// nativeSearch is a search that compiled code may take over.
 type nativeSearch struct {
 	s     *searcher
 	model *model.Model
@@ -94,8 +98,9 @@ type nativeSearch struct {
 	took    time.Duration // by the compiler
 }
 
-// nativeTimes are when an automatic search looks and compiles, and when a program
-// keeps a checkpoint; tests want it earlier.
+// nativeTimes holds the times at which an automatic search looks for a program
+// and compiles one, and at which a program writes a checkpoint. Tests set shorter
+// ones.
 type nativeTimes struct{ look, compile, keep time.Duration }
 
 // wide runs the search breadth first.
@@ -111,7 +116,8 @@ func (s *searcher) wide(ctx context.Context, m check.Model) (*check.Result, erro
 	return r, errors.Join(err, x.o.Checker.Close())
 }
 
-// run makes the search, without compiled code until that is there.
+// run runs the search, first without compiled code and then with it once it is
+// ready.
 func (x *nativeSearch) run(ctx context.Context, o check.Options) (*check.Result, error) {
 	s, m := x.s, x.model
 	ready := func() bool { return true }
@@ -130,7 +136,7 @@ func (x *nativeSearch) run(ctx context.Context, o check.Options) (*check.Result,
 	case errors.Is(err, check.ErrLeft):
 		return x.goOn(ctx)
 	case errors.As(err, &leave) && s.disk.keep == nil:
-		// There was no room on the disk: nothing is lost but the time until now.
+		// The disk was full: only the time until now is lost.
 		if err := errors.Join(x.o.Checker.Close(), s.disk.empty()); err != nil {
 			return nil, err
 		}
@@ -139,7 +145,7 @@ func (x *nativeSearch) run(ctx context.Context, o check.Options) (*check.Result,
 	return r, err
 }
 
-// options are those of a search that compiled code has no part in.
+// options returns the options of a search without compiled code.
 func (s *searcher) options() check.Options {
 	var deciding func(int64)
 	if t := s.o.tlc; t != nil {
@@ -149,8 +155,8 @@ func (s *searcher) options() check.Options {
 		Continue: s.o.goOn, Periodic: s.o.liveness == livenessPeriodic, Monitor: &s.breadth, Disk: s.disk, MemoryBytes: s.o.memoryBytes / statesShare, Checkpoint: s.disk.keep}
 }
 
-// without makes the search in this process, and says why where compiled code was
-// asked for.
+// without runs the search in this process. If compiled code was requested, it
+// reports why it was not used.
 func (s *searcher) without(ctx context.Context, m check.Model, o check.Options, why string) (*check.Result, error) {
 	s.native.Reason = why
 	r, err := check.Run(ctx, m, o)
@@ -160,7 +166,7 @@ func (s *searcher) without(ctx context.Context, m check.Model, o check.Options, 
 	return r, err
 }
 
-// nativeSearch is nil where compiled code is not wanted or cannot be.
+// nativeSearch returns nil if compiled code is not wanted or not possible.
 func (s *searcher) nativeSearch(o check.Options) (x *nativeSearch, why string) {
 	switch {
 	case s.o.native != nativeAuto && s.o.native != nativeAlways:
@@ -180,8 +186,8 @@ func (s *searcher) nativeSearch(o check.Options) (x *nativeSearch, why string) {
 	return x, ""
 }
 
-// options are those of the search in this process, from its beginning or from
-// the checkpoint where it was left.
+// options returns the options of the search in this process, from its beginning
+// or from the last checkpoint.
 func (x *nativeSearch) options(again bool, leave func() bool) check.Options {
 	o, c := x.o, check.Checkpoint{}
 	if o.Checkpoint != nil {
@@ -192,8 +198,8 @@ func (x *nativeSearch) options(again bool, leave func() bool) check.Options {
 	return o
 }
 
-// offer prepares the program beside a search that goes on. The search is to be
-// left when ready says so; end gives up what has not come to its end.
+// offer prepares the program while the search runs. When ready reports true,
+// the search must stop and hand over; end abandons an unfinished preparation.
 func (x *nativeSearch) offer(ctx context.Context) (ready func() bool, end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var there atomic.Bool
@@ -207,8 +213,8 @@ func (x *nativeSearch) offer(ctx context.Context) (ready func() bool, end func()
 	return func() bool { return there.Load() && x.model.NativeFits() }, func() { cancel(); <-done }
 }
 
-// prepare makes the program, or finds it, not before it is time; why says what
-// is in the way.
+// prepare compiles the program or finds one compiled earlier, but not before
+// the set times. why is the reason for failing.
 func (x *nativeSearch) prepare(ctx context.Context, after nativeTimes, processors int) (why string) {
 	start := time.Now()
 	if !sleep(ctx, after.look) {
@@ -251,7 +257,7 @@ func (x *nativeSearch) prepare(ctx context.Context, after nativeTimes, processor
 	return ""
 }
 
-// sleep waits, and says whether that came to its end.
+// sleep waits and reports whether it waited for the whole time.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -263,8 +269,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// goOn has the program go on with the search that was left. Where that fails, it
-// is gone on with here.
+// goOn lets the program continue the search from its checkpoint. If that fails,
+// the search continues in this process.
 func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 	debug.FreeOSMemory() // what the search held is the program's now
 	use, was := &x.s.native, x.s.breadth.Figures()
@@ -293,7 +299,8 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 		return x.complete(ctx, answer, was.Before)
 	}
 	x.s.compiled.Store(false)
-	// What the model has learned by periodic checks is not in the checkpoint.
+	// The checkpoint does not contain what the model learned from periodic
+	// checks.
 	if err := x.o.Checker.Forget(); err != nil {
 		return nil, err
 	}
@@ -310,7 +317,8 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 	return r, err
 }
 
-// patience is how long the program may take to end: to keep the search takes longer.
+// patience is how long the program may take to end. Writing a checkpoint takes
+// longer.
 func (x *nativeSearch) patience() time.Duration {
 	if x.s.disk.keep != nil {
 		return search.WaitMax + program.SegmentWaitMax + search.KeepMax
@@ -318,8 +326,8 @@ func (x *nativeSearch) patience() time.Duration {
 	return search.WaitMax
 }
 
-// job is the input of the program. It may use the memory that this process does
-// not hold.
+// job is the input of the program. The program may use the memory that this
+// process does not hold.
 func (x *nativeSearch) job() program.Job {
 	n, o := x.made, x.o
 	j := program.Job{Info: n.Info, Workers: o.Workers, IgnoreDeadlock: o.IgnoreDeadlock, SafetyOnly: o.SafetyOnly, Continue: o.Continue,
@@ -341,7 +349,8 @@ func (x *nativeSearch) job() program.Job {
 	return j
 }
 
-// complete makes of an answer what a search in this process returns.
+// complete converts the program's answer to the result that a search in this
+// process returns.
 func (x *nativeSearch) complete(ctx context.Context, answer *program.Answer, before int64) (*check.Result, error) {
 	r := answer.Result
 	r.Info, r.Before = x.model.Info(), before

@@ -8,9 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model"
 )
 
-// packModel lets a model that is to be searched work on packed states, where
-// that is faster. What is found is the same. The model is nil where it is none of
-// TLA+.
+// packModel makes a model use packed states where that is faster; the results are
+// the same. It returns nil if the model is not a TLA+ model.
 func packModel(ctx context.Context, m *model.Model, o checkOptions) {
 	if o.profile || m == nil {
 		return // what is counted are expressions that are evaluated one by one

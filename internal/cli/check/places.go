@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
 )
 
-// places are the texts that the model speaks of.
+// places returns the source texts that the model's places refer to.
 type places struct{ files map[string]*source.File }
 
 func newPlaces(l *load.Loaded) *places {
@@ -24,7 +24,7 @@ func newPlaces(l *load.Loaded) *places {
 	return p
 }
 
-// line is the line of text at a place "file:line:column", or nothing.
+// line returns the line of text at a place "file:line:column", or nothing.
 func (p *places) line(place string) string {
 	name, line, _ := report.SplitPlace(place)
 	f := p.files[name]

@@ -12,10 +12,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model"
 )
 
-// profileEvery is how often is looked at what is being evaluated.
+// profileEvery is the sampling interval.
 const profileEvery = time.Millisecond
 
-// sampler looks now and then at what a model evaluates.
+// sampler periodically records which expression a model is evaluating.
 type sampler struct {
 	stop chan struct{}
 	done sync.WaitGroup
@@ -43,7 +43,8 @@ func (s *sampler) end() {
 	s.done.Wait()
 }
 
-// profileOf describes what the expressions in the user's files have cost.
+// profileOf describes the evaluation costs of the expressions in the user's
+// files.
 func profileOf(s *subject, o checkOptions) *report.Profile {
 	if !o.profile || s.profile == nil {
 		return nil

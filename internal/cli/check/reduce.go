@@ -10,11 +10,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// wholeStatesMax bounds the whole search that is made for its counts.
+// wholeStatesMax bounds the unreduced search that is run only for its counts.
 const wholeStatesMax = 200_000
 
-// reducedBy reports what --por achieved. For a small model the whole search is made as
-// well: its counts show what was saved, and its verdict must be the same.
+// reducedBy reports what --por achieved. For a small model it also runs the unreduced
+// search: the counts show what was saved, and the verdict must be the same.
 func reducedBy(ctx context.Context, s *subject, r *check.Result, o checkOptions) *report.Reduction {
 	if !o.por || s.reduction == nil {
 		return nil

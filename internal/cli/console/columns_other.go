@@ -6,5 +6,5 @@ package console
 
 import "io"
 
-// columns is how wide the terminal is that w writes to: not known.
+// columns returns the width of w's terminal. It is unknown on this system.
 func columns(io.Writer) int { return 0 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// columns is how wide the terminal is that w writes to, 0 where it is none.
+// columns returns the width of w's terminal, or 0 if w is not a terminal.
 func columns(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console is where a command reads and writes: standard output and error, the
-// colours and the progress line for a person, JSON for a program.
+// Package console connects a command with its terminal: standard output and error,
+// the colours and the progress line for people, JSON for programs.
 //
-// In: what a command has to show. Out: text; colours and progress only where a person
-// is looking.
+// In: the output of a command. Out: text. It writes colours and progress only if the
+// output is a terminal.
 package console
 
 import (
@@ -22,11 +22,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// Terminal is where a command writes, and how its process ends.
+// Terminal holds the outputs of a command and the way in which its process
+// ends.
 type Terminal struct {
 	Out, Err       io.Writer
 	OutTTY, ErrTTY bool // a person is looking
-	// End is how the process ends on request; nil in tests.
+	// End controls how the process ends on a signal; nil in tests.
 	End *ending.Ending
 }
 
@@ -62,7 +63,8 @@ type Palette struct {
 	Good, Bad, Warn, Dim, Bold, Change func(a ...any) string
 }
 
-// NewPalette colours where a person is looking and NO_COLOR is not set.
+// NewPalette returns a palette that colours text if tty is set and
+// NO_COLOR is not set.
 func NewPalette(tty bool) Palette {
 	on := tty && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	paint := func(attributes ...color.Attribute) func(a ...any) string {

@@ -13,20 +13,20 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// ProgressEvery is how often the progress line is drawn anew.
+// ProgressEvery is the interval at which the progress line is redrawn.
 const ProgressEvery = 250 * time.Millisecond
 
-// Progress draws one line that shows how far a search is, and lets other output
-// pass above it.
+// Progress draws one line that shows the progress of a search, and lets other
+// output pass above it.
 type Progress struct {
 	w     io.Writer
 	p     Palette
 	start time.Time
-	// generated is how many states were computed, and tell says the rest, where
-	// %s, if it is there, stands for how many a second.
+	// tell returns the number of states computed and the format of the rest of the
+	// line, in which %s, if present, stands for the number per second.
 	tell func() (generated int64, format string)
-	// width is how many columns there are, 0 where that is not known: a line that
-	// does not fit would be drawn again below itself.
+	// width returns the number of columns, or 0 if it is unknown. A line that is
+	// too long would wrap, and redrawing it would fill the screen.
 	width func() int
 
 	mu    sync.Mutex
@@ -37,12 +37,12 @@ type Progress struct {
 	done  sync.WaitGroup
 }
 
-// NewProgress draws nothing until it begins.
+// NewProgress returns a Progress that draws nothing before Begin.
 func NewProgress(t *Terminal, tell func() (int64, string)) *Progress {
 	return &Progress{w: t.Err, p: NewPalette(t.ErrTTY), tell: tell, width: func() int { return columns(t.Err) }, stop: make(chan struct{})}
 }
 
-// Begin starts the clock and, where on is true, draws until end.
+// Begin starts the clock and, if on is true, draws until End.
 func (g *Progress) Begin(on bool) {
 	g.start = time.Now()
 	g.at = g.start
@@ -63,7 +63,7 @@ func (g *Progress) Begin(on bool) {
 	})
 }
 
-// draw writes the line over the one before.
+// draw overwrites the previous line.
 func (g *Progress) draw(now time.Time) {
 	generated, format := g.tell()
 	g.mu.Lock()
@@ -93,7 +93,7 @@ func (g *Progress) erase() {
 	}
 }
 
-// End stops drawing and returns how long it was since begin.
+// End stops drawing and returns the time since Begin.
 func (g *Progress) End() time.Duration {
 	elapsed := time.Since(g.start)
 	close(g.stop)
@@ -104,7 +104,7 @@ func (g *Progress) End() time.Duration {
 	return elapsed
 }
 
-// Count writes a number with its thousands apart.
+// Count formats a number with separated thousands.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -113,7 +113,7 @@ func Count(n int64) string {
 	return s
 }
 
-// Duration writes a time as a person would.
+// Duration formats a time for people.
 func Duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
