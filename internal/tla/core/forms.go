@@ -176,7 +176,7 @@ func form(e Expr, order Order, v visitor) bool {
 
 func (v visitor) part(x *Expr, sure bool) bool { return v(place{at: x, sure: sure}) }
 
-// option visits a part that may be missing.
+// option visits an optional part.
 func (v visitor) option(x *Expr, sure bool) bool { return *x == nil || v.part(x, sure) }
 
 func (v visitor) scope(x *Expr, sure bool, names []**Local) bool {
@@ -277,7 +277,7 @@ func separate(e Expr) Expr {
 	return node.Interface().(Expr)
 }
 
-// Located is e with the place at wherever it has none.
+// Located returns e with the position at on every node that has none.
 func Located(e Expr, at source.Span) Expr {
 	return Transform(e, func(x Expr, again func(Expr) Expr) Expr {
 		if x.Span().IsValid() || !at.IsValid() {

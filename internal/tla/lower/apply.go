@@ -15,8 +15,8 @@ func (r *reader) apply(s *resolve.Symbol, args []syntax.Expr, a core.At) core.Ex
 	return r.applyTo(s, nil, args, a)
 }
 
-// applyTo is apply where the first arguments are lowered already; they are
-// values.
+// applyTo is apply for a call whose first arguments are already lowered; those
+// are values.
 func (r *reader) applyTo(s *resolve.Symbol, done []core.Expr, args []syntax.Expr, a core.At) core.Expr {
 	if s == nil {
 		return &core.Bad{At: a} // an error was reported for the name
@@ -35,7 +35,7 @@ func (r *reader) argument(e syntax.Expr, arity int) core.Expr {
 	return r.expr(e)
 }
 
-// applied is the use of s with lowered arguments.
+// applied applies s to lowered arguments.
 func (r *reader) applied(s *resolve.Symbol, args []core.Expr, a core.At) core.Expr {
 	switch s.Kind {
 	case resolve.Builtin:
@@ -84,7 +84,7 @@ func (r *reader) operator(e syntax.Expr, arity int) core.Expr {
 	return &core.Bad{At: at(e)}
 }
 
-// standsFor is a symbol as an operator, or as a value where arity is 0.
+// standsFor returns a symbol as an operator or, if arity is 0, as a value.
 func (r *reader) standsFor(s *resolve.Symbol, arity int, span source.Span) core.Expr {
 	a := core.At{Place: span}
 	switch {
@@ -125,8 +125,8 @@ func builtin(name string, args []core.Expr, a core.At) core.Expr {
 	return &core.Op{At: a, Op: op, Args: args}
 }
 
-// opCodes gives the operators of the language by their names. It is never
-// changed.
+// opCodes maps the names of the language's operators to their codes. It is
+// never changed.
 var opCodes = map[string]core.OpCode{
 	"~": core.OpNot, "=>": core.OpImplies, "<=>": core.OpEquiv, "=": core.OpEq, "/=": core.OpNe,
 	`\in`: core.OpIn, `\notin`: core.OpNotIn, `\subseteq`: core.OpSubseteq, `\cup`: core.OpCup, `\cap`: core.OpCap, `\`: core.OpDiff,
@@ -155,8 +155,8 @@ func (r *reader) path(e *syntax.Path) core.Expr {
 	return &core.Call{At: at(e), Def: d, Args: args}
 }
 
-// target is the definition that a path leads to, and the arguments for the
-// instances on the way.
+// target returns the definition that a path leads to and the arguments for the
+// instances on the path.
 func (r *reader) target(use *resolve.PathUse) (*core.Def, []core.Expr) {
 	return r.alongPath(use, r.def(use.Target))
 }
@@ -174,9 +174,10 @@ func (r *reader) alongPath(use *resolve.PathUse, d *core.Def) (*core.Def, []core
 	return d, args
 }
 
-// part lowers a selected subexpression: as the body of a definition of its
-// own, whose parameters are the names that the path gives values, so that
-// instances change it like any other; then it is put in place.
+// part lowers a selected subexpression. It first makes the subexpression the
+// body of a definition whose parameters are the names that the path gives
+// values. Instances change that definition like any other. Then part
+// substitutes the body.
 func (r *reader) part(use *resolve.PathUse, a core.At) core.Expr {
 	if r.full {
 		return &core.Bad{At: a}

@@ -22,10 +22,11 @@ const (
 	ComposedInInstance source.Code = "ComposedInInstance"
 )
 
-// DefinitionsMax is how many definitions a Spec may have. Instances of
-// instances multiply: the limit bounds what a small text can ask for.
+// DefinitionsMax is the maximum number of definitions in a Spec. Instances of
+// instances multiply, so a small text could otherwise ask for a huge Spec.
 const DefinitionsMax = 100_000
 
-// PartsMax is how many expressions substitution may make in one Program, the
-// parts of expressions counted. Substitutions in substitutions multiply, too.
+// PartsMax is the maximum number of expressions, parts of expressions included,
+// that substitution may create in one Program. Nested substitutions multiply
+// too.
 const PartsMax = 1_000_000

@@ -8,17 +8,17 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/resolve"
 )
 
-// Declared is what an algorithm adds to its module beside its define block:
-// trees over what the Program has lowered. Variables are in the order of the
-// state, and a definition follows those that it uses.
+// Declared is what an algorithm adds to its module besides its define block, as
+// trees over what the Program has lowered. Variables are in state order. A
+// definition comes after those that it uses.
 type Declared struct {
 	Constants []*core.Constant
 	Variables []*core.Variable
 	Defs      []*core.Def
 }
 
-// Declare takes over what an algorithm declares and returns the symbols for
-// the resolver to go on with, those of the define block among them.
+// Declare records what an algorithm declares and returns the symbols with which
+// the resolver continues, those of the define block included.
 func (p *Program) Declare(d Declared) []*resolve.Symbol {
 	var out []*resolve.Symbol
 	for _, c := range d.Constants {
@@ -51,8 +51,9 @@ func (p *Program) Declare(d Declared) []*resolve.Symbol {
 	return out
 }
 
-// primedTwice reports a prime that the user wrote around a variable which the
-// step has assigned, and which is therefore meant as it is after the step.
+// primedTwice reports a prime that the user wrote around a variable that the
+// step has already assigned. The variable already denotes its value after the
+// step there.
 func (p *Program) primedTwice(d *core.Def) {
 	core.Walk(d.Body, func(x core.Expr) bool {
 		op, ok := x.(*core.Op)

@@ -24,7 +24,7 @@ import "github.com/ashlar-dev/ashlar/internal/tla/core"
 // argument from outside that reaches an ENABLED of the instance: it brings
 // primed variables that are not the instance's. See apart.
 
-// shadowed says which variables of the instantiated module need a shadow.
+// shadowed returns the variables of the instantiated module that need a shadow.
 func (c *context) shadowed() map[*core.Variable]bool {
 	users := map[*core.Variable]int{}
 	for _, e := range c.variables {
@@ -41,14 +41,14 @@ func (c *context) shadowed() map[*core.Variable]bool {
 	return need
 }
 
-// derived is a context of the same instance with other variables.
+// derived returns a context of the same instance with other variables.
 func (c *context) derived(variables map[*core.Variable]core.Expr) *context {
 	return &context{p: c.p, step: c.step, params: c.params, constants: c.constants, variables: variables, order: c.order,
 		copies: map[*core.Def]*core.Def{}, depends: map[*core.Def]bool{}, let: c.let}
 }
 
-// belowEnabled is the context of what stands below ENABLED: c itself where no
-// variable needs a shadow.
+// belowEnabled returns the context for expressions below ENABLED. If no
+// variable needs a shadow, it is c itself.
 func (c *context) belowEnabled() *context {
 	if c.possible != nil {
 		return c.possible
@@ -75,7 +75,7 @@ func (c *context) belowEnabled() *context {
 	return below
 }
 
-// apart is the context of the same instance in which every variable has a
+// apart returns the context of the same instance in which every variable has a
 // shadow.
 func (c *context) apart() *context {
 	if c.separate == nil {
@@ -89,7 +89,8 @@ func (c *context) apart() *context {
 	return c.separate
 }
 
-// apart is d, which instances made, as apart contexts of them make it.
+// apart returns the version of d, a definition made by instances, that their
+// apart contexts make.
 func (p *Program) apart(d *core.Def) *core.Def {
 	o, ok := p.origins[d]
 	if !ok {
@@ -98,8 +99,9 @@ func (p *Program) apart(d *core.Def) *core.Def {
 	return o.context.apart().copy(p.apart(o.def))
 }
 
-// outside leads calls that give an argument to a definition of an instance in
-// which it can reach ENABLED to the definition with every variable apart.
+// outside redirects calls that pass an argument to a definition of an instance
+// in which the argument can reach ENABLED. They then call the version of the
+// definition in which every variable is apart.
 func (p *Program) outside(e core.Expr) core.Expr {
 	return core.Transform(e, func(x core.Expr, again func(core.Expr) core.Expr) core.Expr {
 		call, ok := x.(*core.Call)
@@ -130,7 +132,7 @@ func (p *Program) outside(e core.Expr) core.Expr {
 }
 
 // mayBePrimed reports whether an argument depends on a variable, or on a name
-// that may stand for something that does.
+// that may denote an expression that does.
 func mayBePrimed(args []core.Expr) bool {
 	found := false
 	for _, a := range args {
@@ -180,7 +182,7 @@ func (p *Program) asksEnabled(d *core.Def) bool {
 	return found
 }
 
-// crossing is what becomes of the forms in which x' is not e'.
+// crossing rewrites the forms in which x' is not e'.
 func (c *context) crossing(x core.Expr, again func(core.Expr) core.Expr) core.Expr {
 	below := c.belowEnabled()
 	if below == c && c.next == nil {
@@ -228,8 +230,8 @@ func (c *context) prime(e core.Expr, at core.At) core.Expr {
 	return &core.Op{At: at, Op: core.OpPrime, Args: []core.Expr{core.Transform(c.p.freestanding(e), c.next.replace)}}
 }
 
-// unchanged is v' = v for each variable v of e, where e is a tuple of them or a
-// name for one, so that each is given its value.
+// unchanged returns v' = v for each variable v of e, so that each is given its
+// value. e must be a tuple of variables or a name for one.
 func (c *context) unchanged(e core.Expr, at core.At, again func(core.Expr) core.Expr) core.Expr {
 	switch x := e.(type) {
 	case *core.Tuple:
@@ -246,9 +248,9 @@ func (c *context) unchanged(e core.Expr, at core.At, again func(core.Expr) core.
 	return &core.Op{At: at, Op: core.OpEq, Args: []core.Expr{c.prime(e, at), again(e)}}
 }
 
-// unfolded is the body of the operator that x applies with the arguments put
-// in, where one of them could be primed in another context than this; nil where
-// none could.
+// unfolded returns the body of the operator that x applies, with the arguments
+// substituted, if an argument could be primed in a context other than this one.
+// Otherwise it returns nil.
 func (c *context) unfolded(x *core.Call) core.Expr {
 	d := x.Def
 	if d.Native || d.Body == nil || len(x.Args) == 0 {
@@ -275,14 +277,14 @@ func (c *context) unfolded(x *core.Call) core.Expr {
 }
 
 // reaches reports whether e mentions something that is replaced, or a definition
-// of a LET, which may.
+// of a LET, which may mention it.
 func (c *context) reaches(e core.Expr) bool {
 	found := c.direct(e)
 	core.Calls(e, func(d *core.Def) { found = found || c.p.nested(d) || c.dependent(d) })
 	return found
 }
 
-// applied is the body of d with arguments put in the places of its parameters.
+// applied returns the body of d with arguments substituted for its parameters.
 func applied(d *core.Def, args []core.Expr) core.Expr {
 	values := map[*core.Local]core.Expr{}
 	for i, a := range args {
@@ -291,9 +293,10 @@ func applied(d *core.Def, args []core.Expr) core.Expr {
 	return core.Substitute(core.Rename(d.Body), values)
 }
 
-// freestanding is e without uses of definitions of a LET around it, so that it can
-// be rewritten in another way than that LET: their bodies stand in place of
-// calls or, where one of them is recursive, in a LET of their own.
+// freestanding returns e without calls of definitions of an enclosing LET, so that
+// e can be rewritten differently from that LET. It replaces the calls by the
+// bodies or, if a definition is recursive, puts the definitions in a LET of their
+// own.
 func (p *Program) freestanding(e core.Expr) core.Expr {
 	var defs []*core.Def // each after those it uses
 	recursive := false

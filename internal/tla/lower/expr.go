@@ -15,14 +15,14 @@ import (
 // reader lowers the expressions of one definition.
 type reader struct {
 	*Program
-	// selves are the functions whose definitions are around, and the names
-	// that stand for them there.
+	// selves maps the functions whose definitions enclose the expression to the
+	// names that denote them there.
 	selves map[*resolve.Symbol]*self
-	// at is what @ means, innermost last.
+	// at is the stack of meanings of @, innermost last.
 	at []*self
 }
 
-// self is a name that is bound only where it is used.
+// self is a name that is bound only if it is used.
 type self struct {
 	local *core.Local
 	used  bool
@@ -178,7 +178,8 @@ func (r *reader) binder(e syntax.Expr) core.Expr {
 	return nil
 }
 
-// index is the argument of a function application: several are one tuple.
+// index returns the argument of a function application; several arguments
+// become one tuple.
 func (r *reader) index(args []syntax.Expr, n syntax.Node) core.Expr {
 	if len(args) == 1 {
 		return r.expr(args[0])
@@ -248,13 +249,13 @@ func (r *reader) accessors(path []syntax.Accessor) []core.Index {
 	return out
 }
 
-// let lowers LET. Definitions through an instance in the LET become
-// definitions of the LET when something calls them.
+// let lowers LET. If something calls a definition through an instance in the
+// LET, that definition becomes one of the LET.
 func (r *reader) let(e *syntax.Let) core.Expr {
 	return r.letOf(e, func() core.Expr { return r.expr(e.Body) })
 }
 
-// letOf lowers the definitions of a LET around what body makes.
+// letOf lowers the definitions of a LET around the result of body.
 func (r *reader) letOf(e *syntax.Let, body func() core.Expr) core.Expr {
 	out := &core.Let{At: at(e)}
 	var todo []*resolve.Symbol
@@ -331,8 +332,8 @@ func (r *reader) infix(e *syntax.Infix) core.Expr {
 	return got
 }
 
-// chain lowers the right side of a junction; one of the same operator joins
-// the list.
+// chain lowers the right side of a junction. If it has the same operator, its
+// items join the list.
 func (r *reader) chain(op string, e syntax.Expr) []core.Expr {
 	x := r.expr(e)
 	if _, ok := e.(*syntax.Infix); ok {

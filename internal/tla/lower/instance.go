@@ -7,11 +7,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/resolve"
 )
 
-// context makes the definitions of one INSTANCE. Definitions of the
-// instantiated module, as that module has them, mention its constants and
-// variables; the copy of a definition has them replaced, and calls the copies
-// of the definitions that it called. A definition that reaches nothing that is
-// replaced is shared.
+// context makes the definitions of one INSTANCE. The definitions of the
+// instantiated module mention its constants and variables. A copy of a
+// definition has those replaced, and calls the copies of the definitions that
+// the original called. A definition that reaches nothing that is replaced is
+// shared, not copied.
 type context struct {
 	p         *Program
 	step      []core.Step // the instance's name and parameters; empty when unnamed
@@ -20,9 +20,10 @@ type context struct {
 	variables map[*core.Variable]core.Expr
 	order     []*core.Variable // those of variables, as the module has them
 	copies    map[*core.Def]*core.Def
-	// depends says of definitions whether they reach something replaced.
+	// depends records for each definition whether it reaches something
+	// replaced.
 	depends map[*core.Def]bool
-	// let gets the copies when the instance stands in a LET.
+	// let receives the copies if the instance is in a LET.
 	let *core.Let
 	// possible is the context of what stands below ENABLED, and next, of such a
 	// context, that of what stands primed there; separate is the context in which
@@ -31,14 +32,14 @@ type context struct {
 	all                      bool
 }
 
-// origin states which definition an instance's one is the copy of.
+// origin says which definition an instance's definition is a copy of.
 type origin struct {
 	context *context
 	def     *core.Def
 }
 
-// context returns that of an instance; one in a LET is made when the LET is
-// lowered.
+// context returns the context of an instance. The context of an instance in a
+// LET is made when the LET is lowered.
 func (p *Program) context(inst *resolve.Instance) *context {
 	c := p.contexts[inst]
 	if c == nil {
@@ -48,7 +49,8 @@ func (p *Program) context(inst *resolve.Instance) *context {
 }
 
 func (p *Program) newContext(inst *resolve.Instance, let *core.Let) *context {
-	// What a LET defines cannot grow later by definitions that are apart.
+	// A LET cannot be extended later by definitions that are apart, so in a LET
+	// all variables have shadows from the start.
 	c := &context{p: p, let: let, all: let != nil,
 		constants: map[*core.Constant]core.Expr{},
 		variables: map[*core.Variable]core.Expr{},
@@ -82,7 +84,7 @@ func (p *Program) newContext(inst *resolve.Instance, let *core.Let) *context {
 	return c
 }
 
-// instanceOf is the instance that an Instanced symbol names in the text.
+// instanceOf returns the instance that an Instanced symbol names in the text.
 func instanceOf(s *resolve.Symbol) *resolve.Instance {
 	for s.Origin != nil {
 		s = s.Origin
@@ -90,8 +92,9 @@ func instanceOf(s *resolve.Symbol) *resolve.Instance {
 	return s.Instance
 }
 
-// seenThrough is the definition d of an instantiated module as the instance s
-// shows it. When s itself came by unnamed instances, those change it further.
+// seenThrough returns the definition d of an instantiated module as the
+// instance s presents it. If unnamed instances brought s itself, they change
+// the definition further.
 func (p *Program) seenThrough(s *resolve.Symbol, d *core.Def) *core.Def {
 	if s.Origin == nil {
 		return p.context(s.Instance).copy(d)
@@ -99,7 +102,8 @@ func (p *Program) seenThrough(s *resolve.Symbol, d *core.Def) *core.Def {
 	return p.context(s.Instance).copy(p.seenThrough(s.Origin, d))
 }
 
-// copy returns the instance's copy of d; its body may be made later.
+// copy returns the instance's copy of d. The body of the copy may be made
+// later.
 func (c *context) copy(d *core.Def) *core.Def {
 	if out := c.copies[d]; out != nil {
 		return out
@@ -112,7 +116,7 @@ func (c *context) copy(d *core.Def) *core.Def {
 	t := &task{build: func() { c.fill(out, d) }, nested: c.let != nil}
 	c.p.addTask(out, t)
 	if c.let != nil {
-		// The LET lists the copy after those that it calls.
+		// The LET lists the copy after the copies that it calls.
 		t.begun = true
 		t.build()
 		c.let.Defs = append(c.let.Defs, out)
@@ -135,7 +139,7 @@ func (c *context) fill(out, d *core.Def) {
 	}
 }
 
-// replace is what happens to a node of a body.
+// replace rewrites one node of a body.
 func (c *context) replace(x core.Expr, again func(core.Expr) core.Expr) core.Expr {
 	list := func(in []core.Expr) []core.Expr {
 		out := make([]core.Expr, 0, len(c.params)+len(in))
@@ -171,8 +175,8 @@ func (c *context) replace(x core.Expr, again func(core.Expr) core.Expr) core.Exp
 	return nil
 }
 
-// partial passes the copy d as an operator: the parameters of the instance
-// are those of the place.
+// partial passes the copy d as an operator, with the parameters of the instance
+// taken from this place.
 func (c *context) partial(x *core.OpRef, d *core.Def) core.Expr {
 	if len(c.params) == 0 {
 		return &core.OpRef{At: x.At, Def: d}
@@ -184,7 +188,7 @@ func (c *context) partial(x *core.OpRef, d *core.Def) core.Expr {
 	return closure(d, first, x.At)
 }
 
-// closure is an operator that gives d its first arguments.
+// closure returns an operator that applies d with its first arguments fixed.
 func closure(d *core.Def, first []core.Expr, at core.At) core.Expr {
 	if len(first) == 0 {
 		return &core.OpRef{At: at, Def: d}

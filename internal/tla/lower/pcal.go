@@ -21,10 +21,10 @@ import (
 // the labels against the rules and adds those that the user may leave out. The
 // third cuts the items at the labels into blocks.
 
-// Algorithm lowers the root module's algorithm in scope, which is the
-// Program's AlgorithmScope or one that was made of it. What is wrong with the
-// algorithm is reported to the Program's list; the result is nil when there
-// is no algorithm and must not be used when an error was reported.
+// Algorithm lowers the root module's algorithm in scope, which is the Program's
+// AlgorithmScope or derived from it. It reports errors in the algorithm to the
+// Program's list. The result is nil if there is no algorithm. The caller must
+// not use it if an error was reported.
 func (p *Program) Algorithm(scope *Scope) *pcal.Algorithm {
 	a := p.info.Root.Syntax.Algorithm
 	if a == nil {
@@ -33,8 +33,8 @@ func (p *Program) Algorithm(scope *Scope) *pcal.Algorithm {
 	return p.AlgorithmOf(a, scope)
 }
 
-// AlgorithmOf is Algorithm for another algorithm of the root module's file,
-// the PlusCal that a Modular one was translated to.
+// AlgorithmOf is Algorithm for another algorithm in the root module's file: the
+// PlusCal that a Modular one was translated to.
 func (p *Program) AlgorithmOf(a *syntax.Algorithm, scope *Scope) *pcal.Algorithm {
 	r := &algorithm{p: p, a: a, outer: scope, macros: map[string]*syntax.Macro{}, expanded: map[*syntax.Macro]bool{},
 		procedures: map[string]*procedure{}, archetypes: map[string]*pcal.Archetype{}, mappings: map[string]*pcal.Mapping{}}
@@ -75,7 +75,7 @@ func (r *algorithm) namesPC() bool {
 	return found
 }
 
-// algorithm is the work on one algorithm.
+// algorithm is the state of lowering one algorithm.
 type algorithm struct {
 	p   *Program
 	a   *syntax.Algorithm
@@ -89,8 +89,8 @@ type algorithm struct {
 	procedures map[string]*procedure
 	archetypes map[string]*pcal.Archetype
 	mappings   map[string]*pcal.Mapping
-	// locals are the variables that belong to some process or procedure, for
-	// those that mention another's.
+	// locals are the variables that belong to some process or procedure. They
+	// are for messages about a process that mentions another's variable.
 	locals []*pcal.Variable
 
 	// autoLabels asks for the labels that the user left out.
@@ -102,7 +102,7 @@ type algorithm struct {
 	tooLarge   bool
 }
 
-// procedure is a procedure with its text.
+// procedure is a procedure together with its text.
 type procedure struct {
 	syntax *syntax.Procedure
 	out    *pcal.Procedure
@@ -214,8 +214,8 @@ func (r *algorithm) declare(list []*syntax.PlusVar) []*pcal.Variable {
 	return out
 }
 
-// unique reports a name that is reserved, that the module has, or that seen
-// has, and adds it to seen.
+// unique reports a name that is reserved, that the module already has, or that
+// is in seen. It adds the name to seen.
 func (r *algorithm) unique(n syntax.Name, seen map[string]source.Span) {
 	m := r.outer.Lookup(n.Text)
 	switch {
@@ -260,8 +260,8 @@ func (r *algorithm) globals() {
 	}
 }
 
-// withInstances adds what the INSTANCEs among the definitions of a scope brought
-// there: their names, or those of the module.
+// withInstances adds the names that the INSTANCEs among the definitions of a
+// scope brought: the names of named instances, or those of the module.
 func (s *Scope) withInstances(from *Scope) *Scope {
 	for _, name := range from.names.Names() {
 		sym := from.names.Lookup(name)
@@ -287,7 +287,7 @@ func (s *Scope) with(defs []*core.Def) *Scope {
 	return out
 }
 
-// signatures makes everything that bodies refer to by name.
+// signatures declares everything that bodies refer to by name.
 func (r *algorithm) signatures() {
 	seen := map[string]source.Span{}
 	once := func(n syntax.Name, what string) {
@@ -369,7 +369,7 @@ func (r *algorithm) needs(name, module, what string, span source.Span) {
 	}
 }
 
-// bodies lowers everything that has one.
+// bodies lowers everything that has a body.
 func (r *algorithm) bodies() {
 	for _, s := range r.a.Procedures {
 		p := r.procedures[s.Name.Text].out
@@ -409,7 +409,7 @@ func (r *algorithm) bodies() {
 	}
 }
 
-// finish checks what only the whole shows.
+// finish makes the checks that need the whole algorithm.
 func (r *algorithm) finish() {
 	if len(r.a.Instances) == 0 && len(r.out.Processes) == 0 { // instances that are wrong are there
 		code := StatementMisplaced

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// target finds the variable on the left of an assignment, and the indices
-// that a macro's argument puts between it and the path in the text.
+// target finds the variable on the left of an assignment, and the indices that
+// a macro's argument inserts between the variable and the path in the text.
 func (b *body) target(n syntax.Name) (*core.Variable, []core.Index) {
 	m := b.scope.Lookup(n.Text)
 	if m.Variable == nil && m.Expr == nil && !b.template {
@@ -62,7 +62,7 @@ func (b *body) outsideGlobal(name string) bool {
 	return false
 }
 
-// lvalue takes x[i].f apart.
+// lvalue splits x[i].f into its parts.
 func lvalue(e core.Expr) (*core.Variable, []core.Index, bool) {
 	switch e := e.(type) {
 	case *core.VarRef:
@@ -137,7 +137,8 @@ func (b *body) path(path []syntax.Accessor) []core.Index {
 	return out
 }
 
-// checkTarget holds an assignment of a ref parameter against its indices.
+// checkTarget checks that an assignment to a ref parameter has the right number
+// of indices.
 func (b *body) checkTarget(p pcal.Assignment) {
 	param := b.refs[p.Target]
 	if param == nil {

@@ -14,7 +14,7 @@ import (
 // inside which control may leave the step end their block: what follows them
 // has a label.
 
-// cut makes blocks of items that keep the rules of labels.
+// cut makes blocks of items that satisfy the rules of labels.
 func (b *body) cut(items []*item) []*pcal.Block {
 	b.blocks = nil
 	b.step(items, b.end)
@@ -35,9 +35,9 @@ func (b *body) step(items []*item, next string) {
 	block.Body = b.seq(items, next, l.name)
 }
 
-// seq turns items into statements of one step. Where next is empty the
-// statements after them go on with the step. At is the label that the first
-// item stands at, if it has one that is dealt with.
+// seq turns items into statements of one step. If next is empty, the statements
+// after the items continue the step. at is the label of the first item if the
+// caller has already handled that label.
 func (b *body) seq(items []*item, next, at string) []pcal.Stmt {
 	var out []pcal.Stmt
 	for i, it := range items {
@@ -102,7 +102,7 @@ func jump(to string, from *item) pcal.Stmt {
 	return g
 }
 
-// further makes blocks of labelled items that nothing falls into.
+// further makes blocks of labelled items that can only be reached by a jump.
 func (b *body) further(rest []*item, next string) {
 	for i, it := range rest {
 		if it.label != nil {
@@ -112,7 +112,7 @@ func (b *body) further(rest []*item, next string) {
 	}
 }
 
-// while is an if whose first branch comes back to the label.
+// while becomes an if whose first branch jumps back to the label.
 func (b *body) while(it *item, rest []*item, next, at string) []pcal.Stmt {
 	loop := b.seq(it.branches[0], at, "")
 	if isTrue(it.cond) {

@@ -12,20 +12,21 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// body is the work on one body of statements.
+// body is the state of lowering one body of statements.
 type body struct {
 	*algorithm
 	scope     *Scope
 	what      string // "process P", for messages
 	procedure *pcal.Procedure
 	end       string // where falling off the end leads
-	// many allows several assignments to a variable in a step.
+	// many permits several assignments to a variable in a step.
 	many bool
 	// refs are the ref parameters, in an archetype or a modular procedure.
 	refs map[*core.Variable]*pcal.Param
-	// template reports that nothing outside may be seen but constants.
+	// template reports that the body may use nothing from outside except
+	// constants.
 	template bool
-	// yields reports that the body is one of a mapping macro.
+	// yields reports that the body belongs to a mapping macro.
 	yields bool
 
 	via    *expansion
@@ -52,8 +53,8 @@ const (
 	whileItem           // one branch
 )
 
-// item is a statement whose expressions are lowered and whose labels are not
-// yet dealt with.
+// item is a statement whose expressions are lowered and whose labels are still
+// to be handled.
 type item struct {
 	kind     itemKind
 	label    *label
@@ -63,12 +64,12 @@ type item struct {
 	cond     core.Expr // of an if or a while
 	with     pcal.With // Var, In and X of a with
 	branches [][]*item
-	// jumps reports that control leaves the step somewhere inside: a label, a
-	// goto, a call or a return.
+	// jumps reports that control may leave the step inside the item: at a
+	// label, a goto, a call or a return.
 	jumps bool
 }
 
-// label is a label in the text or one that was added.
+// label is a label that the user wrote or that was added.
 type label struct {
 	name        string
 	plus, minus bool
@@ -87,8 +88,8 @@ func (b *body) params(list []*pcal.Param, template bool) {
 	}
 }
 
-// lower makes the blocks of a body; forever says that it is a single endless
-// loop without labels inside.
+// lower makes the blocks of a body; forever reports that the body is a single
+// endless loop without labels inside.
 func (b *body) lower(s *syntax.Block) (blocks []*pcal.Block, forever bool) {
 	before := b.p.diags.Len()
 	items := b.block(s)
@@ -112,8 +113,8 @@ func isTrue(e core.Expr) bool {
 	return ok && t.Val
 }
 
-// report adds what was found in the expansion of macros with the chain of
-// calls that led there.
+// report adds a diagnostic found in an expanded macro, with the chain of calls
+// that led there.
 func (b *body) report(list *source.List) {
 	for _, d := range list.Sorted() {
 		if b.via != nil && d.Code == resolve.UnknownName {
@@ -133,7 +134,7 @@ func (b *body) fail(span source.Span, code source.Code, repair, format string, a
 	b.report(&list)
 }
 
-// collect runs f with the Program's diagnostics going to a list of their own.
+// collect calls f while the Program's diagnostics go to a separate list.
 func (p *Program) collect(f func()) *source.List {
 	outer := p.diags
 	list := &source.List{}
@@ -143,8 +144,9 @@ func (p *Program) collect(f func()) *source.List {
 	return list
 }
 
-// x lowers an expression of the body. A name that nothing here has may be a
-// variable of another process, or what an archetype must not see.
+// x lowers an expression of the body. An unknown name may be a variable of
+// another process, or a name that an archetype must not use; x reports those
+// cases specially.
 func (b *body) x(e syntax.Expr) core.Expr {
 	var out core.Expr
 	list := b.p.collect(func() { out = b.scope.Expr(e) })
@@ -178,7 +180,7 @@ func onlyUnknown(list *source.List) bool {
 	return true
 }
 
-// underlaid adds variables that every other name hides.
+// underlaid adds variables that any other name hides.
 func (s *Scope) underlaid(vars []*core.Variable) *Scope {
 	var fresh []*core.Variable
 	for _, v := range vars {
@@ -189,7 +191,7 @@ func (s *Scope) underlaid(vars []*core.Variable) *Scope {
 	return s.WithVariables(fresh...)
 }
 
-// hidden reports global variables that an archetype mentions.
+// hidden reports global variables used in an archetype.
 func (b *body) hidden(list *source.List) {
 	var out source.List
 	for _, d := range list.Sorted() {
@@ -218,7 +220,7 @@ func (b *body) foreign() []*core.Variable {
 	return out
 }
 
-// checkUse holds an expression of an archetype or modular procedure against
+// checkUse checks an expression of an archetype or modular procedure against
 // the rules for its parameters and for operators.
 func (b *body) checkUse(e core.Expr) {
 	if !b.template {
@@ -248,7 +250,7 @@ func (b *body) checkUse(e core.Expr) {
 	walk(e, 0)
 }
 
-// indexed shows a parameter with its indices: net[_].
+// indexed writes a parameter with its indices: net[_].
 func indexed(p *pcal.Param) string {
 	out := p.Var.Name
 	for range p.Mapping {
@@ -278,8 +280,8 @@ func (b *body) list(stmts []syntax.Stmt) []*item {
 		items := b.stmt(s)
 		if l := s.Label(); l != nil {
 			if len(items) == 0 || items[0].label != nil {
-				// A statement that is wrong keeps its label, too.
-				// "a: b: skip" with a block between: an empty step of its own.
+				// A statement with an error keeps its label too. "a: b: skip"
+				// with a block between makes an empty step for a.
 				items = append([]*item{{leaf: &pcal.Skip{At: pcal.At{Place: l.Span()}}, span: l.Span(), via: b.via}}, items...)
 			}
 			items[0].label = &label{name: l.Name.Text, plus: l.Modifier == '+', minus: l.Modifier == '-', span: l.Name.Span()}
@@ -370,8 +372,9 @@ func (b *body) with(binds []*syntax.PlusVar, s *syntax.With) []*item {
 	return []*item{it}
 }
 
-// macro expands a macro call: parameters stand for the arguments as they mean
-// here, and the other names of the macro's body mean what they mean here.
+// macro expands a macro call. A parameter stands for its argument, which is
+// read in the scope of the call; every other name in the macro's body is also
+// read in that scope.
 func (b *body) macro(s *syntax.MacroCall) []*item {
 	m := b.macros[s.Macro.Text]
 	if m == nil {
@@ -411,8 +414,8 @@ func (b *body) macro(s *syntax.MacroCall) []*item {
 	return items
 }
 
-// argument reads the argument of a macro. A resource by its bare name is only
-// checked where the macro uses it.
+// argument reads the argument of a macro. A resource given by its bare name is
+// checked only where the macro uses it.
 func (b *body) argument(e syntax.Expr) core.Expr {
 	if id, ok := e.(*syntax.Ident); ok && b.template {
 		if m := b.scope.Lookup(id.Name); m.Variable != nil && b.refs[m.Variable] != nil {
@@ -422,7 +425,7 @@ func (b *body) argument(e syntax.Expr) core.Expr {
 	return b.x(e)
 }
 
-// forbidLabels reports the labels of a macro's body.
+// forbidLabels reports labels in a macro's body.
 func forbidLabels(b *body, it *item) {
 	if it.label != nil {
 		b.fail(it.label.span, LabelForbidden, "use a procedure, or put the label where the macro is used", "a label in a macro")
@@ -445,7 +448,8 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// call lowers a call; where it returns to is found when the body is cut.
+// call lowers a call. The label that it returns to is found when the body is
+// cut.
 func (b *body) call(s *syntax.Call) []*item {
 	p := b.procedures[s.Procedure.Text]
 	if p == nil {

@@ -94,6 +94,6 @@ const (
 	MPCalCrashFairness source.Code = "MPCalCrashFairness"
 )
 
-// StatementsMax is how many statements the bodies of an algorithm may have
-// when its macros are expanded.
+// StatementsMax is the maximum number of statements in the bodies of an
+// algorithm after macro expansion.
 const StatementsMax = 100_000

@@ -11,11 +11,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// Crashes: which archetypes crash, where they start again, and what a mapping
-// macro says of it.
+// Crashes: which archetypes crash, where they restart, and what a mapping macro
+// does at a crash.
 
-// crashPart lowers the crash part of a mapping macro. A crash may
-// happen at any time, so the part neither waits nor returns a value.
+// crashPart lowers the crash part of a mapping macro. A crash may happen at any
+// time, so the part must neither wait nor return a value.
 func (r *algorithm) crashPart(m *pcal.Mapping, s *syntax.Block, scope *Scope) []pcal.Stmt {
 	b := &body{algorithm: r, scope: scope, what: "the crash part of mapping macro " + m.Name, many: true, yields: true}
 	items := b.block(s)
@@ -26,7 +26,8 @@ func (r *algorithm) crashPart(m *pcal.Mapping, s *syntax.Block, scope *Scope) []
 	return append([]pcal.Stmt{}, b.seq(items, "", "")...)
 }
 
-// noWaits reports what a crash part cannot have although read and write may.
+// noWaits reports statements that a read or a write part may contain but a
+// crash part may not.
 func (b *body) noWaits(it *item) {
 	switch it.leaf.(type) {
 	case *pcal.Await:
@@ -45,8 +46,8 @@ func (b *body) noWaits(it *item) {
 	}
 }
 
-// restart finds where an archetype starts again after a crash: it crashes if it
-// has durable variables or a label recover.
+// restart finds the label at which an archetype restarts after a crash. An
+// archetype crashes if it has durable variables or a label recover.
 func (r *algorithm) restart(a *pcal.Archetype, s *syntax.Archetype) {
 	durable := map[*core.Variable]bool{}
 	for i, v := range a.Locals {
@@ -86,8 +87,9 @@ func mentions(e core.Expr) []*core.VarRef {
 	return out
 }
 
-// checkCrashArguments reports an argument that a crash would need again and that depends on
-// the state: the restarted process cannot know the value that it had at the start.
+// checkCrashArguments reports an argument that depends on the state and that a crash would
+// have to evaluate again. The restarted process cannot know the value that the argument had
+// at the start.
 func (r *algorithm) checkCrashArguments(in *pcal.Instance) {
 	a := in.Archetype
 	if a.Restart == "" {
@@ -120,7 +122,8 @@ func varies(e core.Expr) bool {
 	return found
 }
 
-// crashes says how the crashes of the algorithm are counted, if it has any.
+// crashes describes how the crashes of the algorithm are counted, if it has
+// any.
 func (r *algorithm) crashes() {
 	var at source.Span
 	for _, in := range r.out.Instances {
@@ -158,7 +161,7 @@ func (r *algorithm) crashes() {
 	r.out.Crashes = c
 }
 
-// warnCrashes warns of what looks as if it said something of crashes, and does not.
+// warnCrashes warns of text that looks as if it affected crashes but does not.
 func (r *algorithm) warnCrashes() {
 	if r.p.diags.HasErrors() {
 		return
@@ -195,7 +198,8 @@ func (r *algorithm) warnCrashes() {
 	}
 }
 
-// boundIsFree reports what has the name of the definition that the translation adds.
+// boundIsFree reports a declaration that has the name of the definition that the
+// translation adds.
 func (r *algorithm) boundIsFree() {
 	taken := func(what, name string, at source.Span) {
 		if name == pcal.CrashBound {

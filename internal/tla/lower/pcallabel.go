@@ -20,16 +20,17 @@ import (
 // algorithm asks for it, or is a single body without any label, the missing
 // ones are added.
 
-// labeler goes through the items of a body.
+// labeler checks the items of a body.
 type labeler struct {
 	*body
-	// assigned is what the step has assigned by now, on some path.
+	// assigned has the variables that the step has assigned so far, on some
+	// path.
 	assigned map[*core.Variable]source.Span
 	within   bool // a with: no labels
 }
 
-// checkLabels checks the items of a body and returns them, with the labels
-// that are missing added where that is asked for.
+// checkLabels checks the items of a body and returns them. If the algorithm
+// asks for it, checkLabels adds the missing labels.
 func (b *body) checkLabels(items []*item, span source.Span) []*item {
 	if len(items) == 0 {
 		items = []*item{{leaf: &pcal.Skip{At: pcal.At{Place: span}}, span: span}}
@@ -44,7 +45,7 @@ func (b *body) checkLabels(items []*item, span source.Span) []*item {
 	return items
 }
 
-// collectLabels notes the labels of the text, with their order.
+// collectLabels records the labels in the text and their order.
 func (b *body) collectLabels(items []*item) {
 	for _, it := range items {
 		if l := it.label; l != nil {
@@ -64,7 +65,7 @@ func (b *body) collectLabels(items []*item) {
 	}
 }
 
-// require asks for a label at an item that has none.
+// require requires a label at an item that has none.
 func (l *labeler) require(it *item, why string) {
 	l.requireAs(it, LabelRequired, "a label is required before this statement: it stands "+why)
 }
@@ -91,7 +92,8 @@ func (l *labeler) requireAs(it *item, code source.Code, message string) {
 	}
 }
 
-// list checks a list whose first item, if it starts a step, has its label.
+// list checks a list of items. If the first item starts a step, it already has
+// its label.
 func (l *labeler) list(items []*item) {
 	why := ""
 	for i, it := range items {
@@ -114,8 +116,9 @@ func (l *labeler) list(items []*item) {
 	}
 }
 
-// twice asks for a label where the item assigns a variable that the step has
-// assigned. Inside an if or an either it is for the statements there.
+// twice requires a label if the item assigns a variable that the step has
+// already assigned. For an if or an either, the statements inside are checked
+// instead.
 func (l *labeler) twice(it *item) {
 	if it.kind == ifItem || it.kind == eitherItem || it.kind == whileItem {
 		return
@@ -134,7 +137,7 @@ func (l *labeler) twice(it *item) {
 	}
 }
 
-// target is a variable and where it is assigned.
+// target is a variable and the position of an assignment to it.
 type target struct {
 	v    *core.Variable
 	span source.Span
@@ -173,8 +176,8 @@ func (it *item) assigns(b *body) []target {
 	return out
 }
 
-// inside checks what an item nests, notes what it assigns, and returns why the
-// item after it needs a label, or nothing.
+// inside checks the items nested in an item and records what the item assigns.
+// It returns the reason why the next item needs a label, or nothing.
 func (l *labeler) inside(it *item, rest []*item) string {
 	switch it.kind {
 	case leafItem:
@@ -207,8 +210,9 @@ func (l *labeler) inside(it *item, rest []*item) string {
 		}
 	}
 	if it.kind == whileItem {
-		// The statements after a while run in the step that finds its
-		// condition false; they see nothing of the body.
+		// The statements after a while belong to the step that finds its
+		// condition false. The assignments in the loop's body do not count for
+		// them.
 		l.assigned = map[*core.Variable]source.Span{}
 		it.jumps = true
 		return ""
@@ -241,7 +245,8 @@ func (l *labeler) leafEnd(it *item, rest []*item) string {
 		if len(rest) > 0 && rest[0].kind == leafItem && rest[0].label == nil {
 			switch rest[0].leaf.(type) {
 			case *pcal.Goto, *pcal.Return:
-				// They belong to the call and assign nothing on their own.
+				// The return or goto after a call belongs to the call and
+				// assigns nothing itself.
 				l.assigned = map[*core.Variable]source.Span{}
 				return ""
 			}
@@ -251,7 +256,7 @@ func (l *labeler) leafEnd(it *item, rest []*item) string {
 	return ""
 }
 
-// checkGotos holds every goto against the labels of the body.
+// checkGotos checks that the target of every goto is a label of the body.
 func (b *body) checkGotos(items []*item) {
 	for _, it := range items {
 		if g, ok := it.leaf.(*pcal.Goto); ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// What Modular PlusCal adds: mapping macros, archetypes, instances.
+// The additions of Modular PlusCal: mapping macros, archetypes and instances.
 
 func (r *algorithm) mappingMacros() {
 	for _, s := range r.a.MappingMacros {
@@ -45,7 +45,7 @@ func (r *algorithm) mappingMacros() {
 	}
 }
 
-// noJumps reports what a mapping macro cannot have.
+// noJumps reports statements that a mapping macro must not contain.
 func (b *body) noJumps(it *item) {
 	switch {
 	case it.label != nil:
@@ -66,15 +66,15 @@ func (b *body) noJumps(it *item) {
 	}
 }
 
-// closer makes every path of a read part end in its yield: what stands after
-// a yield is done before the value, which is computed where the yield stands,
-// is handed on.
+// closer rewrites a read part so that every path ends in its yield. The value
+// is computed at the yield; the statements after the yield run before the value
+// is returned.
 type closer struct {
 	r    *algorithm
 	name string
 	span source.Span
 	said bool
-	// target is what a path gives that never ends: no step comes to use it.
+	// target is the result of a path that never ends. No step ever uses it.
 	target *core.Variable
 }
 
@@ -144,8 +144,8 @@ func (c *closer) close(list []pcal.Stmt) []pcal.Stmt {
 	return append(list, &pcal.Yield{X: &core.Bool{}})
 }
 
-// ends reports whether no step gets to the end of the list: it stops at an
-// assertion or a condition that is plainly false.
+// ends reports whether no step reaches the end of the list, because it stops at
+// an assertion or a condition that is plainly false.
 func ends(list []pcal.Stmt) bool {
 	for _, s := range list {
 		switch s := s.(type) {

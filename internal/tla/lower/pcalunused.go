@@ -4,11 +4,11 @@ package lower
 
 import "github.com/ashlar-dev/ashlar/internal/tla/syntax"
 
-// A macro is checked where it is expanded, for its names mean what they mean
-// there. Of a macro that is expanded nowhere this checks what does not depend
-// on names: labels, loops, and the macros and procedures that it uses.
+// A macro is checked where it is expanded, because its names are resolved
+// there. For a macro that is never expanded, this file checks what does not
+// depend on names: labels, loops, and the macros and procedures that it uses.
 
-// unusedMacros checks the macros that nothing has expanded.
+// unusedMacros checks the macros that were never expanded.
 func (r *algorithm) unusedMacros() {
 	for _, m := range r.a.Macros {
 		if r.expanded[m] || m.Body == nil {
@@ -56,7 +56,8 @@ func (b *body) unusedStmt(in *syntax.Macro, s syntax.Stmt) {
 	}
 }
 
-// leadsTo reports whether expanding a macro expands another one, or is it.
+// leadsTo reports whether the two macros are the same or whether expanding from
+// also expands to.
 func (r *algorithm) leadsTo(from, to *syntax.Macro, seen map[*syntax.Macro]bool) bool {
 	if from == to || seen[from] || from.Body == nil {
 		return from == to

@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/stdlib"
 )
 
-// Program is the lowering of one root module. What it has lowered it keeps,
-// so that a Spec and the expressions of an algorithm share definitions.
+// Program is the lowering of one root module. It caches what it has lowered, so
+// that a Spec and the expressions of an algorithm share definitions.
 type Program struct {
 	info  *resolve.Info
 	diags *source.List
@@ -18,7 +18,7 @@ type Program struct {
 	constants map[*resolve.Symbol]*core.Constant
 	variables map[*resolve.Symbol]*core.Variable
 	locals    map[*resolve.Symbol]*core.Local
-	// meanings are names that stand for whole expressions.
+	// meanings maps names to whole expressions that they denote.
 	meanings map[*resolve.Symbol]core.Expr
 	defs     map[*resolve.Symbol]*core.Def
 	contexts map[*resolve.Instance]*context
@@ -26,7 +26,8 @@ type Program struct {
 	asks     map[*core.Def]bool   // see asksEnabled
 	shadows  []*core.Variable     // see core.Spec
 	tasks    map[*core.Def]*task
-	// closed has the definitions that are lowered with all they reach.
+	// closed has the definitions that are lowered together with everything that
+	// they reach.
 	closed map[*core.Def]bool
 	// define has the names of the algorithm's define block.
 	define *resolve.Scope
@@ -34,19 +35,19 @@ type Program struct {
 	full   bool // one of the limits was reported
 }
 
-// task is the work that a definition still needs.
+// task is the remaining work for a definition.
 type task struct {
 	build func()
 	begun bool
-	// waits reports that there is no text yet: RECURSIVE has announced what stands
-	// behind the algorithm.
+	// waits reports that there is no text yet: RECURSIVE announced a definition
+	// whose text comes after the algorithm.
 	waits func() bool
 	// nested reports that the definition belongs to a LET.
 	nested bool
 }
 
-// New prepares the lowering of a module that was resolved without errors. What
-// cannot be lowered is reported to diags.
+// New prepares the lowering of a module that was resolved without errors. The
+// Program reports what it cannot lower to diags.
 func New(info *resolve.Info, diags *source.List) *Program {
 	return &Program{
 		info: info, diags: diags,
@@ -63,7 +64,7 @@ func New(info *resolve.Info, diags *source.List) *Program {
 	}
 }
 
-// Spec lowers everything that the root module's names reach.
+// Spec lowers everything that is reachable from the root module's names.
 func (p *Program) Spec() *core.Spec {
 	root := p.info.Root
 	s := &core.Spec{Name: root.Name, Names: map[string]*core.Def{}}
@@ -97,8 +98,8 @@ func (p *Program) Spec() *core.Spec {
 	return s
 }
 
-// extended are the modules whose assumptions hold in m: those it extends, and
-// m. The standard modules assume nothing that a check could use.
+// extended returns the modules whose assumptions hold in m: m and those that it
+// extends. The standard modules have no assumptions that a check could use.
 func (p *Program) extended(m *resolve.Module) []*resolve.Module {
 	var out []*resolve.Module
 	seen := map[*resolve.Module]bool{}
@@ -117,8 +118,8 @@ func (p *Program) extended(m *resolve.Module) []*resolve.Module {
 	return out
 }
 
-// names calls visit for every name that a scope makes known, those seen
-// through instances included.
+// names calls visit for every name in a scope, names seen through instances
+// included.
 func (p *Program) names(scope *resolve.Scope, visit func(string, *core.Def)) {
 	var through func(prefix string, s *resolve.Symbol, wrap func(*core.Def) *core.Def)
 	through = func(prefix string, s *resolve.Symbol, wrap func(*core.Def) *core.Def) {
@@ -145,8 +146,9 @@ func (p *Program) names(scope *resolve.Scope, visit func(string, *core.Def)) {
 	}
 }
 
-// sorted lists what is reachable, each definition after those it uses but for
-// recursion. Among says which definitions count; nil: all of modules.
+// sorted lists the reachable definitions, each after those that it uses except
+// in recursion. among selects the definitions to include; nil means all
+// definitions of modules.
 func (p *Program) sorted(roots []*core.Def, assumes []core.Assume, among map[*core.Def]bool) []*core.Def {
 	var out []*core.Def
 	seen := map[*core.Def]bool{}
@@ -206,7 +208,7 @@ func (p *Program) uses(e core.Expr) []*core.Def {
 	return out
 }
 
-// complete lowers d and all that it reaches, and sets their levels.
+// complete lowers d and everything that it reaches, and sets their levels.
 func (p *Program) complete(d *core.Def) { p.completeAll([]*core.Def{d}) }
 
 func (p *Program) completeExpr(e core.Expr) core.Expr {
@@ -248,8 +250,8 @@ func (p *Program) completeAll(stack []*core.Def) {
 	}
 }
 
-// setLevels computes the levels of definitions and of the LETs in the bodies,
-// until recursion changes them no more.
+// setLevels computes the levels of definitions and of the LETs in their bodies,
+// and repeats until recursion no longer changes them.
 func (p *Program) setLevels(bodies []core.Expr, defs []*core.Def) {
 	for changed := true; changed; {
 		changed = false
@@ -303,7 +305,8 @@ func (p *Program) variable(s *resolve.Symbol) *core.Variable {
 	return v
 }
 
-// local returns what a bound name became; the binder makes it first.
+// local returns the Local of a bound name. The expression that binds the name
+// must have made it first.
 func (p *Program) local(s *resolve.Symbol) *core.Local {
 	l := p.locals[s]
 	if l == nil {
@@ -350,7 +353,7 @@ func (p *Program) def(s *resolve.Symbol) *core.Def {
 	return d
 }
 
-// addTask notes a new definition, and reports when there are too many.
+// addTask adds a new definition and reports an error when there are too many.
 func (p *Program) addTask(d *core.Def, t *task) {
 	p.tasks[d] = t
 	if len(p.tasks) > DefinitionsMax && !p.full {
@@ -360,8 +363,8 @@ func (p *Program) addTask(d *core.Def, t *task) {
 	}
 }
 
-// bounded returns e, which a substitution made, or a Bad when there is too
-// much of such.
+// bounded returns e, which a substitution made, or a Bad if substitution has
+// created too many expressions.
 func (p *Program) bounded(e core.Expr) core.Expr {
 	if !p.full {
 		core.Walk(e, func(core.Expr) bool {
@@ -385,9 +388,9 @@ func (p *Program) newDef(s *resolve.Symbol) *core.Def {
 		Native: isNative(s), Span: s.Span}
 }
 
-// isNative reports whether Go computes s. A module beside the root that has the
-// name of a standard one counts as what its text says, but for operators that
-// no text can define.
+// isNative reports whether s is computed in Go. A module beside the root that
+// has the name of a standard one is taken from its text, except for operators
+// that no text can define.
 func isNative(s *resolve.Symbol) bool {
 	op := stdlib.Lookup(s.Module.Name, s.Name)
 	return op != nil && op.Arity == s.Arity() && (s.Module.Standard || op.Primitive)

@@ -9,26 +9,26 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// Scope is a set of names in which the expressions of an algorithm are read:
-// those of the root module where the algorithm stands, and what the With
-// methods add. A Scope is not changed once made; inner names hide outer ones.
+// Scope is a set of names for the expressions of an algorithm: those of the
+// root module at the position of the algorithm, and those added by the With
+// methods. A Scope is immutable; inner names hide outer ones.
 type Scope struct {
 	p     *Program
 	names *resolve.Scope
 }
 
-// AlgorithmScope holds what the root module knows before its algorithm's
-// translation: names that the translation itself or the text after it defines
-// are not among them. Where there is no translation, it is what the module
-// knows before the end of the algorithm.
+// AlgorithmScope has the names that the root module knows before its
+// algorithm's translation. It excludes names that the translation or the text
+// after it defines. If there is no translation, it has the names known before
+// the end of the algorithm.
 func (p *Program) AlgorithmScope() *Scope {
 	root := p.info.Root
 	return &Scope{p: p, names: root.Names.Until(root, TranslationPoint(root.Syntax))}
 }
 
-// TranslationPoint is the offset in the file of m where the TLA+ translation
-// of its algorithm stands or would stand. Without an algorithm it is the end
-// of the module.
+// TranslationPoint is the offset in the file of m at which the TLA+ translation
+// of its algorithm is or would be. Without an algorithm it is the end of the
+// module.
 func TranslationPoint(m *syntax.Module) int32 {
 	switch {
 	case m.Translation != nil:
@@ -63,9 +63,9 @@ func (s *Scope) WithLocals(list ...*core.Local) *Scope {
 	return out
 }
 
-// WithExpr makes name stand for e, as the parameter of a macro does for its
-// argument. The same e is put wherever the name stands: it should bind names
-// only if it is used once, or see core.Rename.
+// WithExpr makes name stand for e, as a macro parameter stands for its
+// argument. Every use of the name shares the same e. If e binds names and is
+// used more than once, the caller must rename them; see core.Rename.
 func (s *Scope) WithExpr(name string, e core.Expr) *Scope {
 	out := s.inner()
 	sym := &resolve.Symbol{Kind: resolve.Bound, Name: name, Span: e.Span(), Module: s.p.info.Root}
@@ -74,8 +74,8 @@ func (s *Scope) WithExpr(name string, e core.Expr) *Scope {
 	return out
 }
 
-// Expr reads an expression. What is wrong with it is reported to the
-// Program's list, and the result is then a Bad.
+// Expr reads an expression. It reports errors to the Program's list and then
+// returns a Bad.
 func (s *Scope) Expr(e syntax.Expr) core.Expr {
 	var list source.List
 	if level := s.p.info.Expr(s.names, e, &list); level == resolve.TemporalLevel && !list.HasErrors() {
@@ -108,8 +108,8 @@ func (s *Scope) Path(path []syntax.Accessor) []core.Index {
 	return out
 }
 
-// Define reads the definitions of a define block, in order. The Scope that it
-// returns knows them.
+// Define reads the definitions of a define block, in order. It returns a Scope
+// that includes them.
 func (s *Scope) Define(units []syntax.Unit) (*Scope, []*core.Def) {
 	out := s.inner()
 	var list source.List
@@ -135,9 +135,9 @@ func (s *Scope) report(list *source.List) bool {
 	return failed
 }
 
-// Meaning is what a plain name stands for in a Scope: exactly one field is
-// set, or none when nothing has the name. An Other is an instance, a module or
-// the name of a theorem.
+// Meaning is what a plain name denotes in a Scope. Exactly one field is set, or
+// none if the name is unknown. Other is an instance, a module or the name of a
+// theorem.
 type Meaning struct {
 	Variable *core.Variable
 	Local    *core.Local
@@ -147,7 +147,7 @@ type Meaning struct {
 	Other    bool
 }
 
-// Lookup returns what a name stands for.
+// Lookup returns what a name denotes.
 func (s *Scope) Lookup(name string) Meaning {
 	sym := s.names.Lookup(name)
 	if sym == nil {

@@ -4,9 +4,9 @@ package pcal
 
 import "github.com/ashlar-dev/ashlar/internal/tla/core"
 
-// choice makes one yield of the last statement of a read part when that has
-// several and does nothing but choose among their values: an IF, or any
-// element of a set. So the rest of the step needs to stand only once.
+// choice merges the yields in the last statement of a read part into one, if
+// that statement only chooses among their values: an IF, or any element of a
+// set. The rest of the step then needs to be written only once.
 func choice(body []Stmt) []Stmt {
 	last := len(body) - 1
 	if last < 0 || yieldCount(body[last:]) < 2 {
@@ -37,8 +37,8 @@ func yieldCount(list []Stmt) int {
 	return n
 }
 
-// oneValue makes an expression of a statement that does nothing but choose a
-// value; where in is set, the value is any element of the expression.
+// oneValue converts a statement that only chooses a value to an expression. If
+// in is set, the value is any element of the expression.
 func oneValue(s Stmt) (value core.Expr, in, ok bool) {
 	at := core.At{Place: s.Span()}
 	switch s := s.(type) {
@@ -74,7 +74,7 @@ func oneValue(s Stmt) (value core.Expr, in, ok bool) {
 	return nil, false, false
 }
 
-// element makes a set of a value.
+// element makes a singleton set of a value.
 func element(x core.Expr, in bool) core.Expr {
 	if in {
 		return x

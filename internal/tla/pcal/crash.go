@@ -21,26 +21,27 @@ import (
 //
 // The step belongs to no label and to no fairness: nothing makes a process crash.
 
-// LabelRecover is where an archetype that has this label goes on after a crash.
+// LabelRecover is the label at which an archetype that has it continues after a
+// crash.
 const LabelRecover = "recover"
 
-// CrashBound is the name of how many crashes there may be, 0 unless a
-// configuration or the module says otherwise.
+// CrashBound is the name of the constant bound on crashes. It is 0 unless a
+// configuration or the module defines it.
 const CrashBound = "CRASHES"
 
-// CrashCount is the name of the variable that counts crashes, unless something else
-// has it.
+// CrashCount is the name of the variable that counts crashes, unless that name is
+// taken.
 const CrashCount = "crashes"
 
-// Crashes belongs to an algorithm with a process that may crash.
+// Crashes describes the crashes of an algorithm in which a process may crash.
 type Crashes struct {
-	// Bound is how many crashes there may be. Declared is the definition that
-	// Bound calls where the translation makes it, nil where the module has one.
+	// Bound is the maximum number of crashes. Declared is the definition that
+	// Bound calls if the translation makes it, or nil if the module has one.
 	Bound    core.Expr
 	Declared *core.Def
-	// Less and Plus are the operators of numbers that the crashes are counted with.
+	// Less and Plus are the number operators used to count crashes.
 	Less, Plus *core.Def
-	// Count is the variable that counts them, which Expand makes.
+	// Count is the variable that counts crashes. Expand makes it.
 	Count *core.Variable
 }
 
@@ -65,8 +66,8 @@ func (a *Archetype) Assigns(v *core.Variable) bool {
 	return found
 }
 
-// Reached lists the procedures that steps can be in which start at the given
-// blocks, in the order of the text.
+// Reached lists the procedures that are reachable from the given blocks, in
+// text order.
 func (a *Algorithm) Reached(from []*Block) []*Procedure {
 	seen := map[*Procedure]bool{}
 	var visit func(blocks []*Block)
@@ -91,7 +92,7 @@ func (a *Algorithm) Reached(from []*Block) []*Procedure {
 }
 
 // Ends reports whether some path through the blocks of a process leads to its
-// end. A procedure that it calls may end it, too.
+// end. A procedure that the process calls may also end it.
 func (a *Algorithm) Ends(blocks []*Block) bool {
 	found := false
 	visit := func(s Stmt) {
@@ -123,7 +124,8 @@ func (a *Algorithm) SomeEnds() bool {
 	return false
 }
 
-// WithoutCrashes is an expanded algorithm in which no process crashes.
+// WithoutCrashes returns a copy of an expanded algorithm in which no process
+// crashes.
 func WithoutCrashes(a *Algorithm) *Algorithm {
 	if a.Crashes == nil {
 		return a
@@ -143,7 +145,7 @@ func WithoutCrashes(a *Algorithm) *Algorithm {
 	return &out
 }
 
-// counted makes the variable that counts crashes. It has no name until nameCrashes.
+// counted makes the variable that counts crashes. nameCrashes names it later.
 func (x *expander) counted(c *Crashes) {
 	if c == nil {
 		return
@@ -155,7 +157,8 @@ func (x *expander) counted(c *Crashes) {
 }
 
 // nameCrashes names the variable that counts crashes and the actions of the crashes.
-// It comes last: every variable, label and process of the user keeps its name.
+// It runs last, so that every variable, label and process of the user keeps its
+// name.
 func (x *expander) nameCrashes() {
 	if x.out.Crashes == nil {
 		return
@@ -183,7 +186,8 @@ func (x *expander) nameCrashes() {
 	}
 }
 
-// crash makes the step of a process's crash, which nameCrashes gives its label.
+// crash makes the step in which a process crashes. nameCrashes gives the step
+// its label.
 func (f *frame) crash(in *Instance) *Block {
 	a, all := in.Archetype, f.x.out
 	place, at := At{a.Span}, core.At{Place: a.Span}
@@ -212,8 +216,9 @@ func (f *frame) crash(in *Instance) *Block {
 	return &Block{Span: a.Span, Body: append(body, &Restart{At: place, Label: a.Restart})}
 }
 
-// chooses makes an error of every empty set that a crash part chooses from: without,
-// the process would not crash there, and what follows a crash would not be checked.
+// chooses makes it an error if a set that a crash part chooses from is empty.
+// Otherwise the process would just not crash there, and the behaviour after such a
+// crash would not be checked.
 func chooses(list []Stmt) []Stmt {
 	r := &Rewriter{}
 	r.Stmt = func(s Stmt) ([]Stmt, bool) {
@@ -240,8 +245,8 @@ func notEmpty(name string, set core.Expr, place source.Span) core.Expr {
 		Then: &core.SetEnum{At: at, Elems: []core.Expr{one}}, Else: set}
 }
 
-// restart is what the end of a crash changes: the calls of the process are
-// forgotten, and what is not durable has an initial value again.
+// restart makes the updates at the end of a crash: the process's call stack is
+// emptied, and variables that are not durable get initial values again.
 func (c *View) restart(s *Restart, j *jump) {
 	a := c.Algorithm
 	if called := a.Reached(c.Process.Blocks); len(called) > 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// Describe shows an algorithm as text for people who look for faults in it:
-// every block with its statements, reads and writes of resources included.
+// Describe writes an algorithm as text for debugging: every block with its
+// statements, reads and writes of resources included.
 func Describe(a *Algorithm) string {
 	d := &describer{}
 	d.line("algorithm %s", a.Name)

@@ -29,18 +29,18 @@ const (
 	ExpansionTooLarge source.Code = "MPCalExpansionTooLarge"
 )
 
-// SpecialisedMax is how many procedures Expand makes at most.
+// SpecialisedMax is the maximum number of procedures that Expand makes.
 const SpecialisedMax = 1000
 
-// Names are those of the rest of the specification.
+// Names answers questions about the names in the rest of the specification.
 type Names struct {
-	// Written reports whether a name occurs in it at all, and Declared whether it
-	// declares or defines the name.
+	// Written reports whether a name occurs there at all, and Declared whether it
+	// is declared or defined there.
 	Written, Declared func(string) bool
 }
 
-// Expand returns a as a plain algorithm, whose new names are none of the given
-// ones. A plain algorithm is returned as it is.
+// Expand returns a as a plain algorithm. The names that it makes do not clash
+// with the given ones. It returns a plain algorithm unchanged.
 func Expand(a *Algorithm, names Names, diags *source.List) *Algorithm {
 	if !a.Modular {
 		return a
@@ -80,8 +80,8 @@ func Expand(a *Algorithm, names Names, diags *source.List) *Algorithm {
 	return &out
 }
 
-// callers expands the calls in the body of a plain process or procedure, which
-// has the given variables of its own. It has nothing else to expand.
+// callers expands the calls in the body of a plain process or procedure with
+// the given local variables. Such a body has nothing else to expand.
 func (x *expander) callers(blocks []*Block, self *core.Local, own []*Variable, set bool) []*Block {
 	f := x.frame(self)
 	f.to, f.set = self, set
@@ -123,7 +123,7 @@ type expander struct {
 	names Names
 }
 
-// take marks the names that the algorithm's plain parts use.
+// take reserves the names that the algorithm's plain parts use.
 func (x *expander) take(a *Algorithm) {
 	for _, n := range []string{"self", a.PC.Name, a.Stack.Name} {
 		x.taken[n] = true
@@ -155,7 +155,8 @@ func (x *expander) take(a *Algorithm) {
 	}
 }
 
-// name returns base, or base with the first number that makes it new.
+// name returns base or, if that is taken, base with the first number that makes
+// it unique.
 func (x *expander) name(base string) string {
 	for i := -1; ; i++ {
 		n := base
@@ -169,19 +170,19 @@ func (x *expander) name(base string) string {
 	}
 }
 
-// binding is what stands behind a ref parameter: a variable, in the part of
-// it that belongs to the process where Own is set, seen through a mapping.
+// binding is what a ref parameter refers to: a variable seen through a mapping.
+// If Own is set, it is the element of the variable that belongs to the process.
 type binding struct {
 	v       *core.Variable
 	own     bool
 	count   int // indices that a use has at least
 	mapping *Mapping
-	// inside reports that it is a variable of the process's own, passed to a
-	// procedure, and no resource of the archetype.
+	// inside reports that the binding is a local variable of the process that
+	// was passed to a procedure, not a resource of the archetype.
 	inside bool
 }
 
-// access is the mark that a read or write of a resource keeps.
+// access is the annotation that a read or write of a resource keeps.
 func (b binding) access(p *Param, index []core.Expr) *Access {
 	if b.inside {
 		return nil
@@ -194,10 +195,11 @@ type frame struct {
 	x    *expander
 	refs map[*core.Variable]binding
 	vars map[*core.Variable]*core.Variable
-	// local states which variables, new ones, belong to the process or to the
+	// local has the new variables that belong to the process or to the
 	// procedure itself.
 	local map[*core.Variable]bool
-	// set reports that what is local is one of several, distinguished by self.
+	// set reports that each local variable has one instance per process,
+	// selected by self.
 	set      bool
 	from, to *core.Local // self
 }
@@ -208,7 +210,7 @@ func (x *expander) frame(from *core.Local) *frame {
 		local: map[*core.Variable]bool{}, from: from, to: to}
 }
 
-// variable makes the process's own copy of a variable of a template.
+// variable makes the process's own copy of a template's variable.
 func (f *frame) variable(v *core.Variable) *core.Variable {
 	c := &core.Variable{Name: f.x.name(v.Name), Index: -1, Span: v.Span}
 	f.vars[v], f.local[c] = c, true
@@ -232,8 +234,8 @@ func (x *expander) instance(in *Instance) *Process {
 		if param.Ref {
 			f.refs[param.Var] = binding{v: v, own: true, count: param.Mapping, mapping: arg.Mapping}
 		}
-		// A parameter that nothing assigns is what it was before a crash; the state
-		// of a resource is changed by the crash part of its mapping macro.
+		// A parameter that is never assigned keeps its value across a crash. The
+		// crash part of the mapping macro changes the state of a resource.
 		keeps := !param.Ref && !a.Assigns(param.Var) || arg.Mapping != nil && arg.Mapping.Crash != nil
 		p.Locals = append(p.Locals, &Variable{Var: v, Init: args.X(arg.X), Durable: keeps, Span: arg.Span})
 	}
@@ -253,7 +255,8 @@ func (x *expander) instance(in *Instance) *Process {
 
 func (f *frame) blocks(list []*Block) []*Block { return f.rewriter().blocks(list) }
 
-// rewriter turns what the template says into what the process says.
+// rewriter translates expressions of the template to expressions of the
+// process.
 func (f *frame) rewriter() *Rewriter {
 	r := &Rewriter{Fresh: true}
 	r.Rename(f.from, f.to)
@@ -304,7 +307,7 @@ func unapply(e core.Expr) (core.Expr, []core.Expr) {
 	}
 }
 
-// cell is the expression for what stands behind a binding, and the path of an
+// cell returns the expression for what a binding refers to, and the path of an
 // assignment to it.
 func (f *frame) cell(b binding, index []core.Expr, at core.At) (core.Expr, []core.Index) {
 	var e core.Expr = &core.VarRef{At: at, Var: b.v}
@@ -319,11 +322,11 @@ func (f *frame) cell(b binding, index []core.Expr, at core.At) (core.Expr, []cor
 	return e, path
 }
 
-// foreign reports whether a variable that belongs to a process is used outside it,
-// where it must be said which.
+// foreign reports whether a variable that belongs to a process is used outside it.
+// Such a use must say which process is meant.
 func (f *frame) foreign(v *core.Variable) bool { return !f.local[v] && f.set }
 
-// inPlace is a read that hoisting had to leave where it is.
+// inPlace expands a read that hoisting could not move.
 func (f *frame) inPlace(r *Rewriter, e core.Expr, b binding, index []core.Expr) core.Expr {
 	at := core.At{Place: e.Span()}
 	cell, _ := f.cell(b, r.Xs(index), at)
@@ -370,8 +373,8 @@ func (f *frame) read(r *Rewriter, s *Read) []Stmt {
 	return held([]Stmt{out})
 }
 
-// steady names the indices that the mapping macro's own assignments could
-// change: an index is computed once.
+// steady gives names to indices that the mapping macro's own assignments could
+// change, so that each index is computed only once.
 func steady(index []core.Expr, b binding) ([]core.Expr, func([]Stmt) []Stmt) {
 	changed := map[*core.Variable]bool{b.v: true}
 	if b.mapping == nil {
@@ -428,7 +431,7 @@ func (f *frame) write(r *Rewriter, s *Write) []Stmt {
 		return held([]Stmt{out})
 	}
 	m := f.mapping(b, cell, path)
-	// $value is no name of PlusCal.
+	// $value is not a valid name in PlusCal, so the new name has no $.
 	out.Value = &core.Local{Name: "value", Span: s.Span()}
 	m.Rename(b.mapping.Value, out.Value)
 	yields := m.Stmt
@@ -442,7 +445,7 @@ func (f *frame) write(r *Rewriter, s *Write) []Stmt {
 	return held([]Stmt{out})
 }
 
-// mapping returns the rewriter that puts a cell in the place of $variable.
+// mapping returns the rewriter that replaces $variable by a cell.
 func (f *frame) mapping(b binding, cell core.Expr, path []core.Index) *Rewriter {
 	m := &Rewriter{Fresh: true}
 	m.Rename(b.mapping.Self, f.to)
@@ -469,7 +472,7 @@ func (f *frame) mapping(b binding, cell core.Expr, path []core.Index) *Rewriter 
 	return m
 }
 
-// call makes the procedure that is called with these bindings, if it is new.
+// call returns the procedure for these bindings and makes it on the first call.
 func (f *frame) call(r *Rewriter, s *Call) []Stmt {
 	out := &Call{At: s.At, Proc: s.Proc, Return: s.Return}
 	if !s.Proc.Modular {
@@ -507,8 +510,9 @@ func (f *frame) call(r *Rewriter, s *Call) []Stmt {
 	return []Stmt{out}
 }
 
-// procedure starts the copy of a procedure for the given bindings. Its blocks
-// follow when the work at hand is done, so that recursion finds the copy.
+// procedure creates the copy of a procedure for the given bindings. Its blocks
+// are filled in after the current work, so that a recursive call finds the
+// copy.
 func (f *frame) procedure(from *Procedure, bound map[*core.Variable]binding) *Procedure {
 	x := f.x
 	self := from.Self
@@ -521,7 +525,7 @@ func (f *frame) procedure(from *Procedure, bound map[*core.Variable]binding) *Pr
 		return p
 	}
 	for b, bind := range bound {
-		// A variable of a process that is no set is identified by its name.
+		// A variable of a single process (not a set) is identified by its name.
 		if bind.own && !f.set {
 			bind.own = false
 			bound[b] = bind

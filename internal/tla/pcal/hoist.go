@@ -47,14 +47,14 @@ func Hoist(params []*Param, blocks []*Block) []*Block {
 	return out
 }
 
-// hoister knows the resources and the names bound around the expression at
-// hand, with the LET definitions that may depend on them.
+// hoister has the resources and the names bound around the current expression,
+// with the LET definitions that may depend on those names.
 type hoister struct {
 	refs  map[*core.Variable]*Param
 	bound map[any]bool // *core.Local and *core.Def
 }
 
-// around puts steps before inner, each seeing those before it.
+// around nests inner in steps; each step sees those before it.
 func around(steps []*Read, inner []Stmt) []Stmt {
 	for i := len(steps) - 1; i >= 0; i-- {
 		steps[i].Rest = inner
@@ -88,8 +88,8 @@ func (h *hoister) stmt(s Stmt) []Stmt {
 		steps, x := h.x(s.X)
 		return around(steps, []Stmt{&With{At: s.At, Var: s.Var, In: s.In, X: x, Body: h.stmts(s.Body)}})
 	case *Await:
-		// A conjunction waits for its parts one by one, so a read stands right
-		// before the part that needs it.
+		// A conjunction waits for its conjuncts one at a time, so a read goes
+		// directly before the conjunct that needs it.
 		if and, ok := s.Cond.(*core.And); ok && h.reads(and) {
 			var out []Stmt
 			for _, c := range and.List {
@@ -166,8 +166,8 @@ func (h *hoister) assign(s *Assign) []Stmt {
 	return around(steps, out)
 }
 
-// hold computes x before what follows and returns the name for it. What
-// cannot change is left as it is.
+// hold computes x before the following statements and returns a name for the
+// value. If x cannot change, hold returns x itself.
 func hold(x core.Expr, name string, steps []*Read) (core.Expr, []*Read) {
 	switch x := x.(type) {
 	case nil, *core.Int, *core.Str, *core.Bool:
@@ -231,7 +231,8 @@ func (h *hoister) access(e core.Expr) *Access {
 	}
 }
 
-// x returns the reads that must come before e, and e without them.
+// x returns the reads that must precede e, and e with the reads replaced by
+// their results.
 func (h *hoister) x(e core.Expr) ([]*Read, core.Expr) {
 	if e == nil || !h.reads(e) {
 		return nil, e
@@ -288,8 +289,8 @@ func (h *hoister) x(e core.Expr) ([]*Read, core.Expr) {
 	return h.parts(e)
 }
 
-// read makes the Read of an access, its indices first. Under a binder that it
-// depends on, it stays what it is.
+// read makes the Read of an access, with the reads in its indices first. An
+// access under a binder that it depends on stays unchanged.
 func (h *hoister) read(e core.Expr, a *Access) ([]*Read, core.Expr) {
 	if len(h.bound) > 0 {
 		return nil, e
@@ -305,7 +306,8 @@ func (h *hoister) read(e core.Expr, a *Access) ([]*Read, core.Expr) {
 	return steps, &core.LocalRef{At: core.At{Place: at.Place}, Local: dst}
 }
 
-// parts hoists out of the parts of an expression that evaluates all of them.
+// parts hoists reads out of the parts of an expression that evaluates all of
+// its parts.
 func (h *hoister) parts(e core.Expr) ([]*Read, core.Expr) {
 	var steps []*Read
 	r := &Rewriter{Expr: func(x core.Expr) core.Expr {
@@ -317,8 +319,8 @@ func (h *hoister) parts(e core.Expr) ([]*Read, core.Expr) {
 	return steps, out
 }
 
-// choose finishes an expression of which only one of the parts is evaluated:
-// with is the expression after its condition was hoisted.
+// choose completes an expression of which only one part is evaluated. with is
+// the expression after its condition was hoisted.
 func (h *hoister) choose(e core.Expr, steps []*Read, with *core.If, parts ...core.Expr) ([]*Read, core.Expr) {
 	some := false
 	for _, p := range parts {
@@ -340,7 +342,7 @@ func (h *hoister) yield(e core.Expr) []Stmt {
 	return around(steps, []Stmt{&Yield{At: At{e.Span()}, X: x}})
 }
 
-// junction keeps the items up to the first with a read as they are, and makes
+// junction keeps the items before the first with a read as they are, and makes
 // a choice of the rest. until is the value that ends the evaluation.
 func (h *hoister) junction(e core.Expr, list []core.Expr, build func([]core.Expr) core.Expr, until bool) ([]*Read, core.Expr) {
 	if len(h.bound) > 0 {
@@ -374,8 +376,8 @@ func (h *hoister) junction(e core.Expr, list []core.Expr, build func([]core.Expr
 	return h.choose(e, steps, branch(first, rest), rest)
 }
 
-// cases turns a CASE into nested choices. Without OTHER, no arm at all is an
-// error, and stays one.
+// cases turns a CASE into nested choices. Without OTHER it is an error if no
+// arm applies, and the nested choices preserve that error.
 func (h *hoister) cases(e *core.Case) ([]*Read, core.Expr) {
 	if len(h.bound) > 0 {
 		return nil, e
@@ -391,8 +393,8 @@ func (h *hoister) cases(e *core.Case) ([]*Read, core.Expr) {
 	return h.x(x)
 }
 
-// binder hoists what stands in the sets of the bounds, and of the bodies what
-// does not depend on the names bound.
+// binder hoists the reads in the sets of the bounds, and those reads in the
+// bodies that do not depend on the bound names.
 func (h *hoister) binder(e core.Expr, binds []core.Bind, names []*core.Local, bodies []core.Expr,
 	build func([]core.Bind, []core.Expr) core.Expr) ([]*Read, core.Expr) {
 	var steps []*Read
@@ -427,9 +429,9 @@ func (h *hoister) binder(e core.Expr, binds []core.Bind, names []*core.Local, bo
 	return steps, build(out, xs)
 }
 
-// let computes a definition without parameters that reads, once, before the
-// body; the other definitions stay, around the body and around every hoisted
-// part that mentions them. A definition with parameters binds names.
+// let computes a definition without parameters that reads once, before the
+// body. The other definitions stay around the body and around every hoisted
+// part that mentions them. A definition with parameters is treated as a binder.
 func (h *hoister) let(e *core.Let) ([]*Read, core.Expr) {
 	if len(h.bound) > 0 {
 		return nil, e
@@ -461,7 +463,7 @@ func (h *hoister) let(e *core.Let) ([]*Read, core.Expr) {
 		c := *d
 		var more []*Read
 		if len(d.Params) > 0 || d.Recursive || !h.reads(replace.X(d.Body)) {
-			// The reads that do not depend on the parameters come before.
+			// The reads that do not depend on the parameters are hoisted.
 			defs[d] = &c
 			h.bound = map[any]bool{&c: true}
 			for _, p := range d.Params {

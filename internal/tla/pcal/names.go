@@ -18,10 +18,10 @@ type Renaming struct {
 
 // Disambiguate gives labels, procedures, processes and local variables names
 // that are unique in the whole algorithm, as a translation to TLA+ needs. It
-// does so as the standard translator does: a name that occurs again gets "_"
-// and as many letters of the name of its process as it takes, and the last
-// one keeps its name. Global variables keep theirs. Where nothing is changed,
-// a itself is returned.
+// follows the standard translator: a repeated name gets "_" and as many letters
+// of the name of its process as needed, and the last occurrence keeps its name.
+// Global variables keep their names. If nothing changes, Disambiguate returns a
+// itself.
 func Disambiguate(a *Algorithm) (*Algorithm, []Renaming) {
 	t := &nameTable{uses: map[string]int{}}
 	t.collect(a)
@@ -105,7 +105,7 @@ func (t *nameTable) collect(a *Algorithm) {
 	}
 }
 
-// settle finds a name for every entry, kind by kind.
+// settle chooses a name for every entry, kind by kind.
 func (t *nameTable) settle() {
 	for kind := nameLabel; kind < nameKinds; kind++ {
 		for _, e := range t.entries {

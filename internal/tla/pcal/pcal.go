@@ -20,9 +20,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// Algorithm is a whole algorithm. In a Modular one the archetypes, mapping
-// macros and instances stand beside the plain processes; Expand replaces the
-// instances by processes.
+// Algorithm is a whole algorithm. A Modular one also has archetypes, mapping
+// macros and instances; Expand replaces the instances by processes.
 type Algorithm struct {
 	Name    string
 	Modular bool
@@ -30,12 +29,12 @@ type Algorithm struct {
 	Span    source.Span
 
 	// PC and Stack are the variables that the algorithm does not declare. They
-	// belong to the state where NeedsPC and NeedsStack say so.
+	// are part of the state if NeedsPC and NeedsStack say so.
 	PC, Stack *core.Variable
 	// NamesPC reports that an expression of the algorithm mentions pc.
 	NamesPC bool
 
-	// Crashes is set where some process may crash.
+	// Crashes is set if some process may crash.
 	Crashes *Crashes
 
 	Globals    []*Variable
@@ -59,9 +58,10 @@ const (
 	Strong
 )
 
-// Variable is a PlusCal variable: global, or local to a process, procedure or
-// archetype. Expressions refer to it by core.VarRef{Var}; for locals of a
-// process set, internal/tla/trans turns that into an application to self.
+// Variable is a PlusCal variable, either global or local to a process,
+// procedure or archetype. Expressions refer to it by core.VarRef{Var}. For the
+// locals of a process set, internal/tla/trans turns that into an application to
+// self.
 type Variable struct {
 	Var  *core.Variable // identity; Index is -1 until a translation places it
 	Init core.Expr      // nil: defaultInitValue
@@ -80,20 +80,21 @@ type Process struct {
 	Self   *core.Local // what self means inside
 	Locals []*Variable
 	Blocks []*Block // the first is where it starts
-	// Crash is the step of a crash, whose label is the name of its action only;
-	// nil where the process never crashes.
+	// Crash is the step in which the process crashes, or nil if it never does.
+	// The label of the step serves only as the name of its action.
 	Crash *Block
 	// Forever reports that the body is a single "while (TRUE)" without a label
 	// inside: its only block runs again and again and needs no program counter.
 	Forever bool
-	// From is the instance that Expand made this process of, or nil.
+	// From is the instance that Expand made this process from, or nil.
 	From *Instance
 	Span source.Span
 }
 
-// Procedure is a PlusCal procedure, or a Modular one that may take Ref
-// parameters. Expand leaves a copy without Ref parameters for each way in
-// which it is called, and From says of what it is a copy.
+// Procedure is a PlusCal procedure, or a Modular one, which may take Ref
+// parameters. Expand makes a copy without Ref parameters for each combination
+// of references that the procedure is called with; From is the procedure that
+// was copied.
 type Procedure struct {
 	Name    string
 	Modular bool
@@ -109,32 +110,33 @@ type Procedure struct {
 type Param struct {
 	Variable
 	Ref bool
-	// Mapping is the number of [_] after a ref parameter: every use is indexed
-	// with at least so many (reads) or exactly so many (assignments) indices.
+	// Mapping is the number of [_] after a ref parameter. A read must have at
+	// least that many indices, an assignment exactly that many.
 	Mapping int
 }
 
-// Archetype is a process template that sees its parameters, its variables,
-// self, constants and pure operators, and nothing else.
+// Archetype is a process template. It can use only its parameters, its
+// variables, self, constants and pure operators.
 type Archetype struct {
 	Name   string
 	Params []*Param
 	Locals []*Variable
 	Self   *core.Local
 	Blocks []*Block
-	// Restart is the label where a process starts again after a crash, empty
-	// where it never crashes.
+	// Restart is the label at which a process restarts after a crash. It is
+	// empty if the process never crashes.
 	Restart string
 	// Forever is as for a Process.
 	Forever bool
 	Span    source.Span
 }
 
-// Mapping is a mapping macro: how a read and a write of a resource act on the
-// model's variable behind it. In Read and Write, Target stands for $variable
-// and Value for $value; Yield gives the result of the read, or the new value.
-// Crash is what happens to the variable when a process crashes that it is mapped
-// for: there, Target stands for the variable as it was passed, without indices.
+// Mapping is a mapping macro: it says how a read and a write of a resource act
+// on the model variable that represents it. In Read and Write, Target stands for
+// $variable and Value for $value. Yield gives the result of the read, or the new
+// value. Crash says what happens to the variable when a process that uses this
+// mapping crashes; there Target stands for the variable as it was passed,
+// without indices.
 type Mapping struct {
 	Name        string
 	Target      *core.Variable
@@ -161,9 +163,9 @@ type Instance struct {
 type Arg struct {
 	// Ref is the variable passed by reference, or nil for a value.
 	Ref *core.Variable
-	// X is the value passed; nil where Ref is set.
+	// X is the value passed, or nil if Ref is set.
 	X core.Expr
-	// Mapping is the macro that reads and writes go through; nil: identity.
+	// Mapping is the macro that reads and writes use; nil means the identity.
 	Mapping *Mapping
 	// Count is the number of [_] of the argument and its mapping.
 	Count int
@@ -192,8 +194,8 @@ const (
 // start with.
 const DefaultInitValue = "defaultInitValue"
 
-// Stmt is a statement; the set of types is closed. A while is gone: it is a
-// block whose body is an If that jumps.
+// Stmt is a statement; the set of types is closed. There is no while: it
+// becomes a block whose body is an If that jumps.
 type Stmt interface {
 	Span() source.Span
 	stmt()
@@ -224,8 +226,8 @@ type (
 		At
 		Branches [][]Stmt
 	}
-	// With binds Var to X, or to any element of X where In, in Body. Several
-	// bindings are nested.
+	// With binds Var to X or, if In is set, to any element of X, in Body.
+	// Several bindings are nested.
 	With struct {
 		At
 		Var  *core.Local
@@ -238,7 +240,7 @@ type (
 		At
 		Cond core.Expr
 	}
-	// Assert fails the check, and the running system, where Cond is false.
+	// Assert fails the check, or the running system, if Cond is false.
 	Assert struct {
 		At
 		Cond core.Expr
@@ -257,8 +259,8 @@ type (
 		Label string
 	}
 	// Call ends the step. Args match Proc.Params. After the procedure the
-	// process goes on at Return, or, where Return is empty, the call is a tail
-	// call ("call P(); return").
+	// process continues at Return. If Return is empty, the call is a tail call
+	// ("call P(); return").
 	Call struct {
 		At
 		Proc   *Procedure
@@ -267,26 +269,31 @@ type (
 	}
 	// Return ends the step and leaves the procedure.
 	Return struct{ At }
-	// Restart ends the step of a crash: the process starts again at Label.
+	// Restart ends the step of a crash: the process restarts at Label.
 	Restart struct {
 		At
 		Label string
 	}
-	// Yield gives the result of the mapping macro, or of the Read, that it
-	// stands in. It is the last thing on its path.
+	// Yield gives the result of the enclosing mapping macro or Read. It is the
+	// last statement on its path.
 	Yield struct {
 		At
 		X core.Expr
 	}
 
-	// Read computes a value once, calls it Dst and goes on with Rest, which
-	// alone sees Dst. Where Access is set, the value is what a resource gives:
-	// before Expand that is all, and Body is empty; after it, Body is the read
-	// part of the mapping macro, or a single Yield where there is none. Where
-	// Access is nil, Body computes a value of which some branches read
-	// resources and some do not, or, after Expand, reads a variable of the
-	// process's own that was passed to a procedure by ref. Every path of Body
-	// ends in a Yield; Rest is executed once for each path that gets there.
+	// Read computes a value once, binds it to Dst and continues with Rest. Only
+	// Rest sees Dst.
+	//
+	// If Access is set, the value comes from a resource. Before Expand, Body is
+	// empty. After Expand, Body is the read part of the mapping macro, or a
+	// single Yield if there is none.
+	//
+	// If Access is nil, Body computes a value of which only some branches read
+	// resources or, after Expand, reads a local variable of the process that
+	// was passed to a procedure by reference.
+	//
+	// Every path of Body ends in a Yield. Rest is executed once for each path
+	// that gets there.
 	Read struct {
 		At
 		Dst    *core.Local
@@ -295,9 +302,9 @@ type (
 		Rest   []Stmt
 	}
 	// Write gives X to a resource. After Expand, Body is the write part of the
-	// mapping macro, or a single assignment where there is none, with Value
-	// standing for X, and the Yields have become assignments. Access is nil then
-	// where what is written is a variable of the process's own.
+	// mapping macro, or a single assignment if there is none. In Body, Value
+	// stands for X and the Yields have become assignments. After Expand, Access
+	// is nil if the target is a local variable of the process.
 	Write struct {
 		At
 		Access *Access
@@ -307,15 +314,17 @@ type (
 	}
 )
 
-// Access names what a Read or a Write touches, as the archetype or procedure
-// sees it: its parameter, with an index for every [_] of the parameter.
+// Access names what a Read or a Write accesses, from the viewpoint of the
+// archetype or procedure: its parameter, with an index for every [_] of the
+// parameter.
 type Access struct {
 	Param *Param
 	Index []core.Expr
 }
 
-// Assignment is one "target[path] := value". At is what @ means in Value: the
-// old value of target[path]; nil where Value does not use it or Path is empty.
+// Assignment is one "target[path] := value". At is the Local for @ in Value,
+// the old value of target[path]. It is nil if Value does not use @ or Path is
+// empty.
 type Assignment struct {
 	Target *core.Variable
 	Path   []core.Index
@@ -324,8 +333,8 @@ type Assignment struct {
 	Span   source.Span
 }
 
-// NeedsPC reports whether the state holds a program counter: it does unless every
-// process does the same single step for ever.
+// NeedsPC reports whether the state has a program counter. It has none if every
+// process repeats a single step for ever.
 func (a *Algorithm) NeedsPC() bool {
 	if len(a.Procedures) > 0 || a.NamesPC {
 		return true
@@ -343,17 +352,17 @@ func (a *Algorithm) NeedsPC() bool {
 	return false
 }
 
-// NeedsStack reports whether the state holds a stack of procedure calls.
+// NeedsStack reports whether the state has a stack of procedure calls.
 func (a *Algorithm) NeedsStack() bool { return len(a.Procedures) > 0 }
 
-// Uniprocess reports whether the algorithm is a single body without an identity:
-// then pc is a string and locals are plain variables.
+// Uniprocess reports whether the algorithm is a single body without a process
+// identity. Then pc is a string and locals are plain variables.
 func (a *Algorithm) Uniprocess() bool {
 	return len(a.Instances) == 0 && len(a.Processes) == 1 && a.Processes[0].Id == nil
 }
 
-// Unset is a variable of a procedure as it is before any call: one whose
-// initial value depends on the call has none yet.
+// Unset reports whether a variable of a procedure has no value before any call,
+// because its initial value depends on the call.
 func Unset(p *Procedure, v *Variable) *Variable {
 	if v.Init == nil {
 		return v
@@ -375,7 +384,7 @@ func Unset(p *Procedure, v *Variable) *Variable {
 	return &Variable{Var: v.Var, Span: v.Span}
 }
 
-// AssertMessage is what a failing assert says.
+// AssertMessage is the message of a failing assert.
 func AssertMessage(s *Assert) string {
 	at := s.Span().From()
 	return fmt.Sprintf("Failure of assertion at line %d, column %d.", at.Line, at.Column)

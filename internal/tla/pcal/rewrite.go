@@ -10,23 +10,24 @@ import (
 // Rewriter copies expressions and statements, replacing parts of them. Leaves
 // and the names bound in expressions are shared with the original.
 type Rewriter struct {
-	// Expr is asked about every expression before its parts are looked at; it
-	// returns the replacement, or nil to go on with the parts.
+	// Expr is called for every expression before its parts are rewritten. It
+	// returns the replacement, or nil to rewrite the parts.
 	Expr func(core.Expr) core.Expr
-	// Stmt is asked about every statement; it returns the replacement and true,
-	// or false to go on with the parts.
+	// Stmt is called for every statement. It returns the replacement and true,
+	// or false to rewrite the parts.
 	Stmt func(Stmt) ([]Stmt, bool)
 	// Var renames the targets of assignments; nil keeps them. References in
 	// expressions are for Expr.
 	Var func(*core.Variable) *core.Variable
-	// Fresh gives the names bound by statements new identities, so that the
-	// copy may stand inside the scope of the original.
+	// Fresh gives new identities to the names bound by statements, so that the
+	// copy may be placed inside the scope of the original.
 	Fresh bool
 
 	locals map[*core.Local]*core.Local
 
-	// again goes on with the rewriting at work, which knows the definitions of
-	// the LETs around; parts is the expression that is not to be replaced.
+	// again continues the current rewrite, which knows the enclosing LET
+	// definitions. parts is the expression whose parts are rewritten but which
+	// itself is not replaced.
 	again func(core.Expr) core.Expr
 	parts core.Expr
 }
@@ -113,8 +114,7 @@ func (r *Rewriter) Stmts(list []Stmt) []Stmt {
 	return out
 }
 
-// Local gives a name bound by a statement its new identity where Fresh asks
-// for one.
+// Local gives a new identity to a name bound by a statement if Fresh is set.
 func (r *Rewriter) Local(l *core.Local) *core.Local {
 	if !r.Fresh || l == nil {
 		return l

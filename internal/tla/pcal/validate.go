@@ -6,12 +6,13 @@ import (
 	"fmt"
 )
 
-// Validate checks what the types cannot say: that labels are unique where
-// they are looked up and every jump has a target; that a statement with a jump
-// in it ends its sequence, so that every path through a block ends in exactly
-// one jump; that yields stand where a value is asked for and end their path;
-// that arguments match parameters; that nothing is nil. It returns the first
-// fault found: one of ours, never the user's.
+// Validate checks what the types cannot express. Labels must be unique where
+// they are looked up, and every jump must have a target. A statement that
+// contains a jump must end its sequence, so that every path through a block
+// ends in exactly one jump. Yields must be where a value is required, and must
+// end their path. Arguments must match parameters. Nothing may be nil. Validate
+// returns the first fault found; a fault is a bug in this program, never the
+// user's error.
 func Validate(a *Algorithm) error {
 	v := &validator{}
 	if a.PC == nil || a.Stack == nil {
@@ -63,7 +64,7 @@ func Validate(a *Algorithm) error {
 	return v.err
 }
 
-// validator holds where it is and the first fault.
+// validator has the current position and the first fault.
 type validator struct {
 	in          string
 	inProcedure bool
@@ -201,8 +202,8 @@ func (v *validator) stmt(s Stmt) jumping {
 	return jumpsNever
 }
 
-// valued checks statements that compute a value and says whether every path
-// ends in a yield, and nothing comes after one.
+// valued checks statements that compute a value. It reports whether every path
+// ends in a yield with nothing after it.
 func (v *validator) valued(list []Stmt) bool {
 	for i, s := range list {
 		switch v.yields(s) {
@@ -247,8 +248,8 @@ func (v *validator) yields(s Stmt) jumping {
 	}
 }
 
-// macroWrite checks the write part of a mapping macro: its yields are
-// assignments to the variable and may stand anywhere.
+// macroWrite checks the write part of a mapping macro. Its yields are
+// assignments to the variable and may be anywhere.
 func (v *validator) macroWrite(list []Stmt) {
 	r := &Rewriter{Stmt: func(s Stmt) ([]Stmt, bool) {
 		if y, ok := s.(*Yield); ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// Assigned is the list of variables that a step has assigned up to a place, in
-// order. It is not changed; its methods return new lists.
+// Assigned is the list of variables that a step has assigned so far, in order.
+// It is immutable; its methods return new lists.
 type Assigned []*core.Variable
 
 // Has reports whether v is in the list.
@@ -21,7 +21,7 @@ func (s Assigned) Has(v *core.Variable) bool {
 	return false
 }
 
-// With is the list with v at its end, if it was not in it.
+// With is the list with v appended, if it was not in the list.
 func (s Assigned) With(v *core.Variable) Assigned {
 	if s.Has(v) {
 		return s
@@ -40,37 +40,38 @@ func (s Assigned) Without(t Assigned) Assigned {
 	return out
 }
 
-// Stack holds the operators of module Sequences that calls and returns use.
+// Stack has the operators of module Sequences that calls and returns use.
 type Stack struct{ Head, Tail, Concat *core.Def }
 
-// View is how the variables of a plain algorithm look from the text of one
-// process or procedure: what belongs to a process of which there are several
-// is a function of self. It says what the statements that change variables
-// mean in terms of the values before the step and, primed, after it.
+// View describes how the text of one process or procedure refers to the
+// variables of a plain algorithm. A variable of a process set is a function of
+// self. View expresses the effect of statements in terms of the values before
+// the step and, primed, after it.
 type View struct {
 	Algorithm *Algorithm
 	// Own are the variables that are functions of self here.
 	Own map[*core.Variable]bool
-	// Process is set where the text is a process's, and Procedure where it is a
-	// procedure's.
+	// Process is set in the text of a process, and Procedure in the text of a
+	// procedure.
 	Process   *Process
 	Procedure *Procedure
-	// Name is what stands for self in the text, and Self what replaces it: the
-	// name itself, or the identity of the only process.
+	// Name is the name self in the text. Self replaces it: the name itself, or
+	// the identity of the only process.
 	Name *core.Local
 	Self core.Expr
-	// Default is the value of variables without an initial one; Default is
+	// Default returns the value of variables without an initial value. It is
 	// called for each use.
 	Default func() core.Expr
 	Stack   Stack
 
 	uni bool
-	// crashes is set where a variable starts after a crash: then an empty set to
-	// choose its value from is an error.
+	// crashes is set for the initial value of a variable after a crash. It is
+	// then an error if the set to choose the value from is empty.
 	crashes bool
 }
 
-// Update reports that a variable gets a value, or, where In, any element of it.
+// Update gives a value to a variable or, if In is set, any element of the
+// value.
 type Update struct {
 	Var   *core.Variable
 	Value core.Expr
@@ -104,7 +105,8 @@ func (a *Algorithm) ProcedureView(p *Procedure, s Stack, def func() core.Expr) *
 		Own: a.own(p.Variables()), Procedure: p, Self: &core.LocalRef{Local: p.Self}}
 }
 
-// Variables lists what a call of p saves: its parameters and variables.
+// Variables lists the variables that a call of p saves: its parameters and
+// local variables.
 func (p *Procedure) Variables() []*Variable {
 	var out []*Variable
 	for _, q := range p.Params {
@@ -125,7 +127,8 @@ func (c *View) whole(v *core.Variable, set Assigned) core.Expr {
 	return e
 }
 
-// Cell is v, or the part of it that belongs to self, after set was assigned.
+// Cell returns v, or the element of it that belongs to self, after the
+// variables in set were assigned.
 func (c *View) Cell(v *core.Variable, set Assigned) core.Expr {
 	e := c.whole(v, set)
 	if c.indexed(v) {
@@ -134,8 +137,8 @@ func (c *View) Cell(v *core.Variable, set Assigned) core.Expr {
 	return e
 }
 
-// X turns an expression of the text into one about the variables as they are,
-// those of set primed.
+// X translates an expression of the text to one about the state variables;
+// those in set are primed.
 func (c *View) X(e core.Expr, set Assigned) core.Expr {
 	return core.Rewrite(e, func(x core.Expr) core.Expr {
 		switch x := x.(type) {
@@ -155,7 +158,7 @@ func (c *View) X(e core.Expr, set Assigned) core.Expr {
 	})
 }
 
-// put gives v, or the part of it that belongs to self, a value.
+// put assigns a value to v, or to the element of it that belongs to self.
 func (c *View) put(v *core.Variable, value core.Expr, set Assigned) Update {
 	if !c.indexed(v) {
 		return Update{Var: v, Value: value}
@@ -173,8 +176,9 @@ func (c *View) Initial(v *Variable) core.Expr {
 	return c.Default()
 }
 
-// Assign is what a simultaneous assignment changes: all values are those
-// before it. It returns what is assigned after it.
+// Assign returns the updates of a simultaneous assignment, whose values all
+// refer to the state before it. It also returns the variables assigned after
+// it.
 func (c *View) Assign(s *Assign, set Assigned) ([]Update, Assigned) {
 	var order Assigned
 	updates := map[*core.Variable][]core.Update{}
@@ -206,9 +210,9 @@ func (c *View) Assign(s *Assign, set Assigned) ([]Update, Assigned) {
 	return out, after
 }
 
-// Jump is what a Goto, Call, Return or Restart changes, one after the other: a value
-// may mention, primed, the variables of the updates before it. It returns what
-// is assigned after it.
+// Jump returns the updates of a Goto, Call, Return or Restart, in order. A value may
+// refer to the primed variables of earlier updates. Jump also returns the variables
+// assigned after it.
 func (c *View) Jump(s Stmt, set Assigned) ([]Update, Assigned) {
 	j := &jump{set: set}
 	switch s := s.(type) {
@@ -239,15 +243,16 @@ func (j *jump) add(u Update) {
 	j.set = j.set.With(u.Var)
 }
 
-// head is a field of the record on top of the stack.
+// head returns a field of the record on top of the stack.
 func (c *View) head(field string, set Assigned) core.Expr {
 	top := &core.Call{Def: c.Stack.Head, Args: []core.Expr{c.Cell(c.Algorithm.Stack, set)}}
 	return &core.Select{X: top, Field: field}
 }
 
-// call saves the variables of the procedure on the stack and starts it with
-// its arguments. A tail call puts the new record in the place of the caller's,
-// whose variables get back what they were; one of the caller itself keeps it.
+// call saves the variables of the procedure on the stack and starts the
+// procedure with its arguments. A tail call replaces the caller's record and
+// restores the caller's variables. A tail call of the caller itself keeps the
+// record.
 func (c *View) call(s *Call, j *jump) {
 	before := j.set
 	args := make([]core.Expr, len(s.Args))
@@ -305,15 +310,16 @@ func (c *View) start(l *Variable, j *jump) {
 	}
 }
 
-// restore gives the variables of the procedure the values that the top of the
-// stack has for them; before is what was assigned when it was looked at.
+// restore sets the variables of the procedure to the values that the top of the
+// stack has for them. before has the variables that were assigned when the
+// stack was read.
 func (c *View) restore(j *jump, before Assigned) {
 	for _, v := range c.Procedure.Variables() {
 		j.add(c.put(v.Var, c.head(v.Var.Name, before), before))
 	}
 }
 
-// leave is a return.
+// leave makes the updates of a return.
 func (c *View) leave(j *jump) {
 	before := j.set
 	j.add(c.put(c.Algorithm.PC, c.head("pc", before), before))
