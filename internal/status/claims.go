@@ -292,10 +292,10 @@ var Claims = []Claim{
 	},
 	{
 		Room: "Proofs", How: []How{Proved},
-		Claim:    "The acceptor of `internal/worm/paxos`, as it ships, accepts a write of one register if and only if the protocol allows it in the state that is in memory, and otherwise answers what the protocol lets it; ballots are ordered and quorums counted as the protocol has it",
+		Claim:    "`judge`, the function by which the acceptor of `internal/worm/paxos` as it ships decides a write of one register, accepts if and only if the ballot and the value that are in memory meet the protocol's condition, in an epoch that is open and a segment that is not trimmed, and otherwise answers what the protocol lets it; ballots are ordered and quorums counted as the protocol has it",
 		Shown:    "triples about the translated Go, in Coq without axioms: [the shipped acceptor](proofs.md#the-shipped-acceptor)",
 		Commands: []string{"make proofs", "go test ./proofs", "go test -run Fresh ./internal/goose"},
-		Not:      "That the acceptor's writes leave memory in the form that the theorem starts from; captures, reads, trims, records, ranges, recovery, clients: these are tested",
+		Not:      "`Handle`, limits and sealing; that the value was proposed; that the acceptor's writes leave memory in the form that the theorem starts from, and that nobody changes the bytes of a written value; captures, reads, trims, records, ranges, recovery, clients: these are tested",
 	},
 	{
 		Room: "Proofs", How: []How{Proved},

@@ -30,10 +30,12 @@ Proof.
 Qed.
 Print Assumptions quorums_are_counted.
 
-(** The function [judge] of internal/worm/paxos, which answers a write of value [v] at
-    ballot [x] to one register, finds the register among the pages of its segment, whatever
-    pages there are, changes nothing, and accepts if and only if the protocol's step [Accept]
-    is allowed there: nothing above [x] is promised, and nothing is accepted at [x].  Where
+(** The function [judge] of internal/worm/paxos, which decides a write of value [v] at
+    ballot [x] to one register, finds the register among the pages of its segment, in the
+    form that [own_segment] and [page_ok] describe, changes nothing that a later answer depends
+    on, and accepts if and only if what the protocol's step [Accept] asks of ballots and values
+    holds there: nothing above [x] is promised, and nothing is accepted at [x].  That the
+    value was proposed, and that the epoch is open and the segment not trimmed, it does not say.  Where
     it does not accept it says what the protocol lets a server say: OK only if this value is
     accepted at this ballot already, a conflict only if another one is, with that value,
     and outbid only if a higher ballot is promised, which it names. *)

@@ -97,8 +97,7 @@ Print Assumptions a_program_may_be_decoupled_by_rules.
     clients and timers tell it, and the messages of rules if they like; all its rules are those of a new
     instance.  If the checker, which is extracted too, says yes, then all that clients see of the second
     program they might have seen of the first, if the inputs that are passed on may come to that more
-    often than they were given: whatever functions give, whatever the rules are that move, and
-    whenever the instances of both crash. *)
+    often than they were given: whatever functions give, and whenever the instances of both crash. *)
 Theorem relaying_shows_nothing_new (y : relaying) (P Q : program) :
   relayed_b y P Q = true →
   ∀ fns rounds again l, behaves fns rounds again (meaning Q) l → behaves fns rounds (again ∪ relays y) (meaning P) l.
@@ -112,7 +111,8 @@ Theorem a_program_may_be_relayed :
 Proof. exact may_be_relayed. Qed.
 Print Assumptions a_program_may_be_relayed.
 
-(** If two steps show nothing new, whatever functions give, neither do both in a row. *)
+(** If two steps show nothing new, whatever functions give and for the same inputs that may come
+    again, neither do both in a row. *)
 Theorem rewrites_compose (Σ1 Σ2 Σ3 : system) : refines Σ1 Σ2 → refines Σ2 Σ3 → refines Σ1 Σ3.
 Proof. apply refines_trans. Qed.
 Print Assumptions rewrites_compose.

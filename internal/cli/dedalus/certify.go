@@ -46,8 +46,8 @@ A step that is accepted is checked, not proved. With --proved it is also given t
 checker that is extracted from Coq ("make certifier" builds it); where that accepts as
 well, a theorem says that clients see nothing of the second program that they could
 not see of the first, and the step is reported as proved (docs/proofs.md). Of partition
-and mutual, the theorem is about runs in which no piece of the component crashes; of relay,
-about inputs that may arrive more than once. The report of the step says so. Each step is
+the theorem is about runs in which no piece of the component crashes, of mutual about runs
+in which neither component does; of relay, about inputs that may arrive more than once. The report of the step says so. Each step is
 proved by itself: no theorem is about several in a row.
 
 Exit codes: 0 all steps are accepted; 1 files, or the extracted checker failed; 2 usage;
@@ -229,11 +229,15 @@ func (r *certified) prove(ctx context.Context, checker string, before, after *lo
 	switch answer := strings.TrimSpace(out.String()); answer {
 	case "yes":
 		r.Proved = true
-		if len(question.Immortal) > 0 {
-			r.Assuming = append(r.Assuming, "the pieces of "+strings.Join(question.Immortal, " and ")+" do not crash")
+		switch who := strings.Join(question.Immortal, " and "); len(question.Immortal) {
+		case 0:
+		case 1:
+			r.Assuming = append(r.Assuming, "the pieces of "+who+" do not crash")
+		default:
+			r.Assuming = append(r.Assuming, who+" do not crash")
 		}
 		if len(question.Again) > 0 {
-			r.Assuming = append(r.Assuming, "what clients send in "+strings.Join(question.Again, ", ")+" may arrive more than once")
+			r.Assuming = append(r.Assuming, "inputs "+strings.Join(question.Again, ", ")+" may reach the program before more often than clients send them")
 		}
 	case "no":
 		r.NotProved = "the theorem's conditions do not hold, or the program is not of its form"
