@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// machine is the Go code of one archetype in the making: a struct of its
-// variables and a method for each label.
+// machine generates the Go code of one archetype: a struct of its variables and
+// a method for each label.
 type machine struct {
 	g        *generator
 	arch     *pcal.Archetype
@@ -34,10 +34,11 @@ type machine struct {
 	relaxed  map[*pcal.Param]string
 }
 
-// sectionName is an entry of the table of sections.
+// sectionName is an entry in the table of sections.
 type sectionName struct{ constant, label, place, method string }
 
-// routine is the body of the archetype, or a procedure as it calls it.
+// routine is the body of the archetype, or of a procedure as called by this
+// archetype.
 type routine struct {
 	sc     *shape.Scope
 	proc   *pcal.Procedure
@@ -146,7 +147,7 @@ func (m *machine) label(r *routine) {
 
 func (m *machine) routineOf(sc *shape.Scope) *routine { return m.byScope[sc] }
 
-// variable is the Go place of a variable declared in the scope owner.
+// variable returns the Go expression of a variable declared in the scope owner.
 func (m *machine) variable(owner *shape.Scope, v *core.Variable) val {
 	r := m.byScope[owner]
 	if r == nil || r.fields[v] == "" {
@@ -160,7 +161,7 @@ func (m *machine) variable(owner *shape.Scope, v *core.Variable) val {
 	return val{code, owner.Var(v), precAtom}
 }
 
-// varsOf resolves the variables that the code of r sees.
+// varsOf resolves the variables visible to the code of r.
 func (m *machine) varsOf(r *routine) func(*core.Variable) (val, bool) {
 	return func(v *core.Variable) (val, bool) {
 		if r.fields[v] != "" {
@@ -173,8 +174,8 @@ func (m *machine) varsOf(r *routine) func(*core.Variable) (val, bool) {
 	}
 }
 
-// assigned notes that a variable without a first value has one now, and that a
-// durable one may have another.
+// assigned records an assignment: a variable without a first value has a value
+// from now on, and a durable one may have changed.
 func (m *machine) assigned(w *writer, v *core.Variable) {
 	if flag := m.flags[v]; flag != "" {
 		w.emit("s.%s = true", flag)
@@ -184,7 +185,7 @@ func (m *machine) assigned(w *writer, v *core.Variable) {
 	}
 }
 
-// newSection prepares code that runs in r.
+// newSection prepares a section whose code runs in r.
 func (m *machine) newSection(r *routine) *section {
 	f := m.g.newFn(r.sc, "s.c")
 	f.vars = m.varsOf(r)
@@ -196,7 +197,7 @@ func (m *machine) newSection(r *routine) *section {
 	return s
 }
 
-// generate writes everything of the archetype.
+// generate writes all code of the archetype.
 func (m *machine) generate() {
 	k := 0
 	for _, r := range m.routines {
@@ -278,8 +279,8 @@ func (m *machine) selfShape() *shape.Shape {
 	return m.g.any
 }
 
-// glue writes what distsys needs: the table of sections, the first values, the
-// variables for traces, the constructor.
+// glue writes the parts that distsys needs: the table of sections, the first
+// values, the variables for traces, the constructor.
 func (m *machine) glue(w *writer) {
 	g := m.g
 	m.code = g.names.fresh(lowerFirst(m.name) + "Code")
@@ -310,9 +311,9 @@ func (m *machine) glue(w *writer) {
 	m.constructor(w)
 }
 
-// initMethod writes the method that gives the variables their first values. Where
-// the archetype crashes, those that are not durable have a method of their own,
-// again, for the start after a crash.
+// initMethod writes the method that gives the variables their first values. If
+// the archetype survives crashes, a second method does so for the variables that
+// are not durable; the start after a crash calls it.
 func (m *machine) initMethod(w *writer, name, again string) {
 	s := m.newSection(m.main)
 	for i, v := range m.arch.Locals {
@@ -354,8 +355,8 @@ func (m *machine) initEnd(w *writer, s *section, name, result string) {
 	w.emit("}")
 }
 
-// errorOnly rewrites the returns of a section for a function that gives only
-// an error.
+// errorOnly rewrites the return statements of a section for a function that
+// returns only an error.
 func errorOnly(w *writer) *writer {
 	out := &writer{}
 	for _, p := range w.parts {
@@ -456,7 +457,7 @@ func (m *machine) template(w *writer) {
 	w.emit("},")
 }
 
-// eachStmt calls f for every statement of a list, those inside others too.
+// eachStmt calls f for every statement of a list, including nested ones.
 func eachStmt(list []pcal.Stmt, f func(pcal.Stmt)) {
 	for _, st := range list {
 		f(st)

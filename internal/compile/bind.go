@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// source is the set of a bound as something to go through: a Go slice, or a
-// value.Value where it has no type.
+// source is the set of a bound, ready for iteration: a Go slice, or a
+// value.Value if the set has no Go type.
 func (f *fn) source(set core.Expr) val {
 	v := f.plain(f.typed(set), shape.Set)
 	if v.shape.Kind != shape.Set && v.shape.Kind != shape.Any {
@@ -20,7 +20,7 @@ func (f *fn) source(set core.Expr) val {
 	return v
 }
 
-// elemOf is the shape of what a source gives.
+// elemOf returns the shape of a source's elements.
 func (f *fn) elemOf(src val) *shape.Shape {
 	if src.shape.Kind == shape.Any {
 		return f.g.any
@@ -28,15 +28,16 @@ func (f *fn) elemOf(src val) *shape.Shape {
 	return src.shape.Elem
 }
 
-// use is a bound name in an expression.
+// use is a bound name within an expression.
 func (f *fn) use(l *core.Local) val {
 	b := f.bound[l]
 	b.used = true
 	return b.val
 }
 
-// enter binds the names of b to x, an element of the set; the statements for
-// that go to the current writer, those of unused names left out by finish.
+// enter binds the names of b to x, an element of the set. It writes the
+// statements for that to the current writer; finish removes those for unused
+// names.
 func (f *fn) enter(b core.Bind, x val) (finish func()) {
 	if !b.Tuple {
 		l := b.Vars[0]
@@ -54,7 +55,7 @@ func (f *fn) enter(b core.Bind, x val) (finish func()) {
 			}
 		}
 	}
-	// A pattern: the components of a tuple.
+	// b is a pattern: its names stand for the components of a tuple.
 	slot := f.out.slot()
 	type comp struct {
 		b    *local
@@ -87,7 +88,7 @@ func (f *fn) enter(b core.Bind, x val) (finish func()) {
 	}
 }
 
-// single flattens bounds to one element each: x, y \in S is two.
+// single splits bounds until each binds one element: x, y \in S becomes two.
 func single(binds []core.Bind) []core.Bind {
 	var out []core.Bind
 	for _, b := range binds {
@@ -109,7 +110,7 @@ func bindName(b core.Bind) string {
 	return b.Vars[0].Name
 }
 
-// over writes the function literal over the elements of a source.
+// over writes the function literal applied to each element of a source.
 func (f *fn) over(src val, b core.Bind, result string, body func() string) string {
 	elem := f.elemOf(src)
 	saved := f.names
@@ -131,7 +132,7 @@ func (f *fn) overInts(b core.Bind, result string, body func() string) string {
 	return f.over(val{shape: f.g.setOf(f.g.int)}, b, result, body)
 }
 
-// isInterval says whether the bound is over a..b, and writes the ends.
+// isInterval reports whether the bound ranges over a..b, and writes the ends.
 func (f *fn) isInterval(b core.Bind) (lo, hi string, ok bool) {
 	if b.Tuple {
 		return "", "", false
@@ -205,13 +206,14 @@ func (f *fn) filter(e *core.SetFilter, want *shape.Shape) val {
 	return f.coerce(val{"typed.Filter(" + src.code + ", " + body + ")", src.shape, precAtom}, want)
 }
 
-// collect is the set of what body gives for all values of the bounds.
+// collect compiles the set of the values of body for all elements of the
+// bounds.
 func (f *fn) collect(binds []core.Bind, want *shape.Shape, body func() string) val {
 	list := f.collectList(binds, want.Elem, body)
 	return val{fmt.Sprintf("typed.NewSet[%s](%s...)", f.g.typeOf(want.Elem).kind, list), want, precAtom}
 }
 
-// collectList writes loops that gather what body gives in a slice.
+// collectList writes loops that append the values of body to a slice.
 func (f *fn) collectList(binds []core.Bind, elem *shape.Shape, body func() string) string {
 	list := f.names.fresh("list")
 	f.out.emit("var %s []%s", list, f.g.typeOf(elem).name)
@@ -240,7 +242,7 @@ func (f *fn) loops(binds []core.Bind, inner func()) {
 		finish()
 	}))
 	f.out.emit("}")
-	// A loop variable that nothing uses is left out.
+	// A loop variable that is not used is omitted.
 	used := true
 	if !b.Tuple {
 		used = f.bound[b.Vars[0]].used
@@ -267,7 +269,7 @@ func (f *fn) loops(binds []core.Bind, inner func()) {
 	}
 }
 
-// structOf builds a tuple, or a sequence, of components.
+// structOf builds a tuple or a sequence from components.
 func (f *fn) structOf(s *shape.Shape, comp func(int) val) string {
 	t := f.g.typeOf(s)
 	switch s.Kind {
@@ -334,8 +336,8 @@ func (f *fn) function(e *core.Fn) val {
 	return f.coerce(f.functionValue(binds, e.Body), want)
 }
 
-// product is the set of tuples that several bounds range over, and the pattern
-// that takes a tuple apart.
+// product returns the set of tuples over which several bounds range, and the
+// pattern that destructures a tuple.
 func (f *fn) product(binds []core.Bind, key *shape.Shape) (val, core.Bind) {
 	pattern := core.Bind{Tuple: true}
 	inner := make([]core.Bind, len(binds))
@@ -402,8 +404,9 @@ func (f *fn) recursive(e *core.Fn, want *shape.Shape) val {
 	return f.coerce(val{fmt.Sprintf("typed.Recursive[%s](%s, %s)", t.kind, src.code, code), base, precAtom}, want)
 }
 
-// applyDefined applies a function that has a definition, as code: its domain
-// is not gone through, and what is computed is what is asked for.
+// applyDefined compiles the application of a function that has a definition as
+// a call of Go code: it does not enumerate the domain and computes only the
+// requested value.
 func (f *fn) applyDefined(e *core.Apply) (val, bool) {
 	switch x := e.Fn.(type) {
 	case *core.LocalRef:
@@ -453,7 +456,7 @@ func (f *fn) applyLiteral(def *core.Fn, arg core.Expr) (val, bool) {
 	return f.typed(def.Body), true
 }
 
-// checkDomain writes the check that the arguments of a function lie in its
+// checkDomain writes the check that the arguments of a function are in its
 // domain.
 func (f *fn) checkDomain(def *core.Fn, given []val, name string) {
 	in := make([]func() val, len(given))
@@ -477,7 +480,7 @@ func (f *fn) checkDomain(def *core.Fn, given []val, name string) {
 	f.out.emit("}")
 }
 
-// tabular says whether a function is better kept as a table.
+// tabular reports whether a function is better stored as a table.
 func (f *fn) tabular(sc *shape.Scope, def *core.Fn) bool {
 	s := sc.Expr(def)
 	return s != nil && s.Kind != shape.Any && total(sc, def.Body)
@@ -490,7 +493,8 @@ func (f *fn) fnResult(sc *shape.Scope, def *core.Fn) *shape.Shape {
 	return f.g.any
 }
 
-// keyShapes are the shapes of the names a function is defined over.
+// keyShapes returns the shapes of the bound names over which a function is
+// defined.
 func keyShapes(sc *shape.Scope, def *core.Fn) ([]*shape.Shape, bool) {
 	var out []*shape.Shape
 	for _, b := range single(def.Binds) {
@@ -506,7 +510,8 @@ func keyShapes(sc *shape.Scope, def *core.Fn) ([]*shape.Shape, bool) {
 	return out, true
 }
 
-// matches says whether the argument can be passed as that many.
+// matches reports whether the argument can be passed as that many separate
+// arguments.
 func (f *fn) matches(arg core.Expr, n int) bool {
 	t, ok := arg.(*core.Tuple)
 	return n == 1 || ok && len(t.Elems) == n
@@ -531,7 +536,8 @@ func (f *fn) selfKeys(l *core.Local, s *shape.Shape) []*shape.Shape {
 	return []*shape.Shape{s.Key}
 }
 
-// fnCode finds or makes the Go function that applies a defined function.
+// fnCode returns the Go function that applies a defined function, and generates
+// it on first use.
 func (f *fn) fnCode(sc *shape.Scope, def *core.Fn, keys []*shape.Shape, name string, l *letDef) string {
 	if l != nil {
 		if l.code == "" {
@@ -576,7 +582,7 @@ func (f *fn) fnCode(sc *shape.Scope, def *core.Fn, keys []*shape.Shape, name str
 	return f.constants + "." + op.name
 }
 
-// fnBody writes the body of a function that applies def, and gives its
+// fnBody writes the body of a function that applies def, and returns its
 // parameters.
 func (f *fn) fnBody(def *core.Fn, keys []*shape.Shape, name, self string) string {
 	var params []string

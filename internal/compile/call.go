@@ -11,13 +11,13 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// operator is a Go method made of an operator at certain shapes.
+// operator is a Go method generated from an operator for particular shapes.
 type operator struct {
 	name   string
 	result *shape.Shape
 }
 
-// call applies a definition.
+// call compiles the application of a definition.
 func (f *fn) call(e *core.Call) val {
 	d := e.Def
 	if s := f.g.givenShape(d); s != nil {
@@ -41,9 +41,9 @@ func (f *fn) call(e *core.Call) val {
 	return val{f.constants + "." + op.name + "(" + strings.Join(args, ", ") + ")", op.result, precAtom}
 }
 
-// passing says how an argument reaches an operator: as a value, as a function
-// that computes it when it is needed, or, for an operator, how its own
-// arguments reach it.
+// passing describes how a generated operator receives an argument: as a value;
+// as a function that computes the value on demand; or, if the argument is an
+// operator, how that operator receives its own arguments.
 type passing struct {
 	lazy bool
 	args []passing
@@ -59,8 +59,8 @@ func (p passing) String() string {
 	return "value"
 }
 
-// passings says how the arguments of a call are passed. What may not be
-// needed, and could fail, must not be evaluated before.
+// passings decides how to pass each argument of a call. An argument that may
+// not be needed and whose evaluation may fail must not be evaluated in advance.
 func (f *fn) passings(d *core.Def, args []core.Expr) []passing {
 	out := make([]passing, len(args))
 	for i, a := range args {
@@ -73,7 +73,8 @@ func (f *fn) passings(d *core.Def, args []core.Expr) []passing {
 	return out
 }
 
-// operatorPassing says how an operator that is passed takes its arguments.
+// operatorPassing decides how an operator passed as an argument receives its
+// own arguments.
 func (f *fn) operatorPassing(a core.Expr, arity int) []passing {
 	out := make([]passing, arity)
 	for i := range out {
@@ -165,12 +166,13 @@ func (f *fn) operatorArg(a core.Expr, params []*shape.Shape, result *shape.Shape
 	return "nil"
 }
 
-// callRef calls the operator that an OpRef names. Names are the Go names of
-// the arguments, passed to it as pass says.
+// callRef calls the operator that an OpRef names. Names are the Go names of the
+// arguments, which are passed as pass says.
 func (f *fn) callRef(a *core.OpRef, params []*shape.Shape, names []string, pass []passing, given func(int) val) val {
 	sc := f.sc.Callee(a)
 	if sc == nil {
-		// A native operator: a call on the parameters stands for it.
+		// For an operator implemented in Go, compile a call applied to the
+		// parameters.
 		args := make([]core.Expr, len(params))
 		for i := range params {
 			l := &core.Local{Name: names[i], Span: a.Span()}
@@ -199,7 +201,8 @@ func (f *fn) callRef(a *core.OpRef, params []*shape.Shape, names []string, pass 
 	return val{f.constants + "." + op.name + "(" + strings.Join(list, ", ") + ")", op.result, precAtom}
 }
 
-// operator finds or makes the method for an instance of a module's operator.
+// operator returns the method for an instance of a module's operator, and
+// generates it on first use.
 func (g *generator) operator(sc *shape.Scope, pass []passing) *operator {
 	d := sc.Def
 	key := instanceKey(sc, pass)
@@ -218,7 +221,8 @@ func (g *generator) operator(sc *shape.Scope, pass []passing) *operator {
 	g.comment(w, d.Span.Join(d.Body.Span()))
 	name := op.name
 	if len(d.Params) == 0 && heavy(op.result) {
-		// A definition without parameters is a value: it is computed once.
+		// A definition without parameters is a constant value: the code
+		// computes it once.
 		name = g.constantNames.fresh("compute" + upperFirst(op.name))
 		g.cached = append(g.cached, cachedDef{field: op.name, compute: name, typ: t.name})
 	}
@@ -230,7 +234,7 @@ func (g *generator) operator(sc *shape.Scope, pass []passing) *operator {
 	return op
 }
 
-// heavy says whether a value of the shape is worth keeping.
+// heavy reports whether values of the shape are worth caching.
 func heavy(s *shape.Shape) bool {
 	switch s.Kind {
 	case shape.Bool, shape.Int, shape.Str, shape.None:
@@ -261,7 +265,7 @@ func (f *fn) parameters(sc *shape.Scope, pass []passing) []string {
 	return list
 }
 
-// opParam is an operator parameter in Go.
+// opParam is an operator parameter in the generated code.
 type opParam struct {
 	name string
 	args []passing
@@ -278,7 +282,7 @@ func (f *fn) funcType(params []*shape.Shape, result *shape.Shape, pass []passing
 	return "func(" + strings.Join(list, ", ") + ") " + f.g.typeOf(result).name
 }
 
-// instanceKey is equal for instances that have the same Go code.
+// instanceKey returns the same key for instances that have the same Go code.
 func instanceKey(sc *shape.Scope, pass []passing) string {
 	var k strings.Builder
 	fmt.Fprintf(&k, "%p", sc.Def)
@@ -299,17 +303,18 @@ func instanceKey(sc *shape.Scope, pass []passing) string {
 	return k.String()
 }
 
-// letDef is a definition of a LET that is in reach.
+// letDef is a definition of an enclosing LET.
 type letDef struct {
 	d *core.Def
-	// at is where the definition's Go code goes, and names what is in scope
+	// at is the slot for the definition's Go code; names are the names in scope
 	// there.
 	at    *writer
 	names *names
-	// code is the Go expression of a definition without parameters, once known.
+	// code is the Go expression of a definition without parameters, once it has
+	// been generated.
 	code  string
 	shape *shape.Shape
-	// inline is the definition used where it stands.
+	// inline means that the definition is compiled at the place of its use.
 	inline bool
 	insts  map[string]*operator
 }
@@ -326,9 +331,9 @@ func (f *fn) let(e *core.Let, body func()) {
 	body()
 }
 
-// letValue decides how a definition without parameters is evaluated: at once
-// where that cannot fail or must happen anyway, where it is used where that is
-// one place, else at its first use.
+// letValue decides when to evaluate a definition without parameters. It is
+// evaluated at once if that cannot fail or must happen anyway; at the place of
+// its use if there is only one; and otherwise at its first use.
 func (f *fn) letValue(e *core.Let, l *letDef) {
 	sc := f.sc.LetValue(l.d)
 	if sc == nil {
@@ -336,7 +341,8 @@ func (f *fn) letValue(e *core.Let, l *letDef) {
 	}
 	l.shape = sc.Result()
 	if r, ok := l.d.Body.(*core.Fn); ok && r.Self == nil && f.onlyApplied(e, l.d) || ok && r.Self != nil {
-		// A function that is applied is code, not a table; see applyDefined.
+		// A function that is only applied becomes code, not a table; see
+		// applyDefined.
 		if f.onlyApplied(e, l.d) {
 			l.inline = true
 			return
@@ -360,7 +366,8 @@ func (f *fn) letValue(e *core.Let, l *letDef) {
 	l.code = name + "()"
 }
 
-// declare writes "name := e", or a variable with branches below it.
+// declare writes "name := e", or, if e has branches, a variable declaration
+// followed by the branches.
 func (f *fn) declare(name, typ string, e core.Expr, s *shape.Shape) {
 	switch e.(type) {
 	case *core.If, *core.Case:
@@ -376,13 +383,13 @@ func (f *fn) declare(name, typ string, e core.Expr, s *shape.Shape) {
 	}
 }
 
-// isUntyped says whether the code is a Go constant without a type of its own.
+// isUntyped reports whether the code is an untyped Go constant.
 func isUntyped(code string) bool {
 	_, err := strconv.Atoi(strings.Trim(code, "()"))
 	return err == nil
 }
 
-// at writes code for a definition at its place.
+// at writes the code of a definition into the definition's slot.
 func (f *fn) at(l *letDef, sc *shape.Scope, do func()) {
 	out, ns := f.out, f.names
 	f.out, f.names = l.at, l.names
@@ -390,7 +397,7 @@ func (f *fn) at(l *letDef, sc *shape.Scope, do func()) {
 	f.out, f.names = out, ns
 }
 
-// onlyApplied says whether every use of d in the LET is an application.
+// onlyApplied reports whether every use of d in the LET applies it.
 func (f *fn) onlyApplied(e *core.Let, d *core.Def) bool {
 	ok := true
 	var visit func(x core.Expr) bool
@@ -433,8 +440,8 @@ func (f *fn) callLet(e *core.Call, l *letDef) val {
 	return f.applyLet(l, sc, pass, func(i int) string { return args[i] })
 }
 
-// applyLet calls the Go function of a LET's operator, which it makes at
-// the first call.
+// applyLet calls the Go function of a LET's operator, which it generates at the
+// first call.
 func (f *fn) applyLet(l *letDef, sc *shape.Scope, pass []passing, arg func(int) string) val {
 	key := instanceKey(sc, pass)
 	op := l.insts[key]

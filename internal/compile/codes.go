@@ -4,7 +4,7 @@ package compile
 
 import "github.com/ashlar-dev/ashlar/internal/source"
 
-// The codes of the diagnostics. Each comment has an input that gives it.
+// The codes of the diagnostics. Each comment shows an input that causes it.
 const (
 	// Unsupported: x := LET f[n \in 1..3] == f[n-1] IN f
 	Unsupported source.Code = "CompileUnsupported"

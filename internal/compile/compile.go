@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compile turns the archetypes of a Modular PlusCal algorithm into a
-// Go package that runs on distsys.
+// Package compile compiles the archetypes of a Modular PlusCal algorithm to a Go
+// package that runs on distsys.
 //
-// In: a resolved specification with its algorithm before expansion, and what
-// a configuration says of constants. Out: the files of one Go package, with
-// one function for each label, structs for records, and comments that lead
-// back to the specification. Names and order are the same at every run.
+// In: a resolved specification with its algorithm before expansion, and the values
+// that a configuration gives to constants. Out: the files of one Go package, with one
+// function for each label, structs for records, and comments that refer to the
+// specification. The output is deterministic.
 //
-// Promises: what the generated code computes is what the checker computes, or
-// an error where the checker has one. Types come from internal/tla/shape; what has no
-// type stays a value.Value, and Explain says why. Reads of resources happen
-// where pcal.Hoist puts them. Every value that comes from outside is checked
-// against its type. One difference is known: a function that is passed on as a
-// value is computed whole, where the checker computes what is asked for.
+// Promises: the generated code computes what the checker computes, or returns an
+// error where the checker does. Types come from internal/tla/shape; an expression
+// without a type stays a value.Value, and Explain gives the reason. Resources are
+// read where pcal.Hoist puts the reads. The code checks every value from outside
+// against its type. There is one known difference: a function that is passed on as a
+// value is computed as a whole, while the checker computes only the requested
+// elements.
 //
-// Refuses, by diagnostics with a place, what has no meaning in a running
-// system (primes, temporal operators, global variables in an archetype) and
-// what is not supported. It never writes code that computes something else.
+// Refuses, with diagnostics that give a place: constructs without a meaning in a
+// running system (primes, temporal operators, global variables in an archetype) and
+// constructs that are not supported. It never generates code that computes something
+// else.
 //
 // Source: PGo (ASPLOS 2023), section 4.
 package compile
@@ -39,20 +41,20 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Options change what Compile writes. The zero value is the default.
+// Options control the output of Compile. The zero value is the default.
 type Options struct {
 	// Package is the name of the Go package; default: the algorithm's name in
 	// lower case.
 	Package string
-	// Main makes a command of the package.
+	// Main makes the package a command.
 	Main bool
-	// Constants are values of constants and of definitions that a
-	// configuration overrides, by name. They give types; the compiled system
-	// takes its values when it starts.
+	// Constants are the values of constants, and of definitions that a
+	// configuration overrides, by name. Compile uses them only for types; the
+	// compiled system reads its values at start.
 	Constants map[string]value.Value
 	// Invariants are the names of definitions to evaluate before each step
-	// commits. They are looked for in Whole, the specification with its
-	// translation; Plain is the algorithm that the translation was made of.
+	// commits. Compile looks them up in Whole, the specification with its
+	// translation. Plain is the algorithm from which the translation was made.
 	Invariants []string
 	Whole      *core.Spec
 	Plain      *pcal.Algorithm
@@ -64,18 +66,18 @@ type File struct {
 	Text []byte
 }
 
-// Package is what Compile makes.
+// Package is the result of Compile.
 type Package struct {
 	Files []File
-	// Explain says, one line each, what has which type and what has none and
-	// why.
+	// Explain lists, one per line, the type of each declaration, or the reason
+	// why it has none.
 	Explain []string
-	// NotRelaxed says of each ref parameter, by archetype and name, why a relaxed
-	// mailbox is not sound for it; "" where it is.
+	// NotRelaxed gives, for each ref parameter by archetype and name, the reason
+	// why a relaxed mailbox is not sound for it; "" if it is sound.
 	NotRelaxed map[string]map[string]string
 }
 
-// generator is the work on one package.
+// generator generates one package.
 type generator struct {
 	spec   *core.Spec
 	alg    *pcal.Algorithm
@@ -142,7 +144,7 @@ func Compile(spec *core.Spec, alg *pcal.Algorithm, opt Options) (*Package, *sour
 	return p, &g.diags
 }
 
-// packageName makes a package's name of an algorithm's.
+// packageName derives a package name from the algorithm's name.
 func packageName(s string) string {
 	name := strings.ToLower(strings.ReplaceAll(goName(s), "_", ""))
 	if name == "" || name == "main" || newNames(nil).taken(name) {
@@ -151,7 +153,7 @@ func packageName(s string) string {
 	return name
 }
 
-// infer finds the shapes of everything.
+// infer infers the shapes of all expressions.
 func (g *generator) infer() {
 	p := shape.Program{Spec: g.spec, Algorithm: g.alg, Constants: map[string]*shape.Sample{}, Given: map[string]*shape.Sample{}}
 	for _, c := range g.spec.Constants {
@@ -184,9 +186,9 @@ func (g *generator) infer() {
 	}
 }
 
-// overridden are the definitions whose values come from a configuration:
-// those that it names, and those of the form "None == CHOOSE x : x \notin S",
-// which stand for a fresh value.
+// overridden returns the definitions whose values come from a configuration:
+// those that the configuration names, and those of the form "None == CHOOSE x :
+// x \notin S", which stand for a fresh value.
 func (g *generator) overridden() []*core.Def {
 	var out []*core.Def
 	for _, d := range g.spec.Defs {
@@ -201,7 +203,7 @@ func (g *generator) overridden() []*core.Def {
 	return out
 }
 
-// isFreshValue says whether e is CHOOSE x : x \notin S.
+// isFreshValue reports whether e is CHOOSE x : x \notin S.
 func isFreshValue(e core.Expr) bool {
 	c, ok := e.(*core.Choose)
 	if !ok || c.Bind.Set != nil || len(c.Bind.Vars) != 1 {
@@ -220,7 +222,8 @@ func isFreshValue(e core.Expr) bool {
 	return ok && l.Local == c.Bind.Vars[0]
 }
 
-// givenShape is the shape of a definition whose value is given; nil for others.
+// givenShape returns the shape of a definition whose value the configuration
+// gives; nil for others.
 func (g *generator) givenShape(d *core.Def) *shape.Shape {
 	if len(d.Params) > 0 {
 		return nil
@@ -228,7 +231,7 @@ func (g *generator) givenShape(d *core.Def) *shape.Shape {
 	return g.givenShapes[d.Name]
 }
 
-// sampleOf describes a value to the inference.
+// sampleOf converts a value to a sample for the inference.
 func sampleOf(v value.Value) *shape.Sample {
 	list := func(vs []value.Value) []*shape.Sample {
 		out := make([]*shape.Sample, len(vs))
@@ -282,7 +285,7 @@ func (g *generator) shapeVar(s *shape.Shape) string {
 	return name
 }
 
-// initial is the value of a variable that is declared without one.
+// initial returns the value of a variable that is declared without one.
 func (g *generator) initial(s *shape.Shape) string {
 	t := g.typeOf(s)
 	model := fmt.Sprintf("%q", shape.DefaultInitValue)
@@ -299,11 +302,12 @@ func (g *generator) initial(s *shape.Shape) string {
 	return t.zero
 }
 
-// excerptMax is how much of a line of the specification a comment quotes.
+// excerptMax is the maximum length of a quoted line of the specification in a
+// comment.
 const excerptMax = 90
 
-// comment writes where the code that follows comes from. The form is what
-// placeComment reads back.
+// comment writes the origin of the code that follows. placeComment parses this
+// form.
 func (g *generator) comment(w *writer, at source.Span) {
 	text := g.commentText(at)
 	if text == "" || text == g.last {
@@ -313,7 +317,7 @@ func (g *generator) comment(w *writer, at source.Span) {
 	w.emit("%s", text)
 }
 
-// commentText is such a comment.
+// commentText returns such a comment.
 func (g *generator) commentText(at source.Span) string {
 	if !at.IsValid() {
 		return ""
@@ -326,8 +330,8 @@ func (g *generator) commentText(at source.Span) string {
 	return fmt.Sprintf("// %s:%d: %s", filepath.Base(at.File.Name), line, string(text))
 }
 
-// placeOf is the place as generated code names it: without the directories of
-// the machine it was made on.
+// placeOf formats a place for generated code. It omits the directories of the
+// machine that runs the compiler.
 func placeOf(at source.Span) string {
 	if !at.IsValid() {
 		return ""
@@ -337,7 +341,7 @@ func placeOf(at source.Span) string {
 
 var placeComment = regexp.MustCompile(`(?:^|\s)// ([^\s:]+:\d+): `)
 
-// pack writes the files.
+// pack assembles the files.
 func (g *generator) pack() *Package {
 	var machines []*machine
 	for _, a := range g.alg.Archetypes {
@@ -412,8 +416,8 @@ func (g *generator) pack() *Package {
 	return p
 }
 
-// importable are the packages that generated code may need, by the name it
-// uses them under.
+// importable are the packages that generated code may import, by the name under
+// which it uses them.
 var importable = [...]struct{ name, path string }{
 	{"context", "context"},
 	{"errors", "errors"},
@@ -436,8 +440,8 @@ var importable = [...]struct{ name, path string }{
 	{"value", "github.com/ashlar-dev/ashlar/tla/value"},
 }
 
-// file formats a generated file with the imports that it uses.
-// The doc is its comment on the package.
+// file formats a generated file and adds the imports that it uses. doc is the
+// package comment.
 func (g *generator) file(doc, body string) []byte {
 	var b strings.Builder
 	b.WriteString("// Code generated by ashlar compile. DO NOT EDIT.\n\n" + doc)
@@ -462,7 +466,7 @@ func (g *generator) file(doc, body string) []byte {
 	return text
 }
 
-// around is the part of a text that an error with a line speaks of.
+// around returns the part of a text near the line that an error names.
 func around(text, err string) string {
 	line := 0
 	fmt.Sscanf(err, "%d:", &line)
@@ -471,8 +475,8 @@ func around(text, err string) string {
 	return strings.Join(lines[min(from, to):to], "\n")
 }
 
-// uses says whether a body of Go code, which hides no package by a name of its
-// own, mentions a package.
+// uses reports whether Go code mentions a package. The code must not shadow
+// package names.
 func uses(body, pkg string) bool {
 	file := token.NewFileSet().AddFile("", -1, len(body))
 	var s scanner.Scanner
@@ -496,7 +500,7 @@ func uses(body, pkg string) bool {
 	}
 }
 
-// places writes the table that leads from lines of Go to the specification.
+// places writes the table that maps lines of Go to places in the specification.
 func (g *generator) places(name string, text []byte) []byte {
 	w := &writer{}
 	w.emit("// places leads from the lines of %s to the specification.", name)

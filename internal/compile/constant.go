@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// constantField is a field of Constants that a configuration gives.
+// constantField is a field of Constants; its value comes from a configuration.
 type constantField struct {
 	name, text string // in Go and in the specification
 	s          *shape.Shape
@@ -30,7 +30,8 @@ func (g *generator) constantFields() []constantField {
 	return out
 }
 
-// constantsCode writes the constants and how they are read.
+// constantsCode writes the declaration of the constants and the code that reads
+// them.
 func (g *generator) constantsCode() *writer {
 	w := &writer{}
 	w.emit("")
@@ -109,8 +110,8 @@ func (g *generator) assumesCode(w *writer) {
 // assumption is a compiled ASSUME.
 type assumption struct{ method, place, text string }
 
-// compileAssumes compiles the assumptions. One that has no compiled form is
-// left out with a warning: the checker has it.
+// compileAssumes compiles the assumptions. It omits an assumption that has no
+// compiled form, with a warning: the checker still checks it.
 func (g *generator) compileAssumes() {
 	for _, a := range g.spec.Assumes {
 		before := g.diags

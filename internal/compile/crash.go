@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// loss is what a crash of a process does to what stands behind a ref parameter,
-// in the words of distsys.
+// loss is the effect of a process's crash on the resource behind a ref
+// parameter, as a name in distsys.
 type loss string
 
 const (
@@ -22,7 +22,7 @@ const (
 	acts   loss = ""       // something else
 )
 
-// lossOf reads the crash part of an argument's mapping macro.
+// lossOf interprets the crash part of an argument's mapping macro.
 func lossOf(arg pcal.Arg) loss {
 	m := arg.Mapping
 	switch {
@@ -59,8 +59,9 @@ func clearsOwn(m *pcal.Mapping) bool {
 	return false
 }
 
-// checkCrashes refuses what a crash does in the specification and cannot do in the
-// running system. A program without it would be one of another specification.
+// checkCrashes refuses effects of crashes in the specification that a crash of the
+// running system does not have. Without them, the program would implement another
+// specification.
 func (g *generator) checkCrashes() {
 	refuse := func(at source.Span, repair, format string, args ...any) {
 		g.unsupportedAt(at, CrashNotCompiled, fmt.Sprintf(format, args...), repair)
@@ -140,7 +141,7 @@ func readsAnother(blocks []*pcal.Block, v *core.Variable, self *core.Local, seen
 	return found
 }
 
-// crashOf is what the description of a ref parameter says of crashes.
+// crashOf returns the crash part of a ref parameter's description.
 func (g *generator) crashOf(a *pcal.Archetype, p *pcal.Param) string {
 	if a.Restart == "" {
 		return ""
@@ -171,9 +172,9 @@ func (m *machine) findDurable() {
 	}
 }
 
-// crashGlue writes how the archetype goes on after a crash. It returns the name of
-// the method that gives the variables that are not durable their first values, ""
-// where nothing crashes.
+// crashGlue writes the code with which the archetype continues after a crash. It
+// returns the name of the method that gives the variables that are not durable
+// their first values, or "" if the archetype does not survive crashes.
 func (m *machine) crashGlue(w *writer) string {
 	if m.arch.Restart == "" {
 		return ""
@@ -200,7 +201,7 @@ func (m *machine) crashGlue(w *writer) string {
 	return again
 }
 
-// durableGlue writes how a durable variable is kept and found again.
+// durableGlue writes the code that saves and restores a durable variable.
 func (m *machine) durableGlue(w *writer, v *pcal.Variable) {
 	g, field, t := m.g, "s."+m.main.fields[v.Var], m.g.typeOf(m.sc.Var(v.Var))
 	flag := m.flags[v.Var]

@@ -42,7 +42,7 @@ func fieldIndex(s *shape.Shape, name string) int {
 	return -1
 }
 
-// tuple is <<a, b>>, which may be a sequence.
+// tuple compiles <<a, b>>, which may be a sequence.
 func (f *fn) tuple(e *core.Tuple) val {
 	s := f.shapeOf(e)
 	base := f.base(s, shape.Seq, shape.Tuple)
@@ -132,7 +132,7 @@ func (f *fn) applyTo(x val, arg core.Expr, want *shape.Shape) val {
 // domain is DOMAIN x.
 func (f *fn) domain(e *core.Op) val {
 	if def, ok := e.Args[0].(*core.Fn); ok && def.Self == nil && len(single(def.Binds)) == 1 {
-		// The values of the function are not asked for.
+		// The code need not compute the values of the function.
 		return f.coerce(f.typed(def.Binds[0].Set), f.shapeOf(e))
 	}
 	x := f.plain(f.typed(e.Args[0]), shape.Seq, shape.Fn, shape.Tuple, shape.Record)
@@ -146,8 +146,8 @@ func (f *fn) domain(e *core.Op) val {
 	return f.coerce(val{f.coerce(x, f.g.any).atom() + ".Domain()", f.g.any, precAtom}, want)
 }
 
-// newValue is what goes to a place of a structure. Sure says that computing
-// it cannot fail, so that it may be computed though the place is not there.
+// newValue is a value to store at a path. sure means that computing it cannot
+// fail, so that the code may compute it even if the path does not exist.
 type newValue struct {
 	at   *core.Local // bound to what was there, nil where that is not asked for
 	code func(*shape.Shape) string
@@ -163,8 +163,8 @@ func (f *fn) except(e *core.Except) val {
 	return v
 }
 
-// update is base with the value at path replaced. Where base has nothing at
-// path it stays as it is, and the new value is not computed.
+// update compiles base with the value at path replaced. If base has nothing at
+// path, it stays unchanged and the code does not compute the new value.
 func (f *fn) update(base val, path []core.Index, nv newValue) val {
 	if len(path) == 0 {
 		if nv.at != nil {
@@ -248,7 +248,7 @@ func (f *fn) updateAt(x val, key string, rest []core.Index, nv newValue) val {
 	return val{fmt.Sprintf("%s.Update(%s, %s)", x.atom(), key, body), x.shape, precAtom}
 }
 
-// updateValue changes a value without a type.
+// updateValue changes a value that has no Go type.
 func (f *fn) updateValue(x val, path []core.Index, nv newValue) val {
 	steps := make([]string, len(path))
 	for i, ix := range path {
@@ -268,7 +268,7 @@ func (f *fn) updateValue(x val, path []core.Index, nv newValue) val {
 	return val{fmt.Sprintf("typed.UpdateValue(%s, %s, %s)", x.code, body, strings.Join(steps, ", ")), f.g.any, precAtom}
 }
 
-// closure writes a function literal. Body writes its statements and gives the
+// closure writes a function literal. body writes its statements and returns the
 // result.
 func (f *fn) closure(params []string, result string, body func() string) string {
 	var code string

@@ -14,7 +14,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// The precedences of Go expressions, for parentheses.
+// The precedences of Go's operators, for inserting parentheses.
 const (
 	precOr = iota + 1
 	precAnd
@@ -24,17 +24,18 @@ const (
 	precAtom
 )
 
-// val is a Go expression and the shape of what it gives.
+// val is a Go expression with the shape of its value.
 type val struct {
 	code  string
 	shape *shape.Shape
 	prec  int
 }
 
-// atom is the expression as an operand of anything.
+// atom returns the expression in a form that can be an operand of any operator.
 func (v val) atom() string { return v.under(precAtom) }
 
-// under is the expression as an operand of an operator of that precedence.
+// under returns the expression as an operand of an operator with that
+// precedence.
 func (v val) under(prec int) string {
 	if v.prec < prec {
 		return "(" + v.code + ")"
@@ -42,7 +43,7 @@ func (v val) under(prec int) string {
 	return v.code
 }
 
-// simple says whether the expression may be written twice.
+// simple reports whether the generated code may repeat the expression.
 func (v val) simple() bool {
 	for _, r := range v.code {
 		if !(r == '_' || r == '.' || r == '"' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
@@ -58,7 +59,7 @@ type local struct {
 	used bool
 }
 
-// fn is a Go function, or a closure in it, in the making.
+// fn is a Go function, or a closure in it, being generated.
 type fn struct {
 	g     *generator
 	sc    *shape.Scope
@@ -69,11 +70,12 @@ type fn struct {
 	lets  map[*core.Def]*letDef
 	// self holds the Go functions that apply a recursive function.
 	self map[*core.Local]string
-	// constants is the expression for the *Constants in reach.
+	// constants is the Go expression for the *Constants in scope.
 	constants string
-	// vars gives the Go expression of a variable; nil where none is in reach.
+	// vars returns the Go expression of a variable; nil if no variables are in
+	// scope.
 	vars func(*core.Variable) (val, bool)
-	// resource gives the Go expression of a ref parameter, in the code of a
+	// resource returns the Go expression of a ref parameter in the code of a
 	// section.
 	resource func(*pcal.Param) string
 }
@@ -93,7 +95,7 @@ func (f *fn) within(sc *shape.Scope, do func()) {
 	f.sc = old
 }
 
-// capture collects the statements that do emits, in a Go block of its own.
+// capture collects the statements that do emits in a separate Go block.
 func (f *fn) capture(do func()) *writer {
 	out, ns := f.out, f.names
 	f.out, f.names = &writer{}, newNames(ns)
@@ -103,7 +105,7 @@ func (f *fn) capture(do func()) *writer {
 	return w
 }
 
-// shapeOf is the inferred shape of e.
+// shapeOf returns the inferred shape of e.
 func (f *fn) shapeOf(e core.Expr) *shape.Shape {
 	if s := f.sc.Expr(e); s != nil {
 		return s
@@ -114,7 +116,8 @@ func (f *fn) shapeOf(e core.Expr) *shape.Shape {
 	return f.g.any
 }
 
-// as is e in the Go type of want, as an argument or right-hand side.
+// as compiles e to the Go type of want, for use as an argument or right-hand
+// side.
 func (f *fn) as(e core.Expr, want *shape.Shape) string { return f.asVal(e, want).code }
 
 func (f *fn) asVal(e core.Expr, want *shape.Shape) val {
@@ -129,7 +132,7 @@ func (f *fn) asVal(e core.Expr, want *shape.Shape) val {
 	return f.coerce(f.expr(e), want)
 }
 
-// literalAs writes an empty collection at the type it is wanted at.
+// literalAs writes an empty collection with the required type.
 func (f *fn) literalAs(e core.Expr, want *shape.Shape) (val, bool) {
 	t, isTuple := e.(*core.Tuple)
 	s, isSet := e.(*core.SetEnum)
@@ -149,8 +152,8 @@ func (f *fn) boolean(e core.Expr) val { return f.asVal(e, f.g.bool) }
 // typed is e in the Go type of its own shape.
 func (f *fn) typed(e core.Expr) val { return f.asVal(e, f.shapeOf(e)) }
 
-// coerce converts v to the Go type of another shape. What cannot be converted
-// at compile time is checked at run time.
+// coerce converts v to the Go type of another shape. If it cannot do so at
+// compile time, the code checks the value at run time.
 func (f *fn) coerce(v val, want *shape.Shape) val {
 	have := v.shape
 	if have == want || want == nil {
@@ -178,8 +181,8 @@ func (f *fn) coerce(v val, want *shape.Shape) val {
 	return val{g.fromValue(g.toValue(v.code, g.typeOf(have)), to), want, precAtom}
 }
 
-// alternative is the index of one shape among the alternatives of another, or
-// -1.
+// alternative returns the index of a shape among the alternatives of another,
+// or -1.
 func (f *fn) alternative(of, s *shape.Shape) int {
 	for i, a := range f.g.alternatives(of) {
 		if a == s {
@@ -189,8 +192,8 @@ func (f *fn) alternative(of, s *shape.Shape) int {
 	return -1
 }
 
-// base is the shape of a value that is of one of the kinds: the shape itself
-// or its only alternative of that kind.
+// base returns the shape of a value of one of the kinds: the shape itself, or
+// its only alternative of that kind.
 func (f *fn) base(s *shape.Shape, kinds ...shape.Kind) *shape.Shape {
 	var found *shape.Shape
 	for _, a := range f.g.alternatives(s) {
@@ -210,13 +213,13 @@ func (f *fn) base(s *shape.Shape, kinds ...shape.Kind) *shape.Shape {
 	return s
 }
 
-// plain is v where it is of one of the kinds; where it is none at run time that
-// is an error.
+// plain returns v converted to one of the kinds. If the value has none of them
+// at run time, that is an error.
 func (f *fn) plain(v val, kinds ...shape.Kind) val {
 	return f.coerce(v, f.base(v.shape, kinds...))
 }
 
-// temp puts v into a variable unless it is simple.
+// temp stores v in a variable unless it is simple.
 func (f *fn) temp(v val, hint string) val {
 	if v.simple() {
 		return v
@@ -233,8 +236,8 @@ func (f *fn) temp(v val, hint string) val {
 // intCode is the literal of Go.
 func intCode(n int64) string { return strconv.FormatInt(n, 10) }
 
-// expr writes e. The statements that it needs go before the statement it
-// stands in.
+// expr compiles e. It writes the statements that e needs before the current
+// statement.
 func (f *fn) expr(e core.Expr) val {
 	g := f.g
 	switch e := e.(type) {
@@ -306,7 +309,7 @@ func (f *fn) expr(e core.Expr) val {
 	return val{}
 }
 
-// refuse reports what cannot be compiled.
+// refuse reports an expression that cannot be compiled.
 func (f *fn) refuse(e core.Expr, code source.Code, message, repair string) val {
 	f.g.unsupported(e, code, message, repair)
 	return val{"value.Value{}", f.g.any, precAtom}
@@ -325,8 +328,8 @@ func (f *fn) variable(e *core.VarRef) val {
 		"pass it to the archetype as a ref parameter")
 }
 
-// readInPlace reads a resource where its name stands, which is so where the
-// index depends on a bound name. A read that is blocked unwinds the section.
+// readInPlace reads a resource at the place of its name. That is necessary if
+// the index depends on a bound name. A blocked read unwinds the section.
 func (f *fn) readInPlace(e core.Expr) (val, bool) {
 	v, index := shape.RefAccess(f.sc, e)
 	if v == nil || f.resource == nil {
@@ -358,15 +361,15 @@ func (f *fn) localRef(e *core.LocalRef) val {
 	return l.val
 }
 
-// bind makes a name of the specification known in Go.
+// bind assigns a Go name to a name of the specification.
 func (f *fn) bind(l *core.Local, v val) *local {
 	b := &local{val: v}
 	f.bound[l] = b
 	return b
 }
 
-// junction is a conjunction or disjunction, evaluated from the left as far as
-// needed.
+// junction compiles a conjunction or disjunction, evaluated from left to right
+// with short-circuiting.
 func (f *fn) junction(list []core.Expr, op string, prec int) val {
 	j := &joined{op: op, prec: prec}
 	j.add(f.boolean(list[0]))
@@ -394,8 +397,8 @@ func (f *fn) junction(list []core.Expr, op string, prec int) val {
 	return j.val(f.g.bool)
 }
 
-// joined is a chain of conditions under && or ||. Conditions that say nothing
-// new are left out, as go vet asks.
+// joined joins conditions with && or ||. It omits redundant conditions, as go
+// vet requires.
 type joined struct {
 	op    string
 	prec  int
@@ -434,7 +437,7 @@ func (j *joined) val(boolean *shape.Shape) val {
 	return val{code, boolean, j.prec}
 }
 
-// branch is IF or CASE as a value.
+// branch compiles IF or CASE as a value.
 func (f *fn) branch(e core.Expr) val {
 	s := f.shapeOf(e)
 	t := f.names.fresh("t")
@@ -443,7 +446,7 @@ func (f *fn) branch(e core.Expr) val {
 	return val{t, s, precAtom}
 }
 
-// into writes e as statements that end in put, once for each branch.
+// into compiles e to statements; put writes the final statement of each branch.
 func (f *fn) into(e core.Expr, want *shape.Shape, put func(code string)) {
 	switch e := e.(type) {
 	case *core.If:
@@ -527,9 +530,9 @@ func (f *fn) not(v val) val {
 	return val{"!" + v.atom(), f.g.bool, precAtom}
 }
 
-// equality is a = b. Both sides are brought to one Go type where they have
-// one; else their values are compared, which is where TLA+'s rules for
-// different kinds are kept.
+// equality compiles a = b. It converts both sides to one Go type if they have
+// one. Otherwise the code compares values, which follow TLA+'s rules for
+// different kinds.
 func (f *fn) equality(e *core.Op) val {
 	g := f.g
 	sa, sb := f.shapeOf(e.Args[0]), f.shapeOf(e.Args[1])

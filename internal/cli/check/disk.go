@@ -233,7 +233,7 @@ type temporaryFile struct{ env.File }
 
 func (temporaryFile) Sync() error { return nil }
 
-// with calls a function with the directory if the directory exists.
+// with calls do with the directory, which it creates if necessary.
 func (t *temporary) with(do func(*osenv.Disk) error) error {
 	d, err := t.open()
 	if err != nil {
