@@ -9,25 +9,26 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
-// Role is what stands behind a ref parameter in the model, as far as the
-// mapping macro tells: a first guess for a configuration.
+// Role is the kind of resource that a ref parameter stands for in the model, as
+// far as the mapping macro shows. It is a first guess for a configuration.
 type Role uint8
 
 // The roles.
 const (
 	// RoleVariable is read and written like a variable.
 	RoleVariable Role = iota
-	// RoleChannel is written by adding and read by taking away: a mailbox, or
-	// a queue.
+	// RoleChannel: writes add and reads remove elements, as in a mailbox or a
+	// queue.
 	RoleChannel
-	// RoleLength reads how much is in a channel, and takes nothing.
+	// RoleLength: reads return the length of a channel and remove nothing.
 	RoleLength
-	// RoleSignal reads TRUE or FALSE as the world likes: a failure detector,
-	// a timer.
+	// RoleSignal: reads return TRUE or FALSE, chosen by the environment: a
+	// failure detector, a timer.
 	RoleSignal
-	// RoleInput reads what the world gives, and is not written.
+	// RoleInput: reads return a value from the environment; there are no
+	// writes.
 	RoleInput
-	// RoleOther is none of these: a resource for it has to be written.
+	// RoleOther is any other resource; the user must implement it.
 	RoleOther
 )
 
@@ -51,8 +52,8 @@ func RoleOf(a pcal.Arg) Role {
 	return RoleOther
 }
 
-// isPlain reports whether a mapping macro reads the variable as it is, and
-// writes what it is given, or nothing.
+// isPlain reports whether a mapping macro reads the variable unchanged, and
+// writes either the given value or nothing.
 func isPlain(m *pcal.Mapping) bool {
 	only := func(list []pcal.Stmt, like func(core.Expr) bool) bool {
 		if len(list) != 1 {
@@ -69,8 +70,8 @@ func isPlain(m *pcal.Mapping) bool {
 }
 
 // Reads reports whether an archetype may read a ref parameter, and Assigns
-// whether it may assign it. One that it passes on to a procedure it may both
-// read and assign.
+// whether it may assign it. Both are true of a parameter that the archetype
+// passes on to a procedure.
 func Reads(a *pcal.Archetype, p *pcal.Param) bool {
 	found := false
 	pcal.InspectStmts(blockStmts(a), func(st pcal.Stmt) {
@@ -148,7 +149,7 @@ func assigns(list []pcal.Stmt, v *core.Variable) bool {
 	return found
 }
 
-// writes says whether the write part does anything but refuse.
+// writes reports whether the write part does anything other than refuse.
 func writes(m *pcal.Mapping) bool {
 	found := false
 	eachStmt(m.Write, func(st pcal.Stmt) {
@@ -181,17 +182,17 @@ func everyYield(list []pcal.Stmt, like func(core.Expr) bool) bool {
 	return n > 0 && all
 }
 
-// Distinct reports whether a channel is a set: what is in it, unread, is not there
-// twice when it is sent again.
+// Distinct reports whether a channel is a set: sending an unread message again
+// does not add a second copy.
 func Distinct(m *pcal.Mapping) bool { return everyYield(m.Write, unites) }
 
-// adds says whether e adds to a sequence, a set or a bag.
+// adds reports whether e adds to a sequence, a set or a bag.
 func adds(e core.Expr) bool { return appends(e) || unites(e) || calls(e, "(+)", "\\oplus") }
 
-// appends says whether e adds to a sequence.
+// appends reports whether e adds to a sequence.
 func appends(e core.Expr) bool { return calls(e, "Append", "\\o") }
 
-// unites says whether e adds to a set.
+// unites reports whether e adds to a set.
 func unites(e core.Expr) bool {
 	found := false
 	core.Walk(e, func(x core.Expr) bool {
@@ -202,7 +203,7 @@ func unites(e core.Expr) bool {
 	return found
 }
 
-// calls says whether e calls one of these operators.
+// calls reports whether e calls one of these operators.
 func calls(e core.Expr, names ...string) bool {
 	found := false
 	core.Walk(e, func(x core.Expr) bool {

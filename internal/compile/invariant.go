@@ -26,7 +26,7 @@ import (
 // of anything else (the program counter, variables of the environment, the
 // variables of another process) is refused.
 
-// checkedInvariant is an invariant as one archetype evaluates it.
+// checkedInvariant is an invariant in the form that one archetype evaluates.
 type checkedInvariant struct {
 	name  string
 	at    source.Span
@@ -35,7 +35,8 @@ type checkedInvariant struct {
 	holds core.Expr
 }
 
-// owner says which variable of which archetype a name of the translation is.
+// owner identifies the variable of an archetype to which a name of the
+// translation refers.
 type owner struct {
 	arch *pcal.Archetype
 	v    *core.Variable
@@ -76,7 +77,7 @@ func (g *generator) owners() map[string]owner {
 	return out
 }
 
-// findInvariants brings the invariants asked for to the archetypes that can
+// findInvariants assigns the requested invariants to the archetypes that can
 // evaluate them.
 func (g *generator) findInvariants() map[*pcal.Archetype][]core.Expr {
 	out := map[*pcal.Archetype][]core.Expr{}
@@ -107,7 +108,8 @@ func (g *generator) findInvariants() map[*pcal.Archetype][]core.Expr {
 	return out
 }
 
-// localise rewrites an invariant to what the instances of an archetype see.
+// localise rewrites an invariant in terms of the variables that the instances
+// of an archetype can see.
 func (g *generator) localise(name string, d *core.Def, owners map[string]owner) []checkedInvariant {
 	body := inlineState(d.Body, 0)
 	var process *core.Local
@@ -206,11 +208,11 @@ func (l *localiser) x(e core.Expr) core.Expr {
 	return r.X(e)
 }
 
-// inlineMax bounds the depth of definitions that are written out.
+// inlineMax bounds the depth to which definitions are expanded.
 const inlineMax = 50
 
-// inlineState writes out the definitions in e that mention variables, so that
-// what is left mentions them itself.
+// inlineState expands the definitions in e that mention variables, so that the
+// result mentions variables only directly.
 func inlineState(e core.Expr, depth int) core.Expr {
 	r := &pcal.Rewriter{Fresh: true}
 	r.Expr = func(e core.Expr) core.Expr {
@@ -282,7 +284,7 @@ func (m *machine) invariants() {
 	}
 }
 
-// shapeText is the shape for a person.
+// shapeText formats the shape for people.
 func shapeText(s *shape.Shape) string {
 	if s == nil {
 		return "unused"

@@ -27,12 +27,12 @@ func (f *fn) member(x val, set core.Expr) val {
 	return f.has(f.typed(set), x)
 }
 
-// joins says whether every value of one shape is one of the other.
+// joins reports whether every value of one shape is also a value of the other.
 func (f *fn) joins(part, whole *shape.Shape) bool {
 	return f.alternative(whole, part) >= 0
 }
 
-// memberOf knows the forms of sets in which membership is a condition.
+// memberOf handles the forms of sets for which membership is a condition.
 func (f *fn) memberOf(x val, set core.Expr) (val, bool) {
 	g := f.g
 	s := x.shape

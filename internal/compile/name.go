@@ -9,20 +9,20 @@ import (
 	"unicode"
 )
 
-// symbolNames spells operator symbols as parts of Go names.
+// symbolNames gives the spelling of operator symbols in Go names.
 var symbolNames = map[rune]string{
 	'+': "Plus", '-': "Minus", '*': "Times", '/': "Slash", '\\': "", '<': "Less", '>': "Greater", '=': "Equals", '|': "Bar", '&': "And",
 	'^': "Hat", '%': "Mod", '#': "Hash", '$': "Dollar", '?': "Query", '!': "_", '.': "Dot", ':': "Colon", '@': "At", '(': "", ')': "", '~': "Tilde",
 }
 
-// reserved are names that generated code must not give to anything: Go's
-// predeclared ones and what generated files import or call their receivers.
+// reserved are the names that generated code must not declare: Go's predeclared
+// names, imported packages and receivers.
 const reserved = `any append bool byte cap clear close comparable complex complex64 complex128 copy delete error false float32 float64
 imag int int8 int16 int32 int64 iota len make max min new nil panic print println real recover rune string true
 uint uint8 uint16 uint32 uint64 uintptr distsys value typed stdlib resource osenv sync context errors flag fmt os signal strings syscall time
 main init run nodeOf places err tx s c Constants NewConstants System _`
 
-// goName makes a Go identifier of a name of the specification.
+// goName converts a name of the specification to a Go identifier.
 func goName(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -63,12 +63,13 @@ func lowerFirst(s string) string {
 	return string(r)
 }
 
-// names hands out Go names that do not meet others in reach.
+// names allocates Go names that do not collide with others in scope.
 type names struct {
 	used   map[string]bool
 	around *names
-	// inner has every name handed out in scopes inside: code in them may come to
-	// use a later name of this scope, which they must not hide.
+	// inner contains every name allocated in nested scopes. Code in them may
+	// later refer to a new name of this scope, which their names must not
+	// shadow.
 	inner map[string]bool
 }
 
@@ -94,7 +95,7 @@ func (n *names) taken(s string) bool {
 	return false
 }
 
-// fresh is want, or want with a suffix where that is taken.
+// fresh returns want, with a suffix if that name is taken.
 func (n *names) fresh(want string) string {
 	name := goName(want)
 	if token.IsKeyword(name) || strings.Contains(" "+strings.Join(strings.Fields(reserved), " ")+" ", " "+name+" ") {

@@ -13,28 +13,27 @@ import (
 )
 
 // A relaxed mailbox sends when it is written, not when the section commits.
-// That is sound for a parameter where, on every path through every section
-// that writes it, nothing that comes after the write can block, refuse or
-// fail, and it is written at most once: then a section that has sent also
-// commits. What is read before may have failed; then nothing was sent. A
-// resource that was touched before the send must also commit without fail,
-// which is so for those that refuse at the access (relaxed and local ones); a
-// second write, to any resource, may be refused at commit and so counts as
-// something that can fail.
+// That is sound for a parameter if, on every path through every section that
+// writes it, nothing after the write can block, refuse or fail, and the section
+// writes it at most once. Then a section that has sent also commits. An earlier
+// read may fail, because nothing has been sent yet. A resource that was touched
+// before the send must also commit without failing. That holds for resources
+// that refuse at the access (relaxed and local ones). A second write, to any
+// resource, may be refused at commit and so counts as something that can fail.
 
-// relaxedCheck follows the paths of one section for one parameter.
+// relaxedCheck follows the paths through one section for one parameter.
 type relaxedCheck struct {
 	m     *machine
 	at    *routine
 	param *pcal.Param
 	sc    *shape.Scope
-	// records are the variables that were found to hold a record: a further
-	// selection from them cannot fail.
+	// records contains the variables known to hold a record: selecting the same
+	// fields again cannot fail.
 	records map[*core.Variable]bool
 	why     string // the first thing that is wrong
 }
 
-// evaluated notes what the evaluation of e has shown.
+// evaluated records what the successful evaluation of e has shown.
 func (c *relaxedCheck) evaluated(e core.Expr) {
 	core.Walk(e, func(x core.Expr) bool {
 		if v := selectedFrom(x); v != nil && !c.records[v] {
@@ -44,7 +43,7 @@ func (c *relaxedCheck) evaluated(e core.Expr) {
 	})
 }
 
-// selectedFrom is v where e is v.f.
+// selectedFrom returns v if e is v.f.
 func selectedFrom(e core.Expr) *core.Variable {
 	s, ok := e.(*core.Select)
 	if !ok {
@@ -57,7 +56,7 @@ func selectedFrom(e core.Expr) *core.Variable {
 	return v.Var
 }
 
-// sure says that evaluating e cannot fail, given what is known.
+// sure reports whether evaluating e cannot fail, given what is known.
 func (c *relaxedCheck) sure(e core.Expr) bool {
 	defer c.evaluated(e)
 	if total(c.sc, e) {
@@ -79,11 +78,11 @@ func (c *relaxedCheck) sure(e core.Expr) bool {
 	return total(c.sc, r.X(e))
 }
 
-// changed forgets what was known of a variable.
+// changed discards what is known about a variable.
 func (c *relaxedCheck) changed(v *core.Variable) { delete(c.records, v) }
 
-// checkRelaxed says of every ref parameter why a relaxed mailbox is not sound
-// for it; "" where it is.
+// checkRelaxed returns, for every ref parameter, the reason why a relaxed
+// mailbox is not sound for it, or "" if it is sound.
 func checkRelaxed(m *machine) map[*pcal.Param]string {
 	out := map[*pcal.Param]string{}
 	for _, p := range m.arch.Params {
@@ -109,8 +108,8 @@ func checkRelaxed(m *machine) map[*pcal.Param]string {
 	return out
 }
 
-// distinct is a mapping macro by which an instance adds to a set what it sends
-// through p, nil where there is none.
+// distinct returns a mapping macro through which an instance adds to a set when
+// it sends through p; nil if there is none.
 func (m *machine) distinct(p *pcal.Param) *pcal.Mapping {
 	for _, in := range m.g.alg.Instances {
 		for i, q := range m.arch.Params {
@@ -131,8 +130,9 @@ func (c *relaxedCheck) later(at source.Span, what string, sent bool) {
 	}
 }
 
-// stmts follows a list; sent says whether the parameter was written before.
-// The result says whether it is written on some path that goes on.
+// stmts follows a list of statements. sent says whether the parameter was
+// written before. The result says whether it has been written on some path that
+// continues after the list.
 func (c *relaxedCheck) stmts(list []pcal.Stmt, sent bool) bool {
 	for _, st := range list {
 		sent = c.stmt(st, sent)
@@ -140,8 +140,8 @@ func (c *relaxedCheck) stmts(list []pcal.Stmt, sent bool) bool {
 	return sent
 }
 
-// branch follows statements that may not be executed: what they show does not
-// hold afterwards.
+// branch follows statements that may not be executed, so it discards afterwards
+// what they have shown.
 func (c *relaxedCheck) branch(list []pcal.Stmt, sent bool) bool {
 	known := maps.Clone(c.records)
 	out := c.stmts(list, sent)
@@ -214,7 +214,8 @@ func (c *relaxedCheck) stmt(st pcal.Stmt, sent bool) bool {
 	return sent
 }
 
-// resource is the archetype's parameter behind an access; nil for a variable.
+// resource returns the archetype's parameter behind an access; nil for a
+// variable.
 func (c *relaxedCheck) resource(a *pcal.Access) *pcal.Param {
 	ref := c.sc.Ref(a.Param.Var)
 	if ref == nil || ref.Variable != nil {

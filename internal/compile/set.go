@@ -10,16 +10,16 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// seen is an expression in the scope it is to be read in, with what is bound
-// there.
+// seen is an expression together with the scope and the bindings in which to
+// interpret it.
 type seen struct {
 	e  core.Expr
 	sc *shape.Scope
 }
 
-// form looks through definitions without parameters of modules, so that
-// "NodeSet == 1..N" is an interval wherever NodeSet is used. Such a definition
-// mentions nothing bound.
+// form expands definitions of modules that have no parameters, so that with
+// "NodeSet == 1..N" each use of NodeSet is recognised as an interval. Such a
+// definition mentions no bound names.
 func (f *fn) form(e core.Expr) seen {
 	s := seen{e, f.sc}
 	for range 100 {
@@ -36,7 +36,7 @@ func (f *fn) form(e core.Expr) seen {
 	return s
 }
 
-// interval says whether e is a..b, and gives its ends.
+// interval reports whether e is a..b, and returns its ends.
 func (f *fn) interval(e core.Expr) (lo, hi core.Expr, sc *shape.Scope, ok bool) {
 	s := f.form(e)
 	c, is := s.e.(*core.Call)
@@ -52,7 +52,7 @@ func (f *fn) bounds(lo, hi core.Expr, sc *shape.Scope) (a, b string) {
 	return a, b
 }
 
-// namedSet is the name of a set of a standard module: Nat, Int, Real.
+// namedSet returns the name of a set of a standard module: Nat, Int, Real.
 func namedSet(e core.Expr) string {
 	if c, ok := e.(*core.Call); ok && c.Def.Native && len(c.Args) == 0 {
 		switch c.Def.Name {
@@ -63,7 +63,7 @@ func namedSet(e core.Expr) string {
 	return ""
 }
 
-// seqOf is the argument of Seq(S).
+// seqOf returns the argument of Seq(S).
 func seqOf(e core.Expr) (core.Expr, bool) {
 	if c, ok := e.(*core.Call); ok && c.Def.Native && c.Def.Name == "Seq" && len(c.Args) == 1 {
 		return c.Args[0], true
@@ -71,8 +71,8 @@ func seqOf(e core.Expr) (core.Expr, bool) {
 	return nil, false
 }
 
-// symbolic writes a set that is too large to list as a value.Value, which
-// keeps it as a formula.
+// symbolic compiles a set that is too large to enumerate to a value.Value,
+// which represents it as a formula.
 func (f *fn) symbolic(e core.Expr) (val, bool) {
 	g := f.g
 	s := f.form(e)
@@ -123,7 +123,7 @@ func (f *fn) symbolic(e core.Expr) (val, bool) {
 	return val{code, g.any, precAtom}, code != ""
 }
 
-// filtered is x \in {y \in S : p}, base being the test for S.
+// filtered compiles x \in {y \in S : p}; base is the condition for S.
 func (f *fn) filtered(x val, e *core.SetFilter, base func(val) val) val {
 	l := e.Bind.Vars[0]
 	x = f.temp(x, l.Name)
@@ -139,7 +139,8 @@ func (f *fn) filtered(x val, e *core.SetFilter, base func(val) val) val {
 	return f.guarded(in, w, pred)
 }
 
-// keep is v after x was evaluated, which matters where x can fail.
+// keep returns v after evaluating x, which matters if the evaluation of x can
+// fail.
 func (f *fn) keep(x, v val) val {
 	if !x.simple() {
 		f.out.emit("_ = %s", x.code)
@@ -147,7 +148,7 @@ func (f *fn) keep(x, v val) val {
 	return v
 }
 
-// guarded is a && b where b needs statements.
+// guarded compiles a && b if b needs statements.
 func (f *fn) guarded(a val, w *writer, b val) val {
 	if w.empty() {
 		j := &joined{op: "&&", prec: precAnd}
@@ -164,7 +165,7 @@ func (f *fn) guarded(a val, w *writer, b val) val {
 	return val{t, f.g.bool, precAtom}
 }
 
-// all is the conjunction of conditions.
+// all returns the conjunction of conditions.
 func (f *fn) all(list []func() val) val {
 	v := val{"true", f.g.bool, precAtom}
 	for _, next := range list {
@@ -181,8 +182,8 @@ func (f *fn) all(list []func() val) val {
 	return v
 }
 
-// operand prepares a set that elements are looked for in: one that is listed
-// is computed now, once; for a formula there is only a condition.
+// operand prepares a set for membership tests. An enumerable set is computed
+// now, once; for a formula there is only a condition.
 func (f *fn) operand(set core.Expr) func(x val) val {
 	if lo, hi, sc, ok := f.interval(set); ok {
 		a, b := f.bounds(lo, hi, sc)
@@ -213,8 +214,8 @@ func (f *fn) operand(set core.Expr) func(x val) val {
 	return func(x val) val { return f.has(s, x) }
 }
 
-// isFormula says whether membership in the set is better decided by a
-// condition: the set is infinite, or large, or made of such sets.
+// isFormula reports whether membership in the set is better decided by a
+// condition: the set is infinite, large, or composed of such sets.
 func (f *fn) isFormula(set core.Expr) bool {
 	s, yes := f.symbolicForm(set)
 	if yes {
@@ -235,7 +236,7 @@ func (f *fn) isFormula(set core.Expr) bool {
 	return false
 }
 
-// has is x \in s for a set that is listed.
+// has compiles x \in s for an enumerated set.
 func (f *fn) has(s, x val) val {
 	g := f.g
 	if s.shape.Kind == shape.Set && !s.shape.Model && (s.shape.Elem == x.shape || f.joins(x.shape, s.shape.Elem)) {
@@ -244,7 +245,7 @@ func (f *fn) has(s, x val) val {
 	return val{fmt.Sprintf("value.Contains(%s, %s)", f.coerce(s, g.any).code, f.coerce(x, g.any).code), g.bool, precAtom}
 }
 
-// each says that every element of the collection x is in set.
+// each compiles the condition that every element of the collection x is in set.
 func (f *fn) each(x val, elem *shape.Shape, set core.Expr) val {
 	test := f.operand(set)
 	var name string
@@ -263,7 +264,7 @@ func (f *fn) each(x val, elem *shape.Shape, set core.Expr) val {
 	return val{fmt.Sprintf("typed.All(%s, %s)", x.code, body), f.g.bool, precAtom}
 }
 
-// symbolicForm says whether the set is one that is better not listed.
+// symbolicForm reports whether the set is better not enumerated.
 func (f *fn) symbolicForm(e core.Expr) (seen, bool) {
 	s := f.form(e)
 	switch x := s.e.(type) {
@@ -278,7 +279,7 @@ func (f *fn) symbolicForm(e core.Expr) (seen, bool) {
 	return s, false
 }
 
-// setOp is union, intersection or difference.
+// setOp compiles union, intersection and difference.
 func (f *fn) setOp(e *core.Op) val {
 	g := f.g
 	want := f.shapeOf(e)
@@ -289,7 +290,7 @@ func (f *fn) setOp(e *core.Op) val {
 			return val{f.typed(e.Args[0]).atom() + "." + names[0] + "(" + f.as(e.Args[1], want) + ")", want, precAtom}
 		}
 		if _, formula := f.symbolicForm(e.Args[1]); formula && e.Op != core.OpCup {
-			// The right side is not to be listed: ask it.
+			// The right side is not enumerated, so test membership in it.
 			a := f.typed(e.Args[0])
 			var keep val
 			name := ""
@@ -376,7 +377,7 @@ func (f *fn) set(e core.Expr) val {
 	panic("compile: set")
 }
 
-// anySet builds a set that has no type.
+// anySet builds a set that has no Go type.
 func (f *fn) anySet(e core.Expr, want *shape.Shape) val {
 	g := f.g
 	switch e := e.(type) {

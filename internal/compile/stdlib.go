@@ -12,9 +12,10 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/stdlib"
 )
 
-// native writes the call of an operator of a standard module: as Go on typed
-// values where that is known below, else through its implementation on
-// values. It says no where the operator's definition is to be compiled.
+// native compiles a call of an operator of a standard module: to Go code on
+// typed values if a function below supports that, and otherwise to a call of
+// the operator's implementation on values. It returns false if the operator's
+// definition must be compiled instead.
 func (f *fn) native(e *core.Call) (val, bool) {
 	if f.sc.Callee(e) != nil {
 		return val{}, false
@@ -31,7 +32,7 @@ func (f *fn) native(e *core.Call) (val, bool) {
 	return f.nativeValue(e), true
 }
 
-// arithmetic knows Naturals and Integers.
+// arithmetic compiles the operators of Naturals and Integers.
 func (f *fn) arithmetic(e *core.Call) (val, bool) {
 	g := f.g
 	switch e.Def.Module {
@@ -66,7 +67,8 @@ func (f *fn) arithmetic(e *core.Call) (val, bool) {
 	return val{}, false
 }
 
-// sequences knows Sequences, where its arguments are typed.
+// sequences compiles the operators of Sequences if their arguments have Go
+// types.
 func (f *fn) sequences(e *core.Call) (val, bool) {
 	if e.Def.Module != "Sequences" {
 		return val{}, false
@@ -76,7 +78,8 @@ func (f *fn) sequences(e *core.Call) (val, bool) {
 		return f.symbolic(e)
 	}
 	for i, a := range e.Args {
-		// What may be a string, which these operators take too, is left to them.
+		// These operators also accept strings. If an argument may be a string,
+		// the implementation on values handles it.
 		if e.Def.Params[i].Arity == 0 && f.base(f.shapeOf(a), shape.Str).Kind == shape.Str && e.Def.Name != "Append" {
 			return val{}, false
 		}
@@ -119,7 +122,7 @@ func (f *fn) sequences(e *core.Call) (val, bool) {
 	return f.coerce(val{code, base, precAtom}, want), true
 }
 
-// otherNative knows FiniteSets and TLC.
+// otherNative compiles the operators of FiniteSets and TLC.
 func (f *fn) otherNative(e *core.Call) (val, bool) {
 	g := f.g
 	want := f.shapeOf(e)
@@ -182,7 +185,7 @@ func (f *fn) nativeValue(e *core.Call) val {
 	return f.coerce(v, f.shapeOf(e))
 }
 
-// nativeVar is the package variable that holds a native operator.
+// nativeVar returns the package variable that holds a native operator.
 func (g *generator) nativeVar(op *stdlib.Op) string {
 	key := op.Module + "!" + op.Name
 	if name, ok := g.natives[key]; ok {
@@ -194,7 +197,7 @@ func (g *generator) nativeVar(op *stdlib.Op) string {
 	return name
 }
 
-// operatorValue writes an operator argument as a function on values.
+// operatorValue compiles an operator argument to a function on values.
 func (f *fn) operatorValue(a core.Expr, arity int) string {
 	g := f.g
 	saved := f.names
@@ -237,7 +240,7 @@ func (f *fn) operatorValue(a core.Expr, arity int) string {
 	})
 }
 
-// strictArg is operatorArg for who passes values.
+// strictArg is operatorArg for callers that pass values.
 func (f *fn) strictArg(a core.Expr, params []*shape.Shape, result *shape.Shape) string {
 	pass := make([]passing, len(params))
 	if l, ok := a.(*core.LocalRef); ok {

@@ -12,12 +12,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// section is the Go method of one label in the making.
+// section is the Go method of one label being generated.
 type section struct {
 	*fn
 	m  *machine
 	at *routine
-	// yields are what the Yields in reach do, innermost last.
+	// yields are the actions of the enclosing Yields, innermost last.
 	yields []func(x core.Expr)
 }
 
@@ -27,7 +27,7 @@ func (s *section) stmts(list []pcal.Stmt) {
 	}
 }
 
-// nested writes statements in a Go block of their own.
+// nested writes statements in a separate Go block.
 func (s *section) nested(list []pcal.Stmt) { s.block(func() { s.stmts(list) }) }
 
 func (s *section) block(do func()) {
@@ -78,7 +78,7 @@ func (s *section) stmt(st pcal.Stmt) {
 	}
 }
 
-// oneLine is text without line breaks.
+// oneLine removes the line breaks of a text.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (s *section) label(name string) string {
@@ -133,7 +133,7 @@ func (s *section) either(st *pcal.Either) {
 	s.out.emit("}")
 }
 
-// with opens no Go block: its names are fresh.
+// with opens no Go block, because its names are fresh.
 func (s *section) with(st *pcal.With) {
 	want := s.sc.Local(st.Var)
 	if want == nil {
@@ -169,13 +169,13 @@ func (s *section) with(st *pcal.With) {
 	s.scoped(st.Var, name, want, func() { s.stmts(st.Body) })
 }
 
-// isLocal says whether e is a bound name.
+// isLocal reports whether e is a bound name.
 func isLocal(e core.Expr) bool {
 	_, ok := e.(*core.LocalRef)
 	return ok
 }
 
-// define declares a Go variable that may stay unused.
+// define declares a Go variable that may be unused.
 func (s *section) define(name, code string, want *shape.Shape) {
 	s.declareTyped(name, code, want)
 	s.out.emit("_ = %s", name)
@@ -189,8 +189,8 @@ func (s *section) declareTyped(name, code string, want *shape.Shape) {
 	}
 }
 
-// scoped binds l to the Go variable name while body is written, and says in
-// the code that the variable may stay unused where that is so.
+// scoped binds l to the Go variable name while it writes body. If body does not
+// use the variable, it adds an assignment to _, as Go requires.
 func (s *section) scoped(l *core.Local, name string, want *shape.Shape, body func()) {
 	slot := s.out.slot()
 	b := s.bind(l, val{name, want, precAtom})
@@ -207,7 +207,7 @@ func (s *section) choose(i, n string) {
 	s.out.emit("}")
 }
 
-// place is the Go expression of a variable and its shape.
+// place returns the Go expression of a variable and the variable's shape.
 func (s *section) place(v *core.Variable) val {
 	x, ok := s.vars(v)
 	if !ok {
@@ -217,8 +217,8 @@ func (s *section) place(v *core.Variable) val {
 	return x
 }
 
-// assign is x[i] := e || y := f. What several assignments compute is computed
-// before any of them takes place.
+// assign compiles x[i] := e || y := f. The code evaluates all right-hand sides
+// before it makes any of the assignments.
 func (s *section) assign(st *pcal.Assign) {
 	type ready struct {
 		target val
@@ -242,7 +242,7 @@ func (s *section) assign(st *pcal.Assign) {
 			want = x
 		}
 		if p.At != nil {
-			// @ is the old value, before any of the assignments.
+			// @ refers to the old value, before any of the assignments.
 			old := s.temp(s.lookup(r.target, p.Path), "old")
 			s.bind(p.At, old)
 		}
@@ -265,8 +265,8 @@ func (s *section) assign(st *pcal.Assign) {
 	}
 }
 
-// inside follows a path into the structs that hold records and tuples: those
-// are the section's own, and their fields can be assigned.
+// inside follows a path into the structs for records and tuples. The section
+// owns these structs, so the code may assign their fields.
 func (s *section) inside(v val, path []core.Index) (val, []core.Index) {
 	for len(path) > 0 && v.code != "_" {
 		t := v.shape
@@ -295,7 +295,7 @@ func (s *section) inside(v val, path []core.Index) (val, []core.Index) {
 	return v, path
 }
 
-// frozen computes the indices of a path now.
+// frozen writes code that computes the indices of a path now.
 func (s *section) frozen(path []core.Index) []core.Index {
 	out := make([]core.Index, len(path))
 	for i, ix := range path {
@@ -340,7 +340,7 @@ func (s *section) elemShape(v val) *shape.Shape {
 	return s.g.any
 }
 
-// read gives Dst a value: what a resource gives, or what Body computes.
+// read sets Dst to the value that the resource returns or that Body computes.
 func (s *section) read(st *pcal.Read) {
 	want := s.sc.Local(st.Dst)
 	if want == nil {
@@ -365,8 +365,8 @@ func (s *section) read(st *pcal.Read) {
 	s.scoped(st.Dst, name, want, func() { s.stmts(st.Rest) })
 }
 
-// readName is what the value of a read is called: as the variable that it goes
-// to at once, or as the resource.
+// readName returns a name for the value of a read: that of the variable to
+// which the value is assigned at once, or else that of the resource.
 func readName(st *pcal.Read) string {
 	if len(st.Rest) > 0 {
 		switch next := st.Rest[0].(type) {
@@ -393,7 +393,7 @@ func single1(list []pcal.Stmt) pcal.Stmt {
 	return nil
 }
 
-// access reads a resource, or a variable passed by reference.
+// access compiles a read of a resource or of a variable passed by reference.
 func (s *section) access(st *pcal.Read, name string, want *shape.Shape) {
 	ref := s.sc.Ref(st.Access.Param.Var)
 	if ref.Variable != nil {
@@ -421,7 +421,7 @@ func (s *section) indices(list []core.Expr) string {
 	return b.String()
 }
 
-// write gives a value to a resource, or to a variable passed by reference.
+// write compiles a write to a resource or to a variable passed by reference.
 func (s *section) write(st *pcal.Write) {
 	ref := s.sc.Ref(st.Access.Param.Var)
 	if ref.Variable != nil {
@@ -442,8 +442,8 @@ func (s *section) write(st *pcal.Write) {
 	s.out.emit("}")
 }
 
-// call saves the variables of the procedure that is called and sets them to
-// the arguments and to what they start with.
+// call saves the variables of the called procedure and sets them to the
+// arguments and to their initial values.
 func (s *section) call(st *pcal.Call) {
 	to := s.m.routineOf(s.sc.Called(st))
 	ret := "0"
@@ -457,8 +457,8 @@ func (s *section) call(st *pcal.Call) {
 		}
 	}
 	if st.Return == "" {
-		// A tail call returns where this procedure would, with its variables as
-		// they were before it.
+		// A tail call returns to the caller of this procedure and restores this
+		// procedure's variables from before its own call.
 		invariant.Check(s.at.proc != nil, "a tail call outside a procedure")
 		ret = s.pop()
 	} else {
@@ -483,7 +483,7 @@ func (s *section) call(st *pcal.Call) {
 	s.out.emit("return %s, nil", to.labels[to.blocks[0].Label])
 }
 
-// procedureLocals gives the variables of a procedure what they start with.
+// procedureLocals sets the variables of a procedure to their initial values.
 func (s *section) procedureLocals(to *routine) {
 	for _, v := range to.proc.Locals {
 		field := "s." + to.field + "." + to.fields[v.Var]
@@ -518,8 +518,9 @@ func (s *section) initialize(field string, v *pcal.Variable, want *shape.Shape) 
 	s.out.emit("%s = %s", field, s.coerce(val{set.code + "[" + i + "]", set.shape.Elem, precAtom}, want).code)
 }
 
-// pop takes the topmost call from the stack: the procedure's variables are
-// again what they were before it. It gives the name of the label to go on at.
+// pop removes the topmost call from the stack and restores the procedure's
+// variables to their values before the call. It returns the name of the label
+// at which to continue.
 func (s *section) pop() string {
 	back, rest := s.names.fresh("back"), s.names.fresh("rest")
 	if len(s.at.fields) == 0 {

@@ -9,12 +9,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// TLA+ evaluates an operator's argument and a LET's definition where they are
-// used. Go evaluates them where they stand. The two differ only where the
-// evaluation can fail and the use may not come to pass. The functions here
-// decide that, on the safe side.
+// TLA+ evaluates an operator's argument and a LET's definition at their use, Go
+// evaluates them where they are written. The two differ only if the evaluation
+// can fail and the value may not be used. The functions here decide that
+// conservatively.
 
-// strictness remembers which parameters an operator surely evaluates.
+// strictness caches which parameters an operator certainly evaluates.
 type strictness struct {
 	known map[strictKey]bool
 }
@@ -24,7 +24,7 @@ type strictKey struct {
 	i int
 }
 
-// param says whether every evaluation of d's body evaluates parameter i.
+// param reports whether every evaluation of d's body evaluates parameter i.
 func (st *strictness) param(d *core.Def, i int) bool {
 	k := strictKey{d, i}
 	if s, ok := st.known[k]; ok {
@@ -37,7 +37,7 @@ func (st *strictness) param(d *core.Def, i int) bool {
 	return st.known[k]
 }
 
-// local says whether every evaluation of body evaluates a bound name.
+// local reports whether every evaluation of body evaluates a bound name.
 func (st *strictness) local(body core.Expr, l *core.Local) bool {
 	return st.needs(body, func(e core.Expr) bool {
 		r, ok := e.(*core.LocalRef)
@@ -45,7 +45,8 @@ func (st *strictness) local(body core.Expr, l *core.Local) bool {
 	})
 }
 
-// value says whether body surely evaluates the LET definition d.
+// value reports whether every evaluation of body evaluates the LET definition
+// d.
 func (st *strictness) value(body core.Expr, d *core.Def) bool {
 	return st.needs(body, func(e core.Expr) bool {
 		c, ok := e.(*core.Call)
@@ -53,8 +54,8 @@ func (st *strictness) value(body core.Expr, d *core.Def) bool {
 	})
 }
 
-// needs says whether every evaluation of e that succeeds evaluates an
-// expression that is hit.
+// needs reports whether every successful evaluation of e evaluates an
+// expression for which hit is true.
 func (st *strictness) needs(e core.Expr, hit func(core.Expr) bool) bool {
 	if hit(e) {
 		return true
@@ -92,18 +93,18 @@ func (st *strictness) callNeeds(e *core.Call, hit func(core.Expr) bool) bool {
 	return false
 }
 
-// certain decides which expressions have a value whatever happens.
+// certain decides which expressions always have a value.
 type certain struct {
 	sc *shape.Scope
-	// lazy says that a bound name is computed where it is used, and may fail
-	// there; nil: none is.
+	// lazy reports whether a bound name is computed at its use and may fail
+	// there; a nil lazy means that none is.
 	lazy func(*core.Local) bool
 }
 
-// total says whether the evaluation of e in sc cannot fail and is cheap.
+// total reports whether the evaluation of e in sc cannot fail and is cheap.
 func total(sc *shape.Scope, e core.Expr) bool { return certain{sc: sc}.total(e) }
 
-// total is the same where some bound names are computed as they are used.
+// total does the same if some bound names are computed at their use.
 func (f *fn) total(e core.Expr) bool {
 	return certain{f.sc, func(l *core.Local) bool {
 		b := f.bound[l]
@@ -111,7 +112,7 @@ func (f *fn) total(e core.Expr) bool {
 	}}.total(e)
 }
 
-// totalIn is total for an expression of another scope in reach.
+// totalIn is total for an expression of another scope.
 func (f *fn) totalIn(sc *shape.Scope, e core.Expr) (yes bool) {
 	f.within(sc, func() { yes = f.total(e) })
 	return yes
@@ -197,7 +198,7 @@ func (c certain) totalOp(e *core.Op) bool {
 	return false
 }
 
-// totalCall knows the few operators that have an answer for every argument of
+// totalCall handles the few operators that have a result for every argument of
 // their shape.
 func (c certain) totalCall(e *core.Call) bool {
 	sc := c.sc

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// systemCode writes the entry to the generated package.
+// systemCode writes the entry point of the generated package.
 func (g *generator) systemCode(machines []*machine) *writer {
 	w := &writer{}
 	w.emit("")
@@ -28,7 +28,7 @@ func (g *generator) systemCode(machines []*machine) *writer {
 	return w
 }
 
-// writes says whether the archetype, or a procedure that it calls, writes a
+// writes reports whether the archetype, or a procedure that it calls, writes a
 // resource.
 func (m *machine) writes(p *pcal.Param) bool {
 	found := false
@@ -45,8 +45,8 @@ func (m *machine) writes(p *pcal.Param) bool {
 	return found
 }
 
-// explain lists the types of what the specification declares, and why some
-// have none.
+// explain lists the types of the specification's declarations, and the reasons
+// why some have none.
 func (g *generator) explain(machines []*machine) []string {
 	var out []string
 	say := func(what string, s *shape.Shape, falls []shape.Fallback) {

@@ -9,12 +9,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// goType is how a shape is held in generated code.
+// goType is the representation of a shape in generated code.
 type goType struct {
 	name  string // the Go type
 	kind  string // its kind, an empty struct type
 	label string // the noun from which names of larger types are made
-	// plain says that Go's == is TLA+'s =.
+	// plain means that Go's == agrees with TLA+'s =.
 	plain bool
 	// fields are the Go names of a record's fields or a tuple's components.
 	fields []string
@@ -22,7 +22,7 @@ type goType struct {
 	zero string
 }
 
-// typeOf finds or declares the Go type of a shape.
+// typeOf returns the Go type of a shape, and declares it on first use.
 func (g *generator) typeOf(s *shape.Shape) *goType {
 	if t, ok := g.types[s]; ok {
 		return t
@@ -67,14 +67,14 @@ func (g *generator) makeType(s *shape.Shape) *goType {
 	panic("compile: shape " + s.String())
 }
 
-// isOptional says whether values of the shape are model values or those of one
-// other kind.
+// isOptional reports whether values of the shape are model values or values of
+// exactly one other kind.
 func isOptional(s *shape.Shape) bool {
 	return s.Model && s.Kind != shape.None && s.Kind != shape.Sum
 }
 
-// alternatives are the shapes that a value of the shape has one of; nil where
-// there is but one.
+// alternatives returns the shapes of which each value of the shape has one; nil
+// if there is only one.
 func (g *generator) alternatives(s *shape.Shape) []*shape.Shape {
 	switch {
 	case isOptional(s):
@@ -85,13 +85,14 @@ func (g *generator) alternatives(s *shape.Shape) []*shape.Shape {
 	return s.Alts
 }
 
-// optional is the type of what may be a model value besides.
+// optional returns the type of values that are model values or of one other
+// kind.
 func (g *generator) optional(s *shape.Shape) *goType {
 	t := g.typeOf(g.withoutModel(s))
 	return g.alias("Maybe"+t.label, "typed.Opt["+t.name+"]", fmt.Sprintf("typed.Opts[%s, %s]", t.name, t.kind), s, "")
 }
 
-// withoutModel is the shape where it is no model value.
+// withoutModel returns the shape of the values that are not model values.
 func (g *generator) withoutModel(s *shape.Shape) *shape.Shape {
 	base := *s
 	base.Model = false
@@ -116,11 +117,12 @@ func (g *generator) alias(want, def, kind string, s *shape.Shape, zero string) *
 	return &goType{name: name, kind: k, label: upperFirst(want), zero: zero}
 }
 
-// labelMax is the length up to which the name of a type is made of the names of
-// its parts.
+// labelMax is the maximum length of a type name that is composed of the names
+// of the type's parts.
 const labelMax = 60
 
-// noun is the name that a struct type gets from what holds it.
+// noun returns the name that a struct type gets from the variable or field that
+// holds it.
 func (g *generator) noun(s *shape.Shape, otherwise string) string {
 	if name := g.preferred[s]; name != "" {
 		return name
@@ -178,10 +180,10 @@ func (g *generator) tuple(s *shape.Shape) *goType {
 	return t
 }
 
-// hasName is the Go field that says whether an optional field is there.
+// hasName is the Go field that reports whether an optional field is present.
 func hasName(field string) string { return "Has" + field }
 
-// getName is the method that gives an optional field.
+// getName is the method that returns an optional field.
 func getName(field string) string { return "Get" + field }
 
 func (g *generator) record(s *shape.Shape) *goType {
@@ -295,8 +297,8 @@ func (g *generator) recordOf(w *writer, s *shape.Shape, t *goType, comps []*goTy
 	w.emit("}")
 }
 
-// equality declares the kind's Equal: fields that are absent are zero, so that
-// comparing them does no harm.
+// equality declares the kind's Equal. Absent fields are zero, so comparing them
+// is harmless.
 func (g *generator) equality(w *writer, t *goType, comps []*goType, has []string) {
 	if t.plain {
 		w.emit("func (%s) Equal(a, b %s) bool { return a == b }", t.kind, t.name)
@@ -340,13 +342,14 @@ func (g *generator) equal(a, b string, t *goType) string {
 	return fmt.Sprintf("%s{}.Equal(%s, %s)", t.kind, a, b)
 }
 
-// valueKinds are the conditions on a value.Value for an alternative.
+// valueKinds gives the condition under which a value.Value belongs to an
+// alternative.
 var valueKinds = [...]string{shape.None: "value.KindModel", shape.Bool: "value.KindBool", shape.Int: "value.KindInt", shape.Str: "value.KindString",
 	shape.Set: "value.KindSet", shape.Seq: "value.KindTuple", shape.Tuple: "value.KindTuple", shape.Record: "value.KindRecord",
 	shape.Fn: "value.KindTuple, value.KindRecord, value.KindFn"}
 
-// sum is the type of what has one of several shapes: a struct with a field for
-// each, of which one counts.
+// sum returns the type of values with one of several shapes: a struct with a
+// field for each shape, of which one is in use.
 func (g *generator) sum(s *shape.Shape) *goType {
 	label := g.noun(s, "Either")
 	name := g.names.fresh(label)
@@ -384,7 +387,7 @@ func (g *generator) sum(s *shape.Shape) *goType {
 	return t
 }
 
-// sumGetters writes the methods that give the alternatives.
+// sumGetters writes the methods that return the alternatives.
 func (g *generator) sumGetters(w *writer, t *goType, alts []*shape.Shape) {
 	for i, f := range t.fields {
 		a := g.typeOf(alts[i])
@@ -399,8 +402,8 @@ func (g *generator) sumGetters(w *writer, t *goType, alts []*shape.Shape) {
 	}
 }
 
-// sumOrder writes Equal and Compare. Alternatives are compared as values where
-// they differ: that is an error for most.
+// sumOrder writes Equal and Compare. Values of different alternatives are
+// compared as value.Values, which is an error for most.
 func (g *generator) sumOrder(w *writer, t *goType, alts []*shape.Shape) {
 	for _, m := range []struct{ name, result string }{{"Equal", "bool"}, {"Compare", "int"}} {
 		w.emit("func (k %s) %s(a, b %s) %s {", t.kind, m.name, t.name, m.result)
@@ -443,7 +446,7 @@ func (g *generator) sumTag(t *goType, field string) string {
 	return lowerFirst(t.name) + "Is" + field
 }
 
-// sumCase writes the case of an alternative, the last as the default.
+// sumCase writes the case for an alternative; the last one becomes the default.
 func (g *generator) sumCase(w *writer, t *goType, i int) {
 	if i == len(t.fields)-1 {
 		w.emit("default:")

@@ -13,7 +13,7 @@ type writer struct {
 	parts []part
 }
 
-// part is a line, or a slot that is filled while what follows is written.
+// part is a line, or a slot whose content is written later.
 type part struct {
 	line string
 	slot *writer
@@ -62,8 +62,8 @@ func (w *writer) String() string {
 	return b.String()
 }
 
-// header is an expression as it may stand before the brace of an if or for: a
-// composite literal there needs parentheses.
+// header returns an expression in a form that is valid before the brace of an
+// if or for: a composite literal there needs parentheses.
 func header(code string) string {
 	depth := 0
 	for _, r := range code {

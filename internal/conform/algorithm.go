@@ -14,8 +14,7 @@ import (
 )
 
 // Algorithm is the Spec of a Modular PlusCal algorithm: its instances are the
-// actors, its labels the sections, and what goes through the mapping macros
-// the accesses.
+// actors, its labels the sections, and the uses of mapping macros the accesses.
 type Algorithm struct {
 	m   *model.Model
 	alg *model.Algorithm
@@ -55,13 +54,13 @@ func (a *Algorithm) Actor(archetype string, self value.Value) (int, error) {
 	return 0, fmt.Errorf("the specification has no instance %s(%s); it has %s: are the constants those that the system ran with?", archetype, self, strings.Join(there, ", "))
 }
 
-// same is equality that no two values refuse.
+// same compares any two values without an error.
 func same(a, b value.Value) (equal bool) {
 	err := value.Catch(func() { equal = value.Equal(a, b) })
 	return err == nil && equal
 }
 
-// Hidden executes a step of any process that was not logged.
+// Hidden executes a step of any process that has no log.
 func (a *Algorithm) Hidden(s check.State, logged []int, yield func(check.State) error) error {
 	is := map[int]bool{}
 	for _, i := range logged {
@@ -147,7 +146,7 @@ func (a *Algorithm) Survives(actor int) bool {
 	return a.alg.Survives(a.alg.Processes()[actor])
 }
 
-// arrived says what is wrong with the state after a section, nil if nothing.
+// arrived returns what is wrong with the state after a section, or nil.
 func (a *Algorithm) arrived(p *model.Process, want Section, vals []value.Value, n int) *Obstacle {
 	if label, _ := a.alg.Label(p, vals); label != want.Next {
 		return &Obstacle{Matched: n, Reason: fmt.Sprintf("the specification goes on at %s, the log at %s", label, want.Next)}
@@ -164,8 +163,8 @@ func (a *Algorithm) arrived(p *model.Process, want Section, vals []value.Value, 
 	return nil
 }
 
-// watcher holds the accesses of a step against those of a log, and keeps the
-// obstacle that was met furthest on.
+// watcher compares the accesses of a step with those in a log. It keeps the
+// obstacle of the execution that got furthest.
 type watcher struct {
 	want     []Access
 	furthest *Obstacle
@@ -198,7 +197,7 @@ func (w *watcher) Access(n int, s model.Access) bool {
 	return false
 }
 
-// Blocked notes a condition that is false.
+// Blocked records a false condition.
 func (w *watcher) Blocked(n int, at core.Expr, s pcal.Stmt) {
 	o := Obstacle{Matched: n, Place: s.Span().String(), Text: line(s.Span().Text()), Reason: "the condition is false"}
 	if _, ok := s.(*pcal.With); ok {
@@ -219,7 +218,7 @@ func sameAll(a, b []value.Value) bool {
 	return true
 }
 
-// line is the first line of a text.
+// line returns the first line of a text.
 func line(text string) string {
 	first, _, more := strings.Cut(text, "\n")
 	if more {

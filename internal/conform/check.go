@@ -6,17 +6,17 @@ import "context"
 
 // Options are the options of a validation; the zero Options is the default.
 type Options struct {
-	// StepsMax bounds the search; 0: the constant StepsMax.
+	// StepsMax bounds the search; 0 means the constant StepsMax.
 	StepsMax int
-	// Hidden reports that there are processes without a log, whose steps may be
-	// inserted anywhere.
+	// Hidden reports that some processes have no log. The search may insert
+	// their steps anywhere.
 	Hidden bool
 }
 
-// Check checks the logs against the specification. It owns the logs from then
-// on and may shorten them. The error is for inconsistent logs and statements
-// that cannot be evaluated; a rejection is not an error. When ctx ends, the
-// report is Undecided and has what is known.
+// Check checks the logs against the specification. It takes ownership of the
+// logs and may shorten them. It returns an error for inconsistent logs and for
+// statements that cannot be evaluated; a rejection is not an error. If ctx
+// ends, the report is Undecided and contains what is known.
 func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, error) {
 	processes, err := join(spec, logs)
 	if err != nil {

@@ -7,16 +7,18 @@ import (
 	"sort"
 )
 
-// A process that survives crashes has a log for each life. They become one: the
-// first section of a later life is the crash and the start after it.
+// A process that survives crashes has one log for each life. This file joins them
+// into one, in which the first section of a later life stands for the crash and
+// the start after it.
 //
-// A crash may undo what a life did last: the sections from the first on whose
-// changes the journal did not have on the disk. Nobody may have seen any of them.
-// They are in the log, because a section is written there before it takes effect.
-// The log says which sections go to the journal, and the next life says which of
-// them it has found there last, so that it is known where they begin.
+// A crash may undo the last sections of a life, starting with the first one whose
+// changes the journal did not have on the disk. No other process may have
+// observed any of these sections. They are in the log because a section is
+// written there before it takes effect. The log says which sections go to the
+// journal, and the next life says which of them it found there last. From these
+// two facts follows where the undone sections begin.
 
-// process is a log of all lives.
+// process is the joined log of all lives.
 type process struct {
 	log   *Log
 	actor int
@@ -32,7 +34,7 @@ type life struct {
 	ended  bool   // by a crash
 }
 
-// join makes one log of the lives of each process.
+// join joins the logs of each process's lives into one.
 func join(spec Spec, logs []*Log) ([]process, error) {
 	type identity struct{ archetype, self string }
 	at := map[identity]int{}
@@ -88,8 +90,9 @@ func (p *process) join(logs []*Log, survives bool) error {
 	return nil
 }
 
-// undo takes away what the crash at the end of a life has undone. What the next
-// life has found on the disk says how much that is.
+// undo removes the sections that the crash at the end of a life has undone. The
+// journal record that the next life found on the disk determines which these
+// are.
 func (l *Log) undo(next *Log) error {
 	from := 0 // the first section that can be undone
 	switch k := next.kept; {
@@ -114,8 +117,9 @@ func (l *Log) undo(next *Log) error {
 	return nil
 }
 
-// cut takes away the sections from number n on. The last may have waited for the
-// disk; the others took effect, and must not have been seen.
+// cut removes the sections from number n on. The last of them may have been
+// waiting for the disk. The others took effect, and no other process may have
+// observed them.
 func (l *Log) cut(n int) error {
 	for i := n; i+1 < len(l.Events); i++ {
 		if e := &l.Events[i]; !e.private() {
@@ -126,7 +130,7 @@ func (l *Log) cut(n int) error {
 	return nil
 }
 
-// Processes is how many processes the logs are of.
+// Processes returns the number of processes that the logs cover.
 func Processes(logs []*Log) int {
 	seen := map[string]bool{}
 	for _, l := range logs {
@@ -135,7 +139,7 @@ func Processes(logs []*Log) int {
 	return len(seen)
 }
 
-// Crashes is how many crashes there are in the logs.
+// Crashes returns the number of crashes in the logs.
 func Crashes(logs []*Log) int {
 	n := 0
 	for _, l := range logs {

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Log is what one archetype instance committed, in order.
+// Log is the sequence of sections that one archetype instance committed.
 type Log struct {
 	Name      string // of the file, for messages
 	Actor     string // the instance, as clocks name it
@@ -36,7 +36,7 @@ type Event struct {
 	needs []int // per log: how many of its sections come before this one
 }
 
-// private reports whether nothing outside the instance takes part in the section.
+// private reports whether the section involves nothing outside of the instance.
 func (e *Event) private() bool { return len(e.Accesses) == 0 && !e.Crash }
 
 // reads reports whether the section read a parameter.
@@ -44,8 +44,8 @@ func (e *Event) reads() bool {
 	return slices.ContainsFunc(e.Accesses, func(a Access) bool { return !a.Write })
 }
 
-// NewLog turns a trace file that was read into a Log. Aborted sections are
-// left out: they had no effect.
+// NewLog converts a trace file to a Log. It omits aborted sections, which had
+// no effect.
 func NewLog(name string, h tracelog.Header, events []tracelog.Event) (*Log, error) {
 	self, err := value.Parse(h.Self)
 	if err != nil {
@@ -106,10 +106,10 @@ func section(e *tracelog.Event) (Section, error) {
 	return s, nil
 }
 
-// link turns clocks into positions, and trims the ends of logs that have seen
-// what no log has: a process that was killed may have lost the end of its
-// log, and then what depends on that end cannot be judged. It returns the
-// number of sections trimmed.
+// link converts clocks to positions and trims the ends of logs. A killed
+// process may have lost the end of its log. Sections of other logs that
+// observed that end cannot be judged, so link removes them. It returns the
+// number of sections removed.
 func link(processes []process) (trimmed int, err error) {
 	where := map[string]life{} // by the actor's name in clocks
 	var logs []*Log

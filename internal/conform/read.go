@@ -19,8 +19,8 @@ const Suffix = ".jsonl"
 const FilesMax = 1000
 
 // ReadDir reads the trace files of a directory, by name. System is the module
-// of which they must be traces. Files of processes that ended before they wrote
-// anything are omitted. It is an error if there is no trace.
+// to which they must belong. ReadDir omits files of processes that ended before
+// they wrote anything. It returns an error if there is no trace.
 func ReadDir(dir fs.FS, system string) ([]*Log, error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil {

@@ -16,9 +16,9 @@ type Verdict uint8
 const (
 	// Accepted: some behaviour of the specification explains every log.
 	Accepted Verdict = iota
-	// Rejected: none does.
+	// Rejected: no behaviour does.
 	Rejected
-	// Undecided: the search used up its budget, or was interrupted.
+	// Undecided: the search exhausted its budget or was interrupted.
 	Undecided
 )
 
@@ -26,11 +26,11 @@ func (v Verdict) String() string {
 	return [...]string{"accepted", "rejected", "undecided"}[v]
 }
 
-// Step of a witness: section Event of log Log, or a step that no log has
-// (Log is -1).
+// Step is a step of a witness: section Event of log Log, or, if Log is -1, a
+// step that is in no log.
 type Step struct{ Log, Event int }
 
-// Blocked is a section that could not come next, and why.
+// Blocked is a section that could not come next, with the reason.
 type Blocked struct {
 	Log, Event int
 	Obstacle   Obstacle
@@ -40,10 +40,10 @@ type Blocked struct {
 type Report struct {
 	Verdict Verdict
 	Logs    []*Log
-	// Sections is the number of logged sections that were to be explained.
+	// Sections is the number of logged sections to explain.
 	Sections int
-	// Trimmed is the number of sections at the ends of logs that were left out,
-	// because they have seen sections that no log has: those of a process
+	// Trimmed is the number of sections omitted at the ends of logs because
+	// they observed sections that are in no log, namely those of a process
 	// whose log was cut off.
 	Trimmed int
 	// Explained is how many sections the furthest attempt explained: all, when
@@ -51,10 +51,10 @@ type Report struct {
 	Explained int
 	// Entered is the number of search steps.
 	Entered int
-	// Witness is an order that explains the logs, when accepted.
+	// Witness is an order that explains accepted logs.
 	Witness []Step
-	// State is the specification's state at the furthest point, and Blocked
-	// what could not come next there, when rejected.
+	// State is, for rejected logs, the specification's state at the furthest
+	// point. Blocked lists the sections that could not come next there.
 	State   []check.Binding
 	Blocked []Blocked
 }
@@ -74,7 +74,7 @@ func (e *StepError) Error() string {
 
 func (e *StepError) Unwrap() error { return e.Err }
 
-// Print writes the report for a person.
+// Print writes the report for people.
 func (r *Report) Print(w io.Writer) {
 	switch r.Verdict {
 	case Accepted:

@@ -27,8 +27,8 @@ import (
 // StepsMax is the default bound on the pairs that a search enters.
 const StepsMax = 5_000_000
 
-// hiddenDepthMax bounds how many unlogged steps in a row are tried between two
-// logged ones.
+// hiddenDepthMax bounds the number of consecutive unlogged steps that the
+// search tries between two logged ones.
 const hiddenDepthMax = 64
 
 // search is one run of the algorithm.
@@ -46,7 +46,7 @@ type search struct {
 	witness []Step
 }
 
-// stuck is the furthest point that was reached.
+// stuck is the furthest point that the search reached.
 type stuck struct {
 	state   check.State
 	at      []int
@@ -54,11 +54,12 @@ type stuck struct {
 	blocked []Blocked
 }
 
-// frame is an entered pair and what is still to be tried from it.
+// frame is an entered pair with the steps from it that are still to be tried.
 type frame struct {
 	state check.State
 	at    []int
-	// next are the pairs reachable from here, not yet entered, in reverse.
+	// next are the pairs reachable from this one that have not been entered
+	// yet, in reverse.
 	next []successor
 	step Step // that led here
 	idle int  // hidden steps since the last logged one
@@ -69,8 +70,8 @@ type successor struct {
 	log   int // -1: hidden
 }
 
-// run searches until all logs are explained, every order has been tried, or
-// the budget is used up.
+// run searches until all logs are explained, every order has been tried, or the
+// budget is exhausted.
 func (s *search) run(ctx context.Context) (Verdict, error) {
 	inits, err := s.spec.Init()
 	if err != nil {
@@ -143,8 +144,8 @@ func (s *search) keepWitness(stack []frame) {
 	}
 }
 
-// isNew records the pair of the frame. The key is exact: no hash stands for a
-// state here.
+// isNew records the pair of the frame and reports whether it is new. The key is
+// the exact state, not a hash.
 func (s *search) isNew(f frame) bool {
 	key := make([]byte, 0, len(f.state)+3*len(f.at)+1)
 	for _, n := range f.at {
@@ -161,7 +162,7 @@ func (s *search) isNew(f frame) bool {
 	return true
 }
 
-// enter finds where one can go from a pair.
+// enter computes the steps that are possible from a pair.
 func (s *search) enter(f frame) (frame, error) {
 	order := s.enabled(f.at)
 	var blocked []Blocked
@@ -200,8 +201,8 @@ func (s *search) enter(f frame) (frame, error) {
 	return f, nil
 }
 
-// enabled lists the logs whose next section may come now: private ones first,
-// then by when they were due.
+// enabled lists the logs whose next section may come now: private sections
+// first, the others by due time.
 func (s *search) enabled(at []int) []int {
 	var order []int
 	for i, l := range s.logs {
@@ -220,8 +221,8 @@ func (s *search) enabled(at []int) []int {
 	return order
 }
 
-// causesMet reports whether everything that the next section of log i has seen is
-// behind.
+// causesMet reports whether the search has passed everything that the next
+// section of log i has observed.
 func (s *search) causesMet(i int, at []int) bool {
 	for j, need := range s.logs[i].Events[at[i]].needs {
 		if j != i && at[j] < need {
@@ -231,7 +232,7 @@ func (s *search) causesMet(i int, at []int) bool {
 	return true
 }
 
-// note keeps the furthest pair at which nothing could go on.
+// note records the pair if it is the furthest at which the search got stuck.
 func (s *search) note(f frame, blocked []Blocked) {
 	if len(blocked) == 0 {
 		return
@@ -252,11 +253,11 @@ func (s *search) note(f frame, blocked []Blocked) {
 	}
 }
 
-// dueTimes computes when each section was needed. A section that only writes
-// is needed when another log first sees it, and never where none does: what it
-// wrote may have arrived long after its own end. One that reads is needed at
-// its own end, when what it read was there. A section is due no later than
-// what follows it in its log.
+// dueTimes computes when each section was needed. A section that only writes is
+// needed when another log first observes it, and never if none does: its writes
+// may have arrived long after its own end. A section that reads is needed at
+// its own end, because the values that it read existed then. A section is due
+// no later than the sections that follow it in its log.
 func dueTimes(logs []*Log) [][]int64 {
 	due := make([][]int64, len(logs))
 	for i, l := range logs {

@@ -7,23 +7,24 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Spec states what the sections of a system may do. It is used by one goroutine.
+// Spec defines what the sections of a system may do. Only one goroutine uses it.
 type Spec interface {
 	// Init returns the initial states.
 	Init() ([]check.State, error)
-	// Actor returns the number of an instance of an archetype, or an error that
-	// says which instances there are.
+	// Actor returns the number of an instance of an archetype. If there is no
+	// such instance, the error lists the existing ones.
 	Actor(archetype string, self value.Value) (int, error)
-	// Step calls yield for every state that the section may lead to from s:
-	// actor executes label, makes exactly the accesses, and goes on at next
-	// with variables as given. Where there is none it returns what blocked the
-	// execution that got furthest. The empty label is the initialisation: it
-	// leads to s itself when the variables are as given, or to what a crash leaves.
+	// Step calls yield for every state to which the section may lead from s: the
+	// actor executes label, makes exactly the given accesses, and continues at next
+	// with the given variables. If there is none, Step returns what blocked the
+	// execution that got furthest. The empty label is the initialisation: it leads
+	// to s itself if the variables match, or, after a crash, to a state that the
+	// crash allows.
 	Step(s check.State, actor int, want Section, yield func(check.State) error) (*Obstacle, error)
 	// Survives reports whether an actor starts again after a crash.
 	Survives(actor int) bool
-	// Hidden calls yield for every state that processes other than the given
-	// actors may lead to in one step: those that were not logged.
+	// Hidden calls yield for every state that one step of a process other than
+	// the given actors can reach: these are the processes without a log.
 	Hidden(s check.State, logged []int, yield func(check.State) error) error
 	// Show decodes a state for the report.
 	Show(s check.State) []check.Binding
@@ -32,7 +33,7 @@ type Spec interface {
 // Section is a logged critical section in terms of values.
 type Section struct {
 	Label, Next string
-	// Crash says that the process has crashed, and starts again: there is no Label.
+	// Crash means that the process crashed and starts again; there is no Label.
 	Crash    bool
 	Accesses []Access
 	Vars     []Var // the variables that the section set, by their value after it
@@ -54,13 +55,13 @@ type Var struct {
 
 // Obstacle states why a section cannot be executed in a state.
 type Obstacle struct {
-	// Matched is how many accesses agreed before the obstacle.
+	// Matched is the number of accesses that matched before the obstacle.
 	Matched int
 	// Place is file:line:column of the statement or conjunct that blocked.
 	Place string
-	// Text is that statement in the specification's words.
+	// Text is that statement as written in the specification.
 	Text string
-	// Reason states what it came to: "the condition is false", "the
+	// Reason describes the mismatch: "the condition is false", "the
 	// specification reads 3 here, the log has 4".
 	Reason string
 }

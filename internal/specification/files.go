@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/stdlib"
 )
 
-// Files is the file system: modules come from it, and specifications may read and
-// write there.
+// Files gives access to the file system: modules are read from it, and
+// specifications may read and write files.
 type Files struct{}
 
 var (

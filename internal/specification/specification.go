@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package specification brings a module and its configuration from files to a
-// model that can be checked.
+// Package specification loads a module and its configuration from files and builds
+// a model to check.
 //
-// In: a Files, the path of a module, and the options that say where the
-// configuration and further modules are. Out: a Specification, and from it models.
-// What is wrong with the input is an *Error; what is wrong with files is another
-// error. Warnings are in Specification.Diagnostics.
+// In: a Files, the path of a module, and the options that locate the configuration
+// and further modules. Out: a Specification, and from it models. An error in the
+// input is an *Error; an error of the file system is any other error. Warnings are
+// in Specification.Diagnostics.
 //
-// It promises that every command and every user of package ashlar reads a
-// specification in the same way. Refused: it decides nothing about a search.
+// Promised: every command and every user of package ashlar reads a specification
+// in the same way. Refused: decisions about a search.
 package specification
 
 import (
@@ -28,30 +28,30 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/trans"
 )
 
-// NothingCrashes: ashlar check --crashes 1, of a module without archetypes
+// NothingCrashes: ashlar check --crashes 1 for a module without archetypes
 const NothingCrashes source.Code = "NothingCrashes"
 
-// Options say how a specification is read. The zero value reads the configuration
-// beside the module.
+// Options control how a specification is read. The zero value reads the
+// configuration beside the module.
 type Options struct {
-	// Config is the file of the configuration. Where it is empty, that is the file
-	// beside the module with its name and the ending .cfg; else the module's own
-	// section; else the default one.
+	// Config is the path of the configuration. If it is empty, Load tries the .cfg
+	// file beside the module with the module's name, then the configuration
+	// section in the module itself, and then the default configuration.
 	Config string
 	// Libraries are directories of modules; see load.Options.
 	Libraries []string
-	// Retranslate translates an algorithm also where its translation is in the file.
+	// Retranslate translates an algorithm even if its translation is in the file.
 	Retranslate bool
 }
 
-// Specification is a module with all that it uses and its configuration, free of
-// errors. It is not changed after Load but by Crash, and but for Diagnostics, which a
-// model's warnings are added to.
+// Specification is a module with everything that it uses and its configuration, free
+// of errors. After Load it is immutable except for Crash and for Diagnostics, to
+// which Model adds its warnings.
 type Specification struct {
 	Path   string // of the module's file
 	Loaded *load.Loaded
 	Config *config.Config
-	// ConfigFile is where the configuration was read from, "" for the default one;
+	// ConfigFile is the file of the configuration, "" for the default one.
 	// ConfigText is its text.
 	ConfigFile string
 	ConfigText []byte
@@ -59,18 +59,19 @@ type Specification struct {
 	Diagnostics *source.List
 }
 
-// Error is what is wrong with the input: the module, or its configuration.
+// Error is an error in the input, that is in the module or in its
+// configuration.
 type Error struct {
 	Diagnostics *source.List // with warnings, and at least one error
-	// Configuration says that the configuration is to blame; File is its name, "" for
-	// the default one.
+	// Configuration reports that the error is in the configuration. File is the
+	// configuration's file, "" for the default one.
 	Configuration bool
 	File          string
 }
 
 func (e *Error) Error() string { return e.Diagnostics.Error() }
 
-// File adds the ending of modules to a path that has none.
+// File adds the file extension of modules to a path that has none.
 func File(path string) string {
 	if filepath.Ext(path) == "" {
 		return path + ".tla"
@@ -136,15 +137,16 @@ func ReadConfig(files load.Files, module, named string, s *core.Spec, diags *sou
 	return config.Default(func(name string) bool { return s.Names[name] != nil }), nil, "", nil
 }
 
-// Model makes a model. Its warnings are added to Diagnostics. An algorithm that was
-// translated in memory is explored as the algorithm, and not as the text.
+// Model builds a model and adds its warnings to Diagnostics. An algorithm that was
+// translated in memory is explored as an algorithm, not as its translated text.
 func (s *Specification) Model(o model.Options) (*model.Model, error) {
 	m, err := model.NewDirect(s.Loaded.Spec, s.Loaded.Plain, s.Config, o)
 	var wrong *source.List
 	switch {
 	case errors.As(err, &wrong):
-		// The module is fine by itself; the configuration asks too much. What the
-		// module was warned of may be the reason: a misspelled algorithm.
+		// The module itself is valid; the configuration requests something that
+		// it does not have. A warning about the module may show the reason, such
+		// as a misspelled algorithm.
 		all := new(source.List)
 		all.Append(s.Diagnostics)
 		all.Append(wrong)
@@ -156,8 +158,8 @@ func (s *Specification) Model(o model.Options) (*model.Model, error) {
 	return m, nil
 }
 
-// Crash lets processes crash n times at most, whatever the configuration says. It
-// comes before Model. It is an error where no process crashes.
+// Crash lets processes crash at most n times, whatever the configuration says.
+// Call it before Model. It returns an error if no process can crash.
 func (s *Specification) Crash(n int32) error {
 	known := s.Loaded.Spec.Names[pcal.CrashBound] != nil
 	for _, c := range s.Loaded.Spec.Constants {

@@ -17,10 +17,10 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// firstPort is where the addresses of an example configuration begin.
+// firstPort is the first port of the addresses in an example configuration.
 const firstPort = 7100
 
-// exampler makes an example configuration from the instances of an algorithm.
+// exampler builds an example configuration from the instances of an algorithm.
 type exampler struct {
 	s     *algorithm
 	m     *constantModel
@@ -42,10 +42,11 @@ type exampleProc struct {
 	node   string
 }
 
-// exampleConfig is a configuration with one node for each process; processes
-// that share a variable are on one node, and a warning says so. A variable that
-// processes assign and none reads, which is there for the model's properties,
-// does not put them on one node: what is assigned to it goes nowhere.
+// exampleConfig builds a configuration with one node for each process.
+// Processes that share a variable are on one node, and a warning says so. A
+// variable that processes assign and none reads, which exists only for the
+// model's properties, does not put them on one node: its resource discards what
+// is assigned.
 func exampleConfig(s *algorithm, m *constantModel) (*distsys.Config, error) {
 	if m.model == nil {
 		return nil, fmt.Errorf("the values of the constants are not known")
@@ -109,7 +110,7 @@ func (x *exampler) instance(in *pcal.Instance) error {
 	return nil
 }
 
-// nodeSuffix makes a part of a node's name of an identity.
+// nodeSuffix converts an identity to a part of a node's name.
 func nodeSuffix(v value.Value) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' {
@@ -154,7 +155,8 @@ func (x *exampler) argument(p *exampleProc, param *pcal.Param, arg pcal.Arg) err
 	return nil
 }
 
-// name is that of a resource: the variable's where one role is played with it.
+// name returns the name of a resource: that of the variable if the variable has
+// only one role.
 func (x *exampler) name(arg pcal.Arg, role compile.Role, param string) string {
 	key := fmt.Sprintf("%s %d", arg.Ref.Name, role)
 	if role == compile.RoleOther || role == compile.RoleInput {
@@ -173,8 +175,8 @@ func (x *exampler) name(arg pcal.Arg, role compile.Role, param string) string {
 	return res
 }
 
-// supply guesses what a resource is: by the mapping macro, whether a variable
-// or a value stands behind it.
+// supply guesses the kind of a resource from the mapping macro and from whether
+// the argument is a variable or a value.
 func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg, first value.Value) distsys.Supply {
 	shared, name := arg.Ref != nil, param.Var.Name
 	if shared {
@@ -221,7 +223,7 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg, fi
 	return plain
 }
 
-// assignedVia reports whether some archetype assigns a variable through the
+// assignedVia reports whether an archetype assigns a variable through the
 // mapping macro of the argument.
 func (x *exampler) assignedVia(arg pcal.Arg) bool {
 	for _, in := range x.s.made.Algorithm.Instances {
@@ -234,7 +236,7 @@ func (x *exampler) assignedVia(arg pcal.Arg) bool {
 	return false
 }
 
-// channelBehind says whether some instance uses the variable as mailboxes.
+// channelBehind reports whether an instance uses the variable as mailboxes.
 func (x *exampler) channelBehind(v *core.Variable) bool {
 	for _, in := range x.s.made.Algorithm.Instances {
 		for i, a := range in.Args {
@@ -246,7 +248,7 @@ func (x *exampler) channelBehind(v *core.Variable) bool {
 	return false
 }
 
-// firstValue is the value that the resource of an argument starts with.
+// firstValue returns the initial value of an argument's resource.
 func (x *exampler) firstValue(p *exampleProc, arg pcal.Arg) (value.Value, error) {
 	if arg.X != nil {
 		return x.evaluate(arg.X, p)
@@ -254,7 +256,7 @@ func (x *exampler) firstValue(p *exampleProc, arg pcal.Arg) (value.Value, error)
 	return x.initial(arg.Ref)
 }
 
-// initial is the first value of a global variable.
+// initial returns the first value of a global variable.
 func (x *exampler) initial(v *core.Variable) (value.Value, error) {
 	for _, g := range x.s.made.Algorithm.Globals {
 		switch {
@@ -274,8 +276,8 @@ func (x *exampler) initial(v *core.Variable) (value.Value, error) {
 	return value.Value{}, fmt.Errorf("the variable %s has no first value", v.Name)
 }
 
-// ground puts first values in the place of the global variables that an
-// expression mentions: those that are declared before it.
+// ground replaces the global variables in an expression by their first values.
+// The expression can mention only variables declared before it.
 func (x *exampler) ground(e core.Expr) core.Expr {
 	r := &pcal.Rewriter{}
 	r.Expr = func(e core.Expr) core.Expr {
@@ -299,7 +301,8 @@ func (x *exampler) ground(e core.Expr) core.Expr {
 	return r.X(e)
 }
 
-// evaluate is the value of an argument, self being the process's.
+// evaluate returns the value of an argument, with the process's identity for
+// self.
 func (x *exampler) evaluate(e core.Expr, p *exampleProc) (value.Value, error) {
 	r := &pcal.Rewriter{Expr: func(e core.Expr) core.Expr {
 		if l, ok := e.(*core.LocalRef); ok && l.Local == p.inst.Self {
@@ -310,7 +313,7 @@ func (x *exampler) evaluate(e core.Expr, p *exampleProc) (value.Value, error) {
 	return x.m.model.Evaluate(x.ground(r.X(e)))
 }
 
-// literal is an expression for an identity.
+// literal returns an expression for an identity.
 func (x *exampler) literal(v value.Value, at core.At) core.Expr {
 	switch v.Kind() {
 	case value.KindInt:
@@ -334,8 +337,7 @@ func (x *exampler) literal(v value.Value, at core.At) core.Expr {
 	return &core.Str{At: at, Val: v.String()}
 }
 
-// ghosts makes resources that are assigned and never read take every value
-// without effect.
+// ghosts makes resources that are assigned and never read discard all writes.
 func (x *exampler) ghosts() {
 	for name, ghost := range x.ghost {
 		if s := x.conf.Resources[name]; ghost && s.Kind == distsys.KindShared {
@@ -345,7 +347,7 @@ func (x *exampler) ghosts() {
 	}
 }
 
-// group puts processes that share a resource of one node on one node.
+// group assigns processes that share a node-local resource to one node.
 func (x *exampler) group() {
 	var together []string
 	for _, name := range sortedNames(x.users) {
@@ -368,7 +370,8 @@ func (x *exampler) group() {
 	}
 }
 
-// sayTogether warns of processes that a resource puts on one node.
+// sayTogether warns about processes that must be on one node because of a
+// resource.
 func (x *exampler) sayTogether(name string) {
 	var procs []string
 	for _, p := range x.users[name] {
@@ -389,7 +392,7 @@ func (x *exampler) sayTogether(name string) {
 		Repair:  "pass what processes on different nodes exchange through a mapping macro that acts like a network"})
 }
 
-// place says where the parts of a resource are.
+// place determines the nodes of a resource's parts.
 func (x *exampler) place(name string) {
 	s := x.conf.Resources[name]
 	if s.Kind != distsys.KindMailboxes && s.Kind != distsys.KindDetector {
@@ -413,8 +416,8 @@ func (x *exampler) place(name string) {
 	x.conf.Resources[name] = s
 }
 
-// indices are what a resource is indexed with: the domain of the variable
-// behind it, or else the identities of the processes.
+// indices returns the indices of a resource: the domain of its variable, or
+// else the identities of the processes.
 func (x *exampler) indices(name string) []value.Value {
 	if v := x.first[name]; v.Kind() >= value.KindTuple && v.Kind() <= value.KindFn {
 		return v.Domain().Elems()
@@ -426,7 +429,7 @@ func (x *exampler) indices(name string) []value.Value {
 	return out
 }
 
-// home is the node of the process that an index belongs to: the process
+// home returns the node of the process to which an index belongs: the process
 // itself, or the first component of a tuple.
 func (x *exampler) home(v value.Value) string {
 	text := v.String()

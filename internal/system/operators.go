@@ -10,7 +10,8 @@ import (
 
 // operators are the definitions that a configuration gives to constant operators,
 // by the name of the constant. A running system takes its constants from its own
-// configuration, which has values and no operators: these are compiled into it.
+// configuration, which has values but no operators, so the compiler compiles the
+// operators into the system.
 type operators map[string]*core.Def
 
 // operatorsOf finds the operators of a specification in its configuration.
@@ -54,7 +55,8 @@ func (o operators) define(defs []*core.Def) {
 	}
 }
 
-// algorithm replaces the constant operators in what is compiled of an algorithm.
+// algorithm replaces the constant operators in the compiled parts of an
+// algorithm.
 func (o operators) algorithm(a *pcal.Algorithm) {
 	r := &pcal.Rewriter{Expr: func(e core.Expr) core.Expr {
 		if _, ok := e.(*core.ConstRef); ok {

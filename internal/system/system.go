@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package system compiles the Modular PlusCal algorithm of a specification: it finds
-// the values of the constants, calls the compiler, and makes an example of the
-// configuration that the compiled system wants.
+// the values of the constants, calls the compiler, and builds an example
+// configuration for the compiled system.
 //
-// In: files, a path, and where the constants have their values. Out: the Go files,
-// and the example. What is wrong with the input is a *specification.Error.
+// In: files, a path, and the source of the constants' values. Out: the Go files and
+// the example. An error in the input is a *specification.Error.
 package system
 
 import (
@@ -31,21 +31,23 @@ import (
 // Options of Compile. The zero value is the default.
 type Options struct {
 	compile.Options // but Constants, Whole and Plain, which Compile finds
-	// Config gives values to the constants: a configuration of the checker, or, with
-	// the ending .json, of a running system. Where it is empty, it is the .cfg beside
-	// the module, if there is one.
+	// Config gives the values of the constants. It is the path of a checker
+	// configuration or, with the extension .json, of a running system's
+	// configuration. If it is empty, Compile uses the .cfg file beside the module, if
+	// there is one.
 	Config string
 	// Libraries are directories of modules; see load.Options.
 	Libraries []string
-	// Evaluation is how the values of constants are evaluated, but for Constants.
+	// Evaluation configures the evaluation of the constants' values; its
+	// Constants are ignored.
 	Evaluation model.Options
 }
 
-// Compiled is what Compile makes.
+// Compiled is the result of Compile.
 type Compiled struct {
 	*compile.Package
 	// Example is a configuration of the system as JSON: one node for each process, on
-	// loopback. It is nil without Options.Main, and where the constants are not known.
+	// loopback. It is nil without Options.Main, and if the constants are unknown.
 	Example []byte
 	// Diagnostics are the warnings.
 	Diagnostics *source.List
@@ -86,7 +88,8 @@ func Compile(files load.Files, path string, o Options) (*Compiled, error) {
 	return out, nil
 }
 
-// example makes the example; nil, and a warning, where there is none.
+// example builds the example. If that is not possible, it returns nil and adds
+// a warning.
 func (s *algorithm) example(m *constantModel) ([]byte, error) {
 	conf, err := exampleConfig(s, m)
 	if err != nil {
@@ -136,7 +139,7 @@ func (s *algorithm) load(libraries []string) error {
 	return nil
 }
 
-// constantModel is what is known of the constants.
+// constantModel holds what is known about the constants.
 type constantModel struct {
 	values map[string]value.Value
 	model  *model.Model // evaluates expressions over them; nil: they are not known
@@ -159,8 +162,8 @@ func (s *algorithm) constants(named string) (*constantModel, error) {
 			s.diags.Add(d) // errors are for the part that is compiled, below
 		}
 	}
-	// The algorithm sees the module up to its translation, and only what the
-	// configuration says of that.
+	// The algorithm sees the module only up to its translation, so only that
+	// part of the configuration applies.
 	visible := &config.Config{File: cfg.File}
 	known := map[string]bool{}
 	for _, c := range s.spec.Constants {
@@ -180,7 +183,8 @@ func (s *algorithm) constants(named string) (*constantModel, error) {
 		case known[r.Name.Text]:
 			visible.Overrides = append(visible.Overrides, r)
 		case d.Native:
-			// The checker's limits of Nat and its like are not the system's.
+			// The checker's bounds of Nat and similar sets do not apply to the
+			// system.
 		default:
 			s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileOverride", Span: r.Name.Span,
 				Message: fmt.Sprintf("%s is compiled as the module defines it, and not as %s", r.Name.Text, r.Op.Text),
@@ -198,8 +202,8 @@ func (s *algorithm) constants(named string) (*constantModel, error) {
 	return s.evaluate(visible, values)
 }
 
-// definition is what the algorithm sees by that name: a definition of the
-// module or of its define block.
+// definition returns the definition that the algorithm sees under that name:
+// one of the module or of its define block.
 func (s *algorithm) definition(name string) *core.Def {
 	for _, d := range s.made.Algorithm.Define {
 		if d.Name == name {
@@ -209,8 +213,8 @@ func (s *algorithm) definition(name string) *core.Def {
 	return s.spec.Names[name]
 }
 
-// valuesOfWhole are the values of the constants by all that the module
-// defines: by definitions after the translation, too.
+// valuesOfWhole evaluates the constants with all definitions of the module,
+// including those after the translation.
 func (s *algorithm) valuesOfWhole(cfg *config.Config) (map[string]value.Value, error) {
 	m, err := model.New(s.whole, cfg, s.evaluation)
 	var wrong *source.List
@@ -235,8 +239,8 @@ func (s *algorithm) valuesOfWhole(cfg *config.Config) (map[string]value.Value, e
 	return out, nil
 }
 
-// systemConstants takes the constants of a running system's configuration, as
-// one for the checker.
+// systemConstants converts the constants of a running system's configuration to
+// a checker configuration.
 func (s *algorithm) systemConstants(name string) (*constantModel, error) {
 	text, err := s.files.ReadFile(name)
 	if err != nil {
@@ -255,8 +259,8 @@ func (s *algorithm) systemConstants(name string) (*constantModel, error) {
 	return s.evaluate(config.Parse(source.NewFile(name, []byte(b.String())), s.diags), nil)
 }
 
-// evaluate takes the constants from cfg, and those that it does not give from
-// given.
+// evaluate takes the constants from cfg, and those that cfg does not contain
+// from given.
 func (s *algorithm) evaluate(cfg *config.Config, given map[string]value.Value) (*constantModel, error) {
 	out := &constantModel{values: map[string]value.Value{}}
 	evaluation := s.evaluation
@@ -281,7 +285,8 @@ func (s *algorithm) evaluate(cfg *config.Config, given map[string]value.Value) (
 			out.values[c.Name] = v
 		}
 	}
-	// A definition that the configuration gives a value is a constant too.
+	// A definition to which the configuration gives a value also counts as a
+	// constant.
 	for _, c := range cfg.Constants {
 		if d := s.spec.Names[c.Name.Text]; d != nil && len(d.Params) == 0 {
 			if v, err := m.Evaluate(&core.Call{At: core.At{Place: d.Span}, Def: d}); err == nil {
