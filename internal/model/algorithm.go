@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Algorithm is the algorithm of a model that NewDirect made, for a
-// caller that looks inside steps: it sees what a resource gives and takes, which the
-// successor no longer shows. One goroutine may use it.
+// Algorithm is the algorithm of a model that NewDirect made, for a caller that needs
+// to see inside steps: it shows what a step reads from and writes to resources,
+// which the successor state no longer shows. Only one goroutine may use it.
 type Algorithm struct {
 	m         *Model
 	r         *tree.Evaluator
@@ -28,22 +28,23 @@ type Process struct {
 	Self value.Value // Undefined where the algorithm has a single process without identity
 }
 
-// block is a label with the process or procedure that it belongs to.
+// block is a labelled block with its process or procedure.
 type block struct {
 	*pcal.Block
 	name string // of the label before names were made unique
 	text *text
 }
 
-// text is how the text of a process or procedure sees the variables.
+// text translates the expressions of a process or procedure into expressions
+// over the variables of the state.
 type text struct {
 	view    *pcal.View
 	exprs   map[core.Expr]core.Expr
 	updates map[pcal.Stmt][]pcal.Update
 }
 
-// Algorithm is the model's algorithm. It is an error when the model has none:
-// when NewDirect could not use it.
+// Algorithm returns the model's algorithm. It returns an error if the model has
+// none because NewDirect could not use it.
 func (m *Model) Algorithm() (*Algorithm, error) {
 	d := m.direct
 	if d == nil {
@@ -70,8 +71,8 @@ func (m *Model) Algorithm() (*Algorithm, error) {
 	return a, nil
 }
 
-// place enters blocks by their labels; written are the blocks they were made
-// from, nil where they are as written.
+// place records blocks by their labels. written has the blocks as the user
+// wrote them, or is nil if the blocks were not rewritten.
 func (a *Algorithm) place(blocks, written []*pcal.Block, v *pcal.View) {
 	t := &text{view: v, exprs: map[core.Expr]core.Expr{}, updates: map[pcal.Stmt][]pcal.Update{}}
 	for i, b := range blocks {
@@ -83,7 +84,7 @@ func (a *Algorithm) place(blocks, written []*pcal.Block, v *pcal.View) {
 	}
 }
 
-// spawn enters the processes of a declaration.
+// spawn records the processes of a declaration.
 func (a *Algorithm) spawn(p *pcal.Process) error {
 	if p.Id == nil {
 		a.processes = append(a.processes, &Process{Decl: p})
@@ -106,7 +107,8 @@ func (a *Algorithm) spawn(p *pcal.Process) error {
 // Processes are the processes, in the order of their declaration.
 func (a *Algorithm) Processes() []*Process { return a.processes }
 
-// x is e as the state has it; the results are kept.
+// x returns e as an expression over the state's variables, and caches the
+// result.
 func (t *text) x(e core.Expr) core.Expr {
 	out, ok := t.exprs[e]
 	if !ok {
@@ -116,8 +118,8 @@ func (t *text) x(e core.Expr) core.Expr {
 	return out
 }
 
-// Label is where a process stands in a state, as the user wrote the label, and
-// as it is in the state.
+// Label returns the label at which a process is in a state: as the user wrote
+// it, and as the state has it.
 func (a *Algorithm) Label(p *Process, vals []value.Value) (written, unique string) {
 	alg := a.m.direct.Alg
 	if !alg.NeedsPC() {
@@ -135,8 +137,8 @@ func (a *Algorithm) Label(p *Process, vals []value.Value) (written, unique strin
 	return unique, unique
 }
 
-// Place is where the label at which a process stands is written, as
-// file:line:column; empty at its end.
+// Place returns the source position of the label at which a process is, as
+// file:line:column, or "" if the process has ended.
 func (a *Algorithm) Place(p *Process, vals []value.Value) string {
 	_, label := a.Label(p, vals)
 	if b := a.blocks[label]; b != nil {
@@ -145,8 +147,8 @@ func (a *Algorithm) Place(p *Process, vals []value.Value) string {
 	return ""
 }
 
-// Local is the value of a local of a process, by the name that the user gave
-// it; false where there is none.
+// Local returns the value of a process's local variable by the name that the
+// user gave it; false if there is no such variable.
 func (a *Algorithm) Local(p *Process, name string, vals []value.Value) (value.Value, bool) {
 	for i, written := range writtenLocals(p.Decl) {
 		if written != name {
@@ -161,14 +163,14 @@ func (a *Algorithm) Local(p *Process, name string, vals []value.Value) (value.Va
 	return value.Value{}, false
 }
 
-// Survives reports whether a process starts again after a crash.
+// Survives reports whether a process restarts after a crash.
 func (a *Algorithm) Survives(p *Process) bool {
 	return p.Decl.Crash != nil && p.Decl.From != nil
 }
 
-// writtenLocals are the names of a process's locals before names were made
-// unique: of an instance those of the archetype's value parameters, then of
-// its variables.
+// writtenLocals returns the names of a process's local variables before names
+// were made unique. For an instance of an archetype these are its value
+// parameters, then its variables.
 func writtenLocals(p *pcal.Process) []string {
 	var out []string
 	if p.From == nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// showAlias evaluates the alias; where it has no value, or is no record, nil.
+// showAlias evaluates the alias. It returns nil if the alias has no value or is
+// not a record.
 func (m *Model) showAlias(at check.Shown, vals, next []value.Value) []check.Binding {
 	var out []check.Binding
 	w := m.newWorker()
@@ -28,8 +29,8 @@ func (m *Model) showAlias(at check.Shown, vals, next []value.Value) []check.Bind
 		for name, x := range v.Fields {
 			out = append(out, show(name, x))
 		}
-		// A record has no order. Its fields are shown in the order in which the
-		// specification lists them, where it does.
+		// The fields of a record have no order. Show them in the order of the
+		// specification's text, if it has one.
 		order := m.fieldsOf(m.alias.expr)
 		place := func(b check.Binding) int {
 			if i := slices.Index(order, b.Name); i >= 0 {
@@ -45,8 +46,8 @@ func (m *Model) showAlias(at check.Shown, vals, next []value.Value) []check.Bind
 	return out
 }
 
-// fieldsOf are the names of the fields of a record in the order in which they are
-// written, where e is a record constructor or stands for one; nil elsewhere.
+// fieldsOf returns the field names of a record constructor, or of a definition
+// that is one, in the order of the text; nil for other expressions.
 func (m *Model) fieldsOf(e core.Expr) []string {
 	for range splitDepthMax {
 		switch x := e.(type) {

@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 )
 
-// Atom is the value of an atom in a state or on a step. Packed code evaluates it
+// Atom returns the value of an atom in a state or on a step. It uses packed code
 // where it can.
 func (w *packedWorker) Atom(i int, s, t check.State) (bool, error) {
 	a, q := w.m.live.atoms[i], &w.asking

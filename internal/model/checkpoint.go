@@ -17,19 +17,19 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// A search that is resumed in another process has states and fingerprints of
-// the one before. What these mean is in the numbers of values, which are given
-// in the order in which the values are met; so the numbers are kept. What
-// cannot be kept is what evaluations leave behind: registers, random numbers,
-// files. A model that depends on these is not durable.
+// A search that is resumed in another process reads the states and fingerprints
+// of the earlier one. Their meaning depends on the numbers of values, which are
+// assigned in the order in which the values occur, so a checkpoint contains
+// these numbers. It cannot contain what evaluations leave behind: registers,
+// random numbers, files. A model that depends on those is not durable.
 
 var _ check.Durable = (*Model)(nil)
 
-// harmless are operators with effects that leave nothing behind that a later
-// evaluation can see.
+// harmless has the operators whose effects no later evaluation can observe.
 var harmless = map[string]bool{"Print": true, "PrintT": true, "AssertEq": true, "AssertError": true, "TLCGet": true, "TLCGetOrDefault": true, "Trace": true}
 
-// Durable says why a search of the model cannot be kept, or nil.
+// Durable returns nil if a search of the model can be saved, and otherwise the
+// reason why it cannot.
 func (m *Model) Durable() error {
 	var found []string
 	seen := map[*core.Def]bool{}
@@ -48,11 +48,11 @@ func (m *Model) Durable() error {
 	return fmt.Errorf("the specification uses %s, and what that leaves behind is in no checkpoint", strings.Join(slices.Compact(found), ", "))
 }
 
-// keptMax bounds a kept part of a model, in bytes.
+// keptMax bounds the size of one part of a checkpoint, in bytes.
 const keptMax = 1 << 31
 
-// Save writes the numbers of values, and what the workers know of the
-// antecedents of invariants.
+// Save writes the numbers of values, and which antecedents of invariants the
+// workers have found to be true.
 func (m *Model) Save(w io.Writer, workers []check.Worker) error {
 	out := bufio.NewWriter(w)
 	var buf []byte
@@ -92,7 +92,7 @@ func (m *Model) Save(w io.Writer, workers []check.Worker) error {
 	if err := part(); err != nil {
 		return err
 	}
-	// A program that goes on with the search (internal/search/program) knows the
+	// A program that continues the search (internal/search/program) reads the
 	// last two parts.
 	buf = m.saveBits(workers)
 	if err := part(); err != nil {
@@ -101,7 +101,8 @@ func (m *Model) Save(w io.Writer, workers []check.Worker) error {
 	return out.Flush()
 }
 
-// Restore gives values the numbers that they had.
+// Restore reads what Save has written, so that values have the same numbers
+// again.
 func (m *Model) Restore(r io.Reader) error {
 	in := bufio.NewReader(r)
 	part := func() ([]byte, error) {
@@ -109,7 +110,7 @@ func (m *Model) Restore(r io.Reader) error {
 		if err != nil || n > keptMax {
 			return nil, errors.Join(vector.ErrKept, err)
 		}
-		// A length that is not true does not take memory.
+		// A wrong length must not make this allocate memory.
 		b, err := io.ReadAll(io.LimitReader(in, int64(n)))
 		if err != nil || uint64(len(b)) != n {
 			return nil, errors.Join(vector.ErrKept, err)
@@ -150,7 +151,7 @@ func (m *Model) Restore(r io.Reader) error {
 	return m.restoreBits(b)
 }
 
-// codecs are those whose numbers states and their keys are made of.
+// codecs returns the codecs that number the values in states and in their keys.
 func (m *Model) codecs() []*vector.Codec {
 	if m.orbits == nil {
 		return []*vector.Codec{m.codec}

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// split compiles the next-state relation down to its actions; each notes which
-// one it is before it runs. It opens what splitter.split opens.
+// split compiles the next-state relation action by action. Each action records
+// its index before it runs. split opens the same expressions as splitter.split.
 func (c *compiler) split(e core.Expr, x site, k act) act {
 	if i, ok := c.actions.Index[e]; ok {
 		run := c.act(e, x, k)
@@ -23,7 +23,7 @@ func (c *compiler) split(e core.Expr, x site, k act) act {
 	return c.branch(e, x, k, c.split)
 }
 
-// compileAct is how the parts of an action are compiled.
+// compileAct compiles a part of an action.
 type compileAct func(e core.Expr, x site, k act) act
 
 // act compiles e as an action with the continuation k.
@@ -34,7 +34,7 @@ func (c *compiler) act(e core.Expr, x site, k act) act {
 	return c.plainAct(e, x, k)
 }
 
-// plainAct is act, but for a profile.
+// plainAct is act without counting for a profile.
 func (c *compiler) plainAct(e core.Expr, x site, k act) act {
 	level := c.facts(e, x).Level
 	if (level < core.ActionLevel && !x.mode.primed || level == core.ConstantLevel) && !c.branches(e, x, 0) {
@@ -83,9 +83,10 @@ func (c *compiler) plainAct(e core.Expr, x site, k act) act {
 	return c.guard(e, x, k)
 }
 
-// branches reports whether executing e as an action may go on more than once: a
-// disjunction goes on for each disjunct that is true and \E for each witness,
-// even where nothing is assigned, and each is a successor that counts.
+// branches reports whether executing e as an action may call its continuation
+// more than once. A disjunction calls it for each true disjunct and \E for each
+// witness, even if nothing is assigned, and each call is a successor that is
+// counted.
 func (c *compiler) branches(e core.Expr, x site, depth int) bool {
 	const depthMax = 100
 	if depth > depthMax {
@@ -146,8 +147,8 @@ func (c *compiler) branches(e core.Expr, x site, depth int) bool {
 	return false
 }
 
-// defBranches is branches for the body of a definition; a parameter counts as
-// if it did not, for its argument is looked at where it is used.
+// defBranches is branches for the body of a definition. It assumes that
+// parameters do not branch: their arguments are examined at the call.
 func (c *compiler) defBranches(d *core.Def, depth int) bool {
 	to, _ := c.p.Resolve(d)
 	if to == nil || to.Body == nil || c.p.IsNative(to) || c.p.ConstDefs[to] != nil {
@@ -207,8 +208,8 @@ func (c *compiler) guard(e core.Expr, x site, k act) act {
 	return func(m *Machine) bool { return !p(m) || k(m) }
 }
 
-// branch compiles disjunction, \E, LET and application; their parts are
-// compiled by part.
+// branch compiles a disjunction, \E, LET or application. It compiles the parts
+// with part.
 func (c *compiler) branch(e core.Expr, x site, k act, part compileAct) act {
 	switch e := e.(type) {
 	case *core.Or:
@@ -228,7 +229,7 @@ func (c *compiler) branch(e core.Expr, x site, k act, part compileAct) act {
 	return c.guard(e, x, k)
 }
 
-// sequence runs each of acts.
+// sequence runs the acts in order.
 func sequence(acts []act) act {
 	if len(acts) == 2 {
 		a, b := acts[0], acts[1]
@@ -284,8 +285,8 @@ func (c *compiler) exists(e *core.Quant, x site, k act, part compileAct) act {
 		}
 	}
 	inner, assign := c.bindElement(b, x)
-	// The set of a further bound does not see the names of this one, but they
-	// are different names, so it does no harm that it could.
+	// The set of a further bound must not see the names of this one. It could
+	// here, but the names are different, so that does no harm.
 	return c.loopOver(c.expr(b.Set, x), b, inner.sc.lookup(b.Vars[0]).slot, assign, c.existsRest(e, rest, inner, k, part), c.furtherBounds(e.Binds, x))
 }
 
@@ -296,10 +297,11 @@ func (c *compiler) existsRest(e *core.Quant, rest core.Expr, x site, k act, part
 	return part(rest, x, k)
 }
 
-// unrollNodesMax bounds the size of all copies of an action.
+// unrollNodesMax bounds the total size of all copies of an action.
 const unrollNodesMax = 20_000
 
-// unrollable are the elements of a constant set to make copies for, or nil.
+// unrollable returns the elements of a constant set for which to make copies,
+// or nil.
 func (c *compiler) unrollable(b core.Bind, body core.Expr, x site) []value.Value {
 	if b.Set == nil {
 		return nil
@@ -328,8 +330,8 @@ func (c *compiler) unrollable(b core.Bind, body core.Expr, x site) []value.Value
 	return elems
 }
 
-// forAll compiles \A whose body assigns: a conjunction over the elements. The
-// elements left to do are kept in slots while the rest of the action runs.
+// forAll compiles a \A whose body assigns variables, as a conjunction over the
+// elements. Slots hold the remaining elements while the continuation runs.
 func (c *compiler) forAll(e *core.Quant, x site, k act) act {
 	further := c.furtherBounds(e.Binds, x)
 	if len(e.Binds) > 1 {
@@ -446,7 +448,7 @@ func (c *compiler) callRecursive(fn *function, d *core.Def, args []core.Expr, x 
 	}
 }
 
-// nameAct compiles an action that was passed as an argument; nil where the name
+// nameAct compiles an action that was passed as an argument; nil if the name
 // stands for a value.
 func (c *compiler) nameAct(e *core.LocalRef, x site, k act) act {
 	b := x.sc.lookup(e.Local)
@@ -485,7 +487,7 @@ func (c *compiler) operatorAct(b *meaning, args []core.Expr, x site, k act) act 
 	return nil
 }
 
-// opAct compiles the operators that assign.
+// opAct compiles the operators that assign variables.
 func (c *compiler) opAct(e *core.Op, x site, k act) act {
 	switch e.Op {
 	case core.OpEq:
@@ -515,11 +517,13 @@ func (c *compiler) opAct(e *core.Op, x site, k act) act {
 	return c.guard(e, x, k)
 }
 
-// unchangedMax is how many variables one UNCHANGED assigns at a time.
+// unchangedMax is the maximum number of variables that one UNCHANGED closure
+// assigns.
 const unchangedMax = 64
 
-// elementsOf are the elements of a constant set, for a compiler that wants to
-// treat each by itself; nil where there are more than most or they cannot be enumerated.
+// elementsOf returns the elements of a constant set, for a compiler that treats each
+// element separately. It returns nil if there are more than most, or if they cannot be
+// enumerated.
 func elementsOf(set value.Value, most int) (elems []value.Value) {
 	if set.Kind() != value.KindSet {
 		return nil

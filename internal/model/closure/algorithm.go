@@ -8,9 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
-// algorithm compiles the next-state relation of an algorithm: single
-// processes, procedures, process sets, crashes, and the end, in the order of the
-// translation.
+// algorithm compiles the next-state relation of an algorithm in the order of its
+// translation: single processes, procedures, process sets, crashes, and the step
+// at the end.
 func (c *compiler) algorithm(d *direct.Algorithm, x site) act {
 	var singles, sets []act
 	for _, p := range d.Alg.Processes {
@@ -56,8 +56,8 @@ func (s *steps) each(self *core.Local, set core.Expr, blocks []*pcal.Block, firs
 	return s.c.exists(q, x, nil, func(_ core.Expr, inner site, _ act) act { return s.dispatch(blocks, first, inner) })
 }
 
-// crash compiles the crash of a process, or of every one of a set, wherever it
-// stands.
+// crash compiles the crash of a process, or of each process of a set, at any
+// label.
 func (s *steps) crash(p *pcal.Process, x site) act {
 	action := s.d.First[p.Crash]
 	one := func(x site) act {
@@ -74,12 +74,12 @@ func (s *steps) crash(p *pcal.Process, x site) act {
 	return s.c.exists(q, x, nil, func(_ core.Expr, inner site, _ act) act { return one(inner) })
 }
 
-// labelsMax is how many labels a process may have for its steps to be
-// remembered by the number of the program counter's value.
+// labelsMax is the maximum number of labels of a process for which dispatch
+// caches the step of each label by the number of pc's value.
 const labelsMax = 250
 
-// dispatch compiles the steps of one process: that of the label that it stands
-// at is executed.
+// dispatch compiles the steps of one process: it looks up the process's label
+// and executes the step of that label.
 func (s *steps) dispatch(blocks []*pcal.Block, first int, x site) act {
 	runs := make([]act, len(blocks))
 	at := make(map[string]int, len(blocks))
@@ -131,7 +131,7 @@ func (s *steps) dispatch(blocks []*pcal.Block, first int, x site) act {
 	}
 }
 
-// terminating is the step of an algorithm at its end, which changes nothing.
+// terminating is the step of an algorithm that has ended; it changes nothing.
 func (c *compiler) terminating(d *direct.Algorithm, x site) act {
 	done := func(at core.Expr) core.Expr {
 		return &core.Op{Op: core.OpEq, Args: []core.Expr{at, &core.Str{Val: pcal.LabelDone}}}

@@ -7,9 +7,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model/reduce"
 )
 
-// alone compiles the steps that are taken alone: those of the first process
-// that stands at a safe label and can take its step. It stops the enumeration
-// after them.
+// alone compiles the reduced steps: those of the first process that is at a
+// safe label and can take its step. They stop the enumeration after that
+// process, so the other processes take no step.
 func (c *compiler) alone(d *direct.Algorithm, r *reduce.Plan, x site) act {
 	var acts []act
 	for _, p := range d.Alg.Processes {
@@ -23,7 +23,7 @@ func (c *compiler) alone(d *direct.Algorithm, r *reduce.Plan, x site) act {
 	return sequence(acts)
 }
 
-// reduced is all, unless some process's steps are taken alone.
+// reduced tries alone, and runs all if no process's steps could be taken alone.
 func reduced(r *reduce.Plan, alone, all act) act {
 	return func(m *Machine) bool {
 		m.alone = 0
@@ -35,7 +35,7 @@ func reduced(r *reduce.Plan, alone, all act) act {
 	}
 }
 
-// only is a step that stops the enumeration when it has found a successor.
+// only stops the enumeration after run if run has found a successor.
 func only(run act) act {
 	return func(m *Machine) bool {
 		before := m.alone

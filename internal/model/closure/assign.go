@@ -45,7 +45,7 @@ func (c *compiler) assignIn(v *core.Variable, set core.Expr, x site, k act) act 
 	}
 }
 
-// assignable is the variable whose next value e stands for, or nil.
+// assignable returns the variable whose next value e denotes, or nil.
 func (c *compiler) assignable(e core.Expr, x site) *core.Variable {
 	switch e := e.(type) {
 	case *core.VarRef:
@@ -78,8 +78,8 @@ func (c *compiler) assignable(e core.Expr, x site) *core.Variable {
 	return nil
 }
 
-// unchangedAct compiles UNCHANGED e: tuples and definitions are taken apart
-// down to the variables.
+// unchangedAct compiles UNCHANGED e. It decomposes tuples and definitions into
+// variables.
 func (c *compiler) unchangedAct(e core.Expr, x site, k act) act {
 	if !x.mode.primed {
 		if vars := c.variables(e, x, nil); len(vars) > 0 {
@@ -114,7 +114,7 @@ func (c *compiler) unchangedAct(e core.Expr, x site, k act) act {
 	return func(m *Machine) bool { return !same(m) || k(m) }
 }
 
-// unchangedVars assigns their old values to variables that have none yet.
+// unchangedVars gives variables their old values if they have no new ones yet.
 func unchangedVars(vars []*core.Variable, k act) act {
 	if len(vars) > unchangedMax {
 		k, vars = unchangedVars(vars[unchangedMax:], k), vars[:unchangedMax]

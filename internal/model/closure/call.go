@@ -40,7 +40,8 @@ func (c *compiler) call(d *core.Def, args []core.Expr, x site) compiled {
 	return c.recall(d, args, x, c.callFunction(c.globalFunction(d, x.mode), d, args, x, 0, false))
 }
 
-// foldCall folds the application of a definition to constants.
+// foldCall evaluates the application of a definition to constants at compile
+// time.
 func (c *compiler) foldCall(d *core.Def, args []core.Expr, x site) (compiled, bool) {
 	if len(args) == 0 || c.p.DefFacts(d).Level != core.ConstantLevel {
 		return compiled{}, false
@@ -59,7 +60,8 @@ func (c *compiler) foldCall(d *core.Def, args []core.Expr, x site) (compiled, bo
 	return c.once(fn, inner), true
 }
 
-// once is code that runs inner, the body of fn, when it is first needed.
+// once returns code that runs inner, the body of fn, when its value is first
+// needed, and caches the value.
 func (c *compiler) once(fn *function, inner compiled) compiled {
 	if inner.known {
 		return inner
@@ -101,7 +103,7 @@ func (c *compiler) constDef(d *core.Def, cl *memo.Cell) compiled {
 	})
 }
 
-// inlines reports whether d is compiled into its callers.
+// inlines reports whether d is inlined into its callers.
 func (c *compiler) inlines(d *core.Def, x site) bool {
 	if d.Recursive || x.open.has(d) {
 		return false
@@ -114,8 +116,8 @@ func (c *compiler) inlines(d *core.Def, x site) bool {
 	return c.p.DefFacts(d).Nodes*x.unrolled <= InlineNodesMax || primesParam(d)
 }
 
-// primesParam reports whether a parameter of d stands where it may mean something
-// in another state: such an operator is never a function.
+// primesParam reports whether d uses a parameter where it may be evaluated in
+// another state. Such an operator is always inlined.
 func primesParam(d *core.Def) bool {
 	if len(d.Params) == 0 || d.Body == nil {
 		return false
@@ -143,7 +145,7 @@ func primesParam(d *core.Def) bool {
 	return found
 }
 
-// resets are the slots to empty before an expression is evaluated anew.
+// resets are the slots to clear before an expression is evaluated again.
 type resets []int
 
 func (r resets) empty(m *Machine) {
@@ -179,10 +181,10 @@ func (r resets) pred(run pred) pred {
 	}
 }
 
-// bindArgs makes the site for the body of d, compiled into its caller:
-// parameters stand for the arguments, written in x; outer is what d sees
-// besides. In an action what is primed is not kept, for it may change while
-// the action goes on.
+// bindArgs returns the site for the body of d, which is inlined into its
+// caller. The parameters stand for the arguments as written in x; outer is the
+// scope of d itself. In an action, primed arguments are not cached in slots,
+// because their values may change while the action runs.
 func (c *compiler) bindArgs(d *core.Def, args []core.Expr, x site, outer *scope, action bool) (site, resets) {
 	inner := x
 	inner.sc = outer
@@ -202,7 +204,7 @@ func (c *compiler) bindArgs(d *core.Def, args []core.Expr, x site, outer *scope,
 	return inner, rs
 }
 
-// argument is what a parameter l stands for in body.
+// argument returns the meaning of parameter l in body.
 func (c *compiler) argument(a core.Expr, x site, body core.Expr, l *core.Local, action bool) *meaning {
 	if l.Arity > 0 {
 		if r, ok := a.(*core.LocalRef); ok {
@@ -229,8 +231,8 @@ func (c *compiler) argument(a core.Expr, x site, body core.Expr, l *core.Local, 
 	return b
 }
 
-// fnArgument is what a parameter stands for whose argument is a function
-// expression: like a function that a LET names.
+// fnArgument returns the meaning of a parameter whose argument is a function
+// expression: the same as that of a function named by a LET.
 func (c *compiler) fnArgument(a *core.Fn, x site, action bool) *meaning {
 	b := fnMeaning(a, x.fn, x.sc, x.mode)
 	b.open = x.open
@@ -240,12 +242,11 @@ func (c *compiler) fnArgument(a *core.Fn, x site, action bool) *meaning {
 	return b
 }
 
-// usesMany stands for any number of uses.
+// usesMany is the count for an unknown number of uses.
 const usesMany = 1000
 
-// uses counts how often the name l, or the LET definition, is evaluated when e
-// is, as far as can be seen: a use inside a loop or in an argument counts as
-// many.
+// uses estimates how often evaluating e evaluates the name or LET definition l.
+// A use inside a loop or an argument counts as many.
 func uses(e core.Expr, l any) int {
 	n := 0
 	switch e := e.(type) {
@@ -277,7 +278,7 @@ func uses(e core.Expr, l any) int {
 	return n
 }
 
-// let makes the site for the body of a LET.
+// let returns the site for the body of a LET.
 func (c *compiler) let(e *core.Let, x site, action bool) (site, resets) {
 	inner := x
 	var rs resets
@@ -331,7 +332,7 @@ func (c *compiler) callLet(b *meaning, args []core.Expr, x site) compiled {
 	return c.callFunction(c.letFunction(b, x.mode, false), b.def, args, x, x.hops(b.owner), true)
 }
 
-// letFunction is the function of a recursive LET definition.
+// letFunction returns the function of a recursive LET definition.
 func (c *compiler) letFunction(b *meaning, md mode, action bool) *function {
 	if b.compiled == nil {
 		b.compiled = make(map[mode]*function)
@@ -345,13 +346,13 @@ func (c *compiler) letFunction(b *meaning, md mode, action bool) *function {
 	return fn
 }
 
-// globalFunction is the function of a global definition.
+// globalFunction returns the function of a global definition.
 func (c *compiler) globalFunction(d *core.Def, md mode) *function {
 	return c.function(d, md, false)
 }
 
-// function makes or finds the function of a global definition, as an
-// expression or as an action.
+// function finds or makes the function of a global definition, as an expression
+// or as an action.
 func (c *compiler) function(d *core.Def, md mode, action bool) *function {
 	table := c.global
 	if action {
@@ -395,8 +396,9 @@ func (c *compiler) functionBody(fn *function, d *core.Def, outer *scope, md mode
 	})
 }
 
-// passed is how an argument is handed to a function: computed before the call
-// where that is sure to be right, as a thunk, or as an operator.
+// passed is the way in which an argument is passed to a function: as a value if
+// computing it before the call is certainly correct, otherwise as a thunk or as
+// an operator.
 type passed struct {
 	now  bool
 	keep bool
@@ -424,7 +426,7 @@ func (c *compiler) pass(fn *function, d *core.Def, args []core.Expr, x site, act
 	return out
 }
 
-// filled reports whether a is a name whose slot holds its value for certain.
+// filled reports whether a is a name whose slot certainly holds its value.
 func (c *compiler) filled(a core.Expr, x site) bool {
 	r, ok := a.(*core.LocalRef)
 	if !ok {
@@ -459,7 +461,7 @@ func (m *Machine) prepare(fn *function, args []passed, up *activation) *activati
 }
 
 // callFunction compiles a call of a function whose definition is n functions
-// further out, or that is global.
+// further out, or of a global function.
 func (c *compiler) callFunction(fn *function, d *core.Def, args []core.Expr, x site, n int, let bool) compiled {
 	ps := c.pass(fn, d, args, x, false)
 	return code(func(m *Machine) value.Value {
@@ -488,8 +490,8 @@ func (c *compiler) operatorArg(a core.Expr, x site) func(*Machine) operator {
 	return func(m *Machine) operator { return operator{fn, m.frame} }
 }
 
-// operatorFunction makes a function of an operator argument; it is called with
-// values.
+// operatorFunction makes a function of an operator argument. Its callers pass
+// it values.
 func (c *compiler) operatorFunction(a core.Expr, x site) *function {
 	fn := c.newFunction(x.fn)
 	arity := operatorArity(a)
@@ -571,8 +573,8 @@ func (c *compiler) applyOperator(b *meaning, args []core.Expr, x site) compiled 
 	return failing("the argument is not an operator")
 }
 
-// strict reports whether evaluating e is sure to evaluate the name l, so that it
-// may as well be evaluated before.
+// strict reports whether every evaluation of e evaluates the name l, so that l
+// can be evaluated before.
 func (c *compiler) strict(e core.Expr, l *core.Local) bool {
 	arguments := false
 	switch e := e.(type) {

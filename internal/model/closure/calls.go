@@ -8,12 +8,13 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// An operator that goes through all functions between two sets, or through all
-// subsets of one, takes much longer than to compare its arguments. Where it
-// depends on nothing else, its results are remembered by them.
+// An operator that enumerates all functions between two sets, or all subsets of
+// a set, takes much longer than a comparison of its arguments. If it depends on
+// nothing else, its results are cached by its arguments.
 
-// recall compiles the application of an operator whose results are remembered;
-// inner is that application. It is inner where that would not pay.
+// recall compiles the application of an operator so that its results are
+// cached. inner is the plain application; recall returns it if caching would
+// not pay.
 func (c *compiler) recall(d *core.Def, args []core.Expr, x site, inner compiled) compiled {
 	if inner.known || len(args) == 0 || c.in.Profile != nil || !c.laborious(d) {
 		return inner
@@ -55,7 +56,7 @@ func (c *compiler) recall(d *core.Def, args []core.Expr, x site, inner compiled)
 	})
 }
 
-// laborious reports whether the value of an operator takes long and depends on its
+// laborious reports whether computing an operator takes long and depends on its
 // arguments only.
 func (c *compiler) laborious(d *core.Def) bool {
 	f := c.p.DefFacts(d)

@@ -81,57 +81,59 @@ type compiler struct {
 	in     *Source
 	p      *program.Program
 	epochs int
-	// global holds the functions of global definitions, by whether they are
-	// compiled for primed variables.
+	// global has the functions of global definitions, by mode; globalActs has
+	// those compiled as actions.
 	global, globalActs map[*core.Def]map[mode]*function
 	fns                map[*core.Def]*meaning
 	memoSites          int
-	// counting is the expression that is being compiled to be counted, and
-	// uncounted says that what is compiled was not asked for by the user: see
-	// profile.
+	// counting is the expression that is being compiled with counting code.
+	// uncounted: the user did not ask for the current formula, so a profile
+	// does not count it.
 	counting  core.Expr
 	uncounted bool
-	// branching is what defBranches found.
+	// branching caches the results of defBranches.
 	branching map[*core.Def]bool
-	// actions is the split of the next-state relation while it is compiled.
+	// actions has the actions of the next-state relation while it is compiled.
 	actions *program.Actions
 }
 
-// Kind is what a formula is compiled for.
+// Kind is the purpose for which a formula is compiled.
 type Kind uint8
 
 const (
-	// Predicate is a formula that holds or not.
+	// Predicate is a formula that is true or false.
 	Predicate Kind = iota
-	// Initial is an initial predicate, nextState a next-state relation: they are
-	// executed. A model has at most one of each.
+	// Initial is an initial predicate, NextState a next-state relation. They are
+	// executed as actions. A model has at most one of each.
 	Initial
 	NextState
-	// Value is a formula with a value: a view, an alias.
+	// Value is a formula whose value is needed: a view or an alias.
 	Value
 )
 
-// Formula is a formula without free names but variables.
+// Formula is a formula whose only free names are variables.
 type Formula struct {
 	Expr core.Expr
 	Kind Kind
-	// Uncounted says that a profile leaves it out: the user did not ask for it.
+	// Uncounted excludes the formula from profiles, because the user did not
+	// ask for it.
 	Uncounted bool
 }
 
-// Source is what is compiled. Formulas are known by their places in the list.
+// Source is the input of Compile. Formulas are identified by their indices in
+// the list.
 type Source struct {
 	Program  *program.Program
 	Shared   *tlcget.Shared
 	Codec    *vector.Codec // whose numbers the states have
 	Formulas []Formula
-	// Actions are those of the next-state relation.
+	// Actions are the actions of the next-state relation.
 	Actions *program.Actions
-	// Algorithm stands in the place of the next-state relation, if it is not nil, and
-	// Reduction says, if it is not nil, what of it is taken alone.
+	// Algorithm, if not nil, replaces the next-state relation. Reduction, if not nil,
+	// has the blocks whose steps are taken alone.
 	Algorithm *direct.Algorithm
 	Reduction *reduce.Plan
-	// Profile counts evaluations, if it is not nil.
+	// Profile, if not nil, counts evaluations.
 	Profile *profile.Profile
 }
 

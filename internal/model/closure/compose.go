@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// compose compiles A \cdot B: B goes on from every state that A reaches.
+// compose compiles A \cdot B: it executes B in every state that A reaches.
 func (c *compiler) compose(e *core.Op, x site, k act) act {
 	if x.mode.primed {
 		return c.guard(e, x, k)
@@ -17,7 +17,8 @@ func (c *compiler) compose(e *core.Op, x site, k act) act {
 	inner := x
 	inner.mode.epoch = c.epochs
 	second := c.act(e.Args[1], inner, func(m *Machine) bool {
-		// From here on k knows the numbers of no state; it is seldom long.
+		// From here on the numbers of values are not known, so k caches
+		// nothing. k is rarely long.
 		mid := m.cur
 		m.cur = m.composed[len(m.composed)-1]
 		top := m.composed
@@ -82,7 +83,8 @@ func (c *compiler) enabled(e core.Expr, x site) pred {
 	}
 }
 
-// composedPred compiles A \cdot B as a test: a search for a state between.
+// composedPred compiles A \cdot B as a test: a search for an intermediate
+// state.
 func (c *compiler) composedPred(e *core.Op, x site) pred {
 	if x.mode.primed {
 		return func(*Machine) bool {

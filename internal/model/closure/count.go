@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// countPred compiles a predicate that is counted.
+// countPred compiles a predicate with code that counts its evaluations.
 func (c *compiler) countPred(e core.Expr, x site) pred {
 	n := c.counted(e, true)
 	defer c.inside(e)()
@@ -29,7 +29,7 @@ func (c *compiler) countPred(e core.Expr, x site) pred {
 	}
 }
 
-// countExpr has an expression be counted.
+// countExpr adds code that counts the evaluations of an expression.
 func (c *compiler) countExpr(e core.Expr, run expr) expr {
 	n := c.counted(e, false)
 	if n < 0 {
@@ -46,7 +46,7 @@ func (c *compiler) countExpr(e core.Expr, run expr) expr {
 	}
 }
 
-// countAct compiles a part of an action that is counted.
+// countAct compiles a part of an action with code that counts its evaluations.
 func (c *compiler) countAct(e core.Expr, x site, k act) act {
 	n := c.counted(e, true)
 	if n < 0 {
@@ -74,7 +74,8 @@ func (c *compiler) countAct(e core.Expr, x site, k act) act {
 	}
 }
 
-// counted is the site of an expression, or -1 where nothing is counted.
+// counted returns the profile's site of an expression, or -1 if the expression
+// is not counted.
 func (c *compiler) counted(e core.Expr, predicate bool) int32 {
 	if c.in.Profile == nil || c.uncounted || e == c.counting {
 		return -1
@@ -82,8 +83,9 @@ func (c *compiler) counted(e core.Expr, predicate bool) int32 {
 	return c.in.Profile.Site(e, predicate)
 }
 
-// inside says that an expression is counted while it is compiled, so that it is
-// not counted again in another form; the function that it returns ends that.
+// inside marks an expression as already counted while it is compiled, so that
+// compiling it in another form does not count it again. The returned function
+// ends that.
 func (c *compiler) inside(e core.Expr) (end func()) {
 	before := c.counting
 	c.counting = e

@@ -12,9 +12,9 @@ import (
 )
 
 // detached evaluates the body of a lazy function or filter. Such a value may
-// outlive the activation that made it and the state it was made in, and if it
-// is part of a constant, several workers may evaluate it at once: so it has
-// copies of everything it depends on, and uses no worker's machine.
+// outlive the activation and the state in which it was made. If it is part of a
+// constant, several workers may evaluate it at once. Therefore detached has
+// copies of everything that the body depends on, and uses no worker's machine.
 type detached struct {
 	fn       *function
 	frame    *activation
@@ -27,7 +27,8 @@ type detached struct {
 	idle     atomic.Pointer[Machine] // to be used again
 }
 
-// detach makes what evaluates fn, defined in up, in the present state.
+// detach returns an evaluator of fn, defined in activation up, in the present
+// state.
 func (m *Machine) detach(fn *function, up *activation) *detached {
 	return &detached{
 		fn: fn, frame: up.copied(), cur: slices.Clone(m.cur), nxt: slices.Clone(m.nxt),
@@ -35,7 +36,7 @@ func (m *Machine) detach(fn *function, up *activation) *detached {
 	}
 }
 
-// with runs use on a machine in an activation of the function.
+// with calls use with a machine that is in an activation of the function.
 func (d *detached) with(use func(*Machine)) {
 	deeper := d.within.Add(1)
 	defer d.within.Add(-1)
@@ -49,7 +50,7 @@ func (d *detached) with(use func(*Machine)) {
 	d.idle.Store(m) // but not after an error
 }
 
-// copied is a copy of an activation and of those it stands in.
+// copied returns a copy of an activation and of the activations around it.
 func (a *activation) copied() *activation {
 	if a == nil {
 		return nil

@@ -17,10 +17,10 @@ type compiled struct {
 	run   expr
 	known bool // run always gives val
 	val   value.Value
-	// slot is where the value is in the running activation, or -1.
+	// slot is the slot of the running activation that holds the value, or -1.
 	slot int
-	// variable is the index of the unprimed variable that the expression is,
-	// or -1.
+	// variable is the index of the variable if the expression is an unprimed
+	// variable, otherwise -1.
 	variable int
 }
 
@@ -30,7 +30,7 @@ func knownValue(v value.Value) compiled {
 	return compiled{run: func(*Machine) value.Value { return v }, known: true, val: v, slot: -1, variable: -1}
 }
 
-// failing is code that has no value.
+// failing returns code that fails: the expression has no value.
 func failing(format string, args ...any) compiled {
 	return code(func(*Machine) value.Value {
 		value.Fail(format, args...)
@@ -142,7 +142,7 @@ func (c *compiler) compound(e core.Expr, x site) compiled {
 	return compiled{}
 }
 
-// boolean is a predicate as an expression.
+// boolean compiles a predicate as an expression.
 func boolean(p pred) compiled {
 	return code(func(m *Machine) value.Value { return value.Bool(p(m)) })
 }
@@ -214,8 +214,9 @@ func (c *compiler) meaning(b *meaning, x site) compiled {
 	return failing("an operator is not a value")
 }
 
-// byName compiles the use of a name that stands for an expression: in the
-// state it was bound in the value is kept; in another it is computed anew.
+// byName compiles the use of a name that stands for an expression. In the state
+// in which the name was bound, its value is cached; in another state it is
+// computed again.
 func (c *compiler) byName(b *meaning, x site) compiled {
 	if f, _ := c.meaningFacts(b); f.Level == core.ConstantLevel && !f.Locals && !f.Volatile {
 		if b.folded == nil {
@@ -232,8 +233,8 @@ func (c *compiler) byName(b *meaning, x site) compiled {
 	return code(inOuter(n, inner.run))
 }
 
-// codeOf is the code of the expression that a name stands for, in the function
-// that binds it, for the state of x.
+// codeOf returns the code of the expression that a name stands for, compiled in
+// the function that binds the name, for the state of x.
 func (c *compiler) codeOf(b *meaning, x site) *compiled {
 	if inner := b.codes[x.mode]; inner != nil {
 		return inner
@@ -315,12 +316,13 @@ func (c *compiler) table(name string, r program.Replacement, args []core.Expr, x
 	})
 }
 
-// foldNodesMax is the size up to which a constant expression of simple form is
-// evaluated while compiling.
+// foldNodesMax is the maximum size of a constant expression of simple form that
+// is evaluated at compile time.
 const foldNodesMax = 40
 
-// fold compiles an expression that depends on nothing: it is evaluated now,
-// where that is sure to be cheap, else when it is first needed.
+// fold compiles an expression that depends on nothing. It evaluates the
+// expression now if that is certainly cheap; otherwise the code evaluates it
+// when its value is first needed.
 func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 	if call, ok := e.(*core.Call); ok && len(call.Args) == 0 {
 		return compiled{}, false // its definition is treated as a whole
@@ -348,8 +350,8 @@ func (c *compiler) fold(e core.Expr, x site) (compiled, bool) {
 	}), true
 }
 
-// tryNow evaluates while compiling; an error is left to be met again when the
-// code runs, if it ever does.
+// tryNow evaluates code at compile time. If it fails, the error occurs again
+// when the code runs, if it ever does.
 func (c *compiler) tryNow(fn *function, run expr) (v value.Value, err error) {
 	r := tlcget.New(c.in.Shared, 0).Mute()
 	r.World.Files = nil // what stands in a file may be another thing when it is asked for
@@ -358,7 +360,8 @@ func (c *compiler) tryNow(fn *function, run expr) (v value.Value, err error) {
 	return v, err
 }
 
-// simple reports whether evaluating e takes no longer than e is large.
+// simple reports whether the time to evaluate e is at most proportional to its
+// size.
 func simple(e core.Expr) bool {
 	ok := true
 	switch e := e.(type) {
@@ -373,7 +376,7 @@ func simple(e core.Expr) bool {
 	return ok
 }
 
-// foldable reports whether e is of a form that has a value at all.
+// foldable reports whether e is of a form that denotes a value.
 func foldable(e core.Expr) bool {
 	switch e.(type) {
 	case *core.OpRef, *core.Lambda, *core.Bad, *core.Decimal:
@@ -384,7 +387,7 @@ func foldable(e core.Expr) bool {
 	return true
 }
 
-// facts is what is known about e where it stands.
+// facts returns the facts about e at the site x.
 func (c *compiler) facts(e core.Expr, x site) program.Facts {
 	return c.p.FactsIn(e, func(l *core.LocalRef) (program.Facts, bool) {
 		b := x.sc.lookup(l.Local)
@@ -392,7 +395,8 @@ func (c *compiler) facts(e core.Expr, x site) program.Facts {
 	})
 }
 
-// meaningFacts are the facts of what a name stands for; false for a value.
+// meaningFacts returns the facts about the expression that a name stands for;
+// false if the name stands for a value.
 func (c *compiler) meaningFacts(b *meaning) (program.Facts, bool) {
 	if b == nil {
 		return program.Facts{}, false
@@ -456,8 +460,8 @@ func (c *compiler) tuple(e *core.Tuple, x site) compiled {
 	})
 }
 
-// fieldOrder sorts the names of fields: the set of names, and for each field
-// its place in it.
+// fieldOrder sorts field names. It returns the set of names, and the index of
+// each field in it.
 func fieldOrder(fields []core.Field) (names value.Value, places []int, ok bool) {
 	elems := make([]value.Value, len(fields))
 	for i, f := range fields {

@@ -9,17 +9,18 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// A function that has a name (f[x \in S] == e, LET f == [x \in S |-> e]) and is
-// applied is evaluated at its argument only, so that it may be recursive, its
-// domain infinite, and its values undefined elsewhere. Its body is compiled as
-// a function. Where the function itself is used as a value, it is written out.
+// A function with a name (f[x \in S] == e, LET f == [x \in S |-> e]) that is
+// applied is evaluated at the argument only. So it may be recursive, its domain
+// may be infinite, and its values may be undefined elsewhere. Its body is
+// compiled as a function. If the function itself is used as a value, all its
+// values are computed.
 
-// fnMeaning makes the meaning of a named function.
+// fnMeaning returns the meaning of a named function.
 func fnMeaning(fn *core.Fn, owner *function, sc *scope, md mode) *meaning {
 	return &meaning{kind: isFunction, owner: owner, scope: sc, mode: md, fn: fn, expr: fn, slot: -1, domain: -1}
 }
 
-// functionOf is the named function that e is, or nil.
+// functionOf returns the named function that e denotes, or nil.
 func (c *compiler) functionOf(e core.Expr, x site) *meaning {
 	switch e := e.(type) {
 	case *core.LocalRef:
@@ -50,8 +51,8 @@ func (c *compiler) functionOf(e core.Expr, x site) *meaning {
 	return nil
 }
 
-// globalFn is the named function that a definition is. The values of a constant
-// one are kept until the end of the search.
+// globalFn returns the named function of a definition. If it is constant, its
+// values are cached until the end of the search.
 func (c *compiler) globalFn(d *core.Def) *meaning {
 	d, _ = c.p.Resolve(d)
 	if d == nil || d.Body == nil || c.p.IsNative(d) || len(d.Params) > 0 {
@@ -81,7 +82,7 @@ func (c *compiler) globalFn(d *core.Def) *meaning {
 	return b
 }
 
-// fnBody is the function of a named function's body, in mode md.
+// fnBody returns the compiled body of a named function in mode md.
 func (c *compiler) fnBody(b *meaning, md mode) *function {
 	if b.compiled == nil {
 		b.compiled = make(map[mode]*function)
@@ -105,7 +106,7 @@ func (c *compiler) fnBody(b *meaning, md mode) *function {
 }
 
 // bindArgument binds the names of a function to its argument, which is in slot
-// 0 of x.fn; the code it returns takes the argument apart.
+// 0 of x.fn. The returned code decomposes the argument.
 func (c *compiler) bindArgument(binds []core.Bind, x site) (site, func(*Machine, value.Value)) {
 	arg := x.fn.slot()
 	if len(binds) == 1 {
@@ -129,8 +130,8 @@ func (c *compiler) bindArgument(binds []core.Bind, x site) (site, func(*Machine,
 	}
 }
 
-// bindElement gives the names of b slots; the code it returns fills them from
-// an element of the set.
+// bindElement gives the names of b slots. The returned code fills them from an
+// element of the set.
 func (c *compiler) bindElement(b core.Bind, x site) (site, func(*Machine, value.Value)) {
 	first := x.fn.slots
 	for _, l := range b.Vars {
@@ -144,7 +145,7 @@ func (c *compiler) bindElement(b core.Bind, x site) (site, func(*Machine, value.
 	}
 }
 
-// fnDomainExpr is the domain of a function as an expression.
+// fnDomainExpr returns the domain of a function as an expression.
 func fnDomainExpr(e *core.Fn) core.Expr {
 	if len(e.Binds) == 1 {
 		return e.Binds[0].Set
@@ -156,7 +157,7 @@ func fnDomainExpr(e *core.Fn) core.Expr {
 	return t
 }
 
-// fnDomain compiles the domain of a named function, used in x.
+// fnDomain compiles the domain of a named function that is used in x.
 func (c *compiler) fnDomain(b *meaning, x site) compiled {
 	e := fnDomainExpr(b.fn)
 	if b.owner == nil {
@@ -236,8 +237,8 @@ func (c *compiler) applyNamed(b *meaning, arg expr, x site) compiled {
 	return code(func(m *Machine) value.Value { return point(m, arg(m)) })
 }
 
-// writeOut computes the whole of a named function, used in x, whose domain is
-// finite.
+// writeOut computes all values of a named function that is used in x and whose
+// domain is finite.
 func (c *compiler) writeOut(b *meaning, x site) expr {
 	domain, body := c.fnDomain(b, x).run, c.fnBody(b, x.mode)
 	n := 0
@@ -268,7 +269,7 @@ func (c *compiler) writeOut(b *meaning, x site) expr {
 	}
 }
 
-// lazy is a function as a value that computes its values when it is applied.
+// lazy makes a function value that computes its values when it is applied.
 func (m *Machine) lazy(domain value.Value, body *function, up *activation) value.Value {
 	d := m.detach(body, up)
 	return value.LazyFn(domain, func(x value.Value) value.Value {
@@ -281,8 +282,8 @@ func (m *Machine) lazy(domain value.Value, body *function, up *activation) value
 	})
 }
 
-// lazyArg compiles a named function that is an argument: the callee applies it
-// at some points, most often, so it is not written out.
+// lazyArg compiles a named function that is an argument. It does not compute
+// all values, because the callee usually applies the function at a few points.
 func (c *compiler) lazyArg(a core.Expr, x site) (compiled, bool) {
 	b := c.functionOf(a, x)
 	if b == nil || b.whole != nil || x.mode.primed || c.facts(b.fn, site{sc: b.scope}).Level > core.StateLevel {
@@ -372,7 +373,7 @@ func (c *compiler) fnValue(e *core.Fn, x site) compiled {
 	})
 }
 
-// argumentSlot is the slot of the only name of e, or -1.
+// argumentSlot returns the slot of the only name of e, or -1.
 func (c *compiler) argumentSlot(e *core.Fn, x site) int {
 	if len(e.Binds) == 1 && !e.Binds[0].Tuple {
 		return x.sc.lookup(e.Binds[0].Vars[0]).slot
@@ -472,8 +473,8 @@ func (c *compiler) except(e *core.Except, x site) compiled {
 	})
 }
 
-// one updates f at a path of one step. Where the path leaves the domain nothing
-// changes, and the new value is not evaluated.
+// one updates f at a path of one step. If the path is outside the domain, f
+// does not change and the new value is not evaluated.
 func (u *update) one(m *Machine, f value.Value) value.Value {
 	key := u.path[0].value(m)
 	old, ok := f.Lookup(key)
@@ -486,7 +487,7 @@ func (u *update) one(m *Machine, f value.Value) value.Value {
 	return f.ExceptIndex(key, u.val(m))
 }
 
-// pathMax is the length of the paths that are kept on the stack.
+// pathMax is the maximum length of a path that is stored on the stack.
 const pathMax = 6
 
 func (u *update) deep(m *Machine, f value.Value) value.Value {

@@ -16,9 +16,9 @@ import (
 // Machine runs compiled code for one goroutine.
 type Machine struct {
 	cur, nxt []value.Value
-	// curIDs are the numbers, plus one, of the values in cur, or nil where they
-	// are not known; nxtIDs takes those of the values in nxt, where 0 means that
-	// the number is not known.
+	// curIDs has the numbers, plus one, of the values in cur; it is nil if they
+	// are not known. nxtIDs receives those of the values in nxt; 0 means that a
+	// number is not known.
 	curIDs, nxtIDs []uint32
 	memos          memo.Sites
 	slots          []value.Value // those of the activation
@@ -36,11 +36,11 @@ type Machine struct {
 
 	code *Code
 	free []*activation
-	// profiled counts, where the model is compiled to be profiled.
+	// profiled counts evaluations if the model was compiled with a Profile.
 	profiled *profile.Counter
 	vectors  [][]value.Value // scratch states
-	// targets are the next states that A \cdot B is to reach, composed the
-	// states it starts from, the innermost last.
+	// targets has the next states of the enclosing A \cdot B, composed the
+	// states in which they begin, the innermost last.
 	targets, composed [][]value.Value
 }
 
@@ -51,10 +51,12 @@ type activation struct {
 	ops    []operator
 	lists  [][]value.Value // elements being collected
 	up     *activation     // of the function that this one was defined in
-	// k is what a recursive action goes on with, in the activation kFrame.
+	// k is the continuation of a recursive action; it runs in the activation
+	// kFrame.
 	k      act
 	kFrame *activation
-	// pinned reports that a lazy function still refers to it.
+	// pinned: a lazy function still refers to the activation, so it must not be
+	// reused.
 	pinned bool
 }
 
@@ -65,7 +67,7 @@ type thunk struct {
 	keep  bool // whether its value may be kept
 }
 
-// operator is an operator as an argument.
+// operator is an operator that was passed as an argument.
 type operator struct {
 	fn *function
 	up *activation
@@ -81,8 +83,8 @@ type function struct {
 	body   expr
 	pred   pred
 	act    act
-	// folding reports that the function is the application of a definition that
-	// is being folded.
+	// folding: the function is an application that is being evaluated at
+	// compile time.
 	folding bool
 }
 
@@ -91,7 +93,7 @@ func (f *function) slot() int {
 	return f.slots - 1
 }
 
-// NewMachine returns what runs the code for one goroutine.
+// NewMachine returns a Machine that runs the code for one goroutine.
 func (c *Code) NewMachine(r *tlcget.Run) *Machine {
 	n := &Machine{run: r, asker: r, vars: c.vars, code: c, memos: memo.NewSites(c.memoSites)}
 	if c.profile != nil {
@@ -100,28 +102,29 @@ func (c *Code) NewMachine(r *tlcget.Run) *Machine {
 	return n
 }
 
-// poll is called at every turn of a loop that the specification makes long.
+// poll is called in every iteration of a loop whose length depends on the
+// specification. Now and then it checks whether the run must stop.
 func (m *Machine) poll() {
 	if m.polls++; m.polls%tlcget.PollEvery == 0 {
 		m.run.AskStop()
 	}
 }
 
-// apart is a machine outside any state and any activation, for what is computed
-// once: it may fail in the middle without harm to m.
+// apart returns a machine outside any state and any activation, for values that
+// are computed once. An error in the middle does not corrupt m.
 func (m *Machine) apart() *Machine {
 	return &Machine{run: m.run, asker: m.asker, vars: m.vars, code: m.code, depth: m.depth}
 }
 
-// runApart runs the code of fn apart.
+// runApart runs the code of fn on such a machine.
 func (m *Machine) runApart(fn *function, run expr) value.Value {
 	apart := m.apart()
 	apart.push(fn, nil)
 	return run(apart)
 }
 
-// attempt runs code that may have no value; its caller can catch that and
-// continue.
+// attempt runs code that may fail. If it fails, attempt restores the machine,
+// so that the caller can catch the error and continue.
 func (m *Machine) attempt(run expr) value.Value {
 	was, done := *m, false
 	defer func() {
@@ -200,8 +203,8 @@ func (m *Machine) outer(n int) *activation {
 	return a
 }
 
-// vector takes a scratch state without values, with room for the shadows that
-// ENABLED binds; done gives it back.
+// vector returns a scratch state without values, with room for the shadow
+// variables that ENABLED binds. The caller returns it with done.
 func (m *Machine) vector() []value.Value {
 	if n := len(m.vectors); n > 0 {
 		v := m.vectors[n-1]
@@ -214,7 +217,8 @@ func (m *Machine) vector() []value.Value {
 
 func (m *Machine) done(v []value.Value) { m.vectors = append(m.vectors, v) }
 
-// saved is what an entry from outside puts aside.
+// saved is the part of a machine's state that a nested call from outside saves
+// and restores.
 type saved struct {
 	cur, nxt          []value.Value
 	curIDs, nxtIDs    []uint32
@@ -235,8 +239,8 @@ func (m *Machine) restore(s saved) {
 	m.enter(s.frame)
 }
 
-// Init calls found for every way to give nxt values that satisfy the initial predicate,
-// and stops where found is false.
+// Init calls found for every assignment to nxt that satisfies the initial predicate. It
+// stops when found returns false.
 func (m *Machine) Init(nxt vector.Vector, found func(int) bool) {
 	defer m.restore(m.save())
 	m.load(vector.Vector{}, nxt)
@@ -246,8 +250,8 @@ func (m *Machine) Init(nxt vector.Vector, found func(int) bool) {
 	m.pop(before)
 }
 
-// Next does so for the next-state relation, from cur; found is given the number of the
-// action.
+// Next does the same for the next-state relation, from cur. It passes the index of the
+// action to found.
 func (m *Machine) Next(cur, nxt vector.Vector, found func(int) bool) {
 	defer m.restore(m.save())
 	m.load(cur, nxt)
@@ -261,8 +265,8 @@ func (m *Machine) load(cur, nxt vector.Vector) {
 	m.cur, m.nxt, m.curIDs, m.nxtIDs = cur.Vals, nxt.Vals, cur.IDs, nxt.IDs
 }
 
-// Holds reports whether a predicate, given by its place in the Source, is true of a
-// state or a step.
+// Holds reports whether a predicate, given by its index in the Source, is true in a
+// state or on a step.
 func (m *Machine) Holds(id int, cur, nxt vector.Vector) bool {
 	defer m.restore(m.save())
 	m.load(cur, nxt)
@@ -273,7 +277,7 @@ func (m *Machine) Holds(id int, cur, nxt vector.Vector) bool {
 	return ok
 }
 
-// Value is the value of a formula, given by its place in the Source.
+// Value returns the value of a formula, given by its index in the Source.
 func (m *Machine) Value(id int, cur, nxt vector.Vector) value.Value {
 	defer m.restore(m.save())
 	m.load(cur, nxt)
@@ -284,7 +288,8 @@ func (m *Machine) Value(id int, cur, nxt vector.Vector) value.Value {
 	return v
 }
 
-// Place is the place of the statement of an algorithm that is being executed.
+// Place returns the source position of the algorithm's statement that is being
+// executed.
 func (m *Machine) Place() source.Span { return m.place }
 
 // inOuter runs code in the activation n functions further out.

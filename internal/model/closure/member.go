@@ -9,10 +9,10 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// x \in S evaluates all of S, as TLC does, and fails where a part of it has no
-// value, or where two parts of it cannot be compared, though x may be found without
-// it. Where S is a union, an intersection or a difference, the parts are evaluated
-// but not put together, if it is plain that they could be.
+// x \in S evaluates all of S, as TLC does. It fails if a part of S has no value, or
+// if two parts of S cannot be compared, even if x is found without them. If S is a
+// union, an intersection or a difference, its operands are evaluated; the combined
+// set is not built if it is clear that their elements can be compared.
 
 // member compiles v \in set.
 func (c *compiler) member(v compiled, set core.Expr, x site) pred {
@@ -47,8 +47,8 @@ func (c *compiler) member(v compiled, set core.Expr, x site) pred {
 	return test(c.expr(set, x))
 }
 
-// foldedMember asks a constant set; where the set as a whole has no value, what is
-// asked for may have: see asked.
+// foldedMember tests membership in a constant set. If the set as a whole has no
+// value, it tests with parts, which may still succeed: see asked.
 func foldedMember(set, v expr, parts pred) pred {
 	whole := &memo.Cell{}
 	return func(m *Machine) bool {
@@ -59,8 +59,8 @@ func foldedMember(set, v expr, parts pred) pred {
 	}
 }
 
-// memberOfParts compiles v \in set for the sets that are not made in order to be
-// asked; nil for others.
+// memberOfParts compiles v \in set for sets that need not be built for the test;
+// nil for other sets.
 func (c *compiler) memberOfParts(v compiled, set core.Expr, x site) pred {
 	run := v.run
 	switch e := set.(type) {
@@ -86,8 +86,8 @@ func (c *compiler) memberOfParts(v compiled, set core.Expr, x site) pred {
 	return nil
 }
 
-// memberOfFilter compiles v \in {x \in S : p}. TLC lists that set at once where S
-// is listed or an interval, and otherwise asks p of v only.
+// memberOfFilter compiles v \in {x \in S : p}. Like TLC, it builds the set if S
+// is listed or an interval, and otherwise evaluates p for v only.
 func (c *compiler) memberOfFilter(v compiled, e *core.SetFilter, x site) pred {
 	run, base := v.run, c.asked(e.Bind.Set, x).run
 	inner, assign := c.bindElement(e.Bind, x)
@@ -111,15 +111,15 @@ func (c *compiler) memberOfFilter(v compiled, e *core.SetFilter, x site) pred {
 	}
 }
 
-// operand is one of the sets that a set is made of by \cup, \cap and \. Where single
-// is set, it is the set of one element, and its code gives that element.
+// operand is an operand of \cup, \cap or \. If single is set, the operand is a set
+// of one element, and its code yields that element.
 type operand struct {
 	set    compiled
 	slot   int // where it is kept, or -1: it need not be
 	single bool
 }
 
-// get is the set; or its only element.
+// get returns the set, or its only element if single is set.
 func (o *operand) get(m *Machine) value.Value {
 	switch {
 	case o.slot >= 0:
@@ -130,7 +130,7 @@ func (o *operand) get(m *Machine) value.Value {
 	return m.cur[o.set.variable]
 }
 
-// has reports whether the operand has the element y.
+// has reports whether y is an element of the operand.
 func (o *operand) has(m *Machine, y value.Value) bool {
 	if o.single {
 		return value.Equal(o.get(m), y)
@@ -138,7 +138,7 @@ func (o *operand) has(m *Machine, y value.Value) bool {
 	return value.Contains(o.get(m), y)
 }
 
-// whole is the set.
+// whole returns the operand as a set.
 func (o *operand) whole(m *Machine) value.Value {
 	if o.single {
 		return value.Set(o.get(m))
@@ -146,13 +146,13 @@ func (o *operand) whole(m *Machine) value.Value {
 	return o.get(m)
 }
 
-// mixture is a set made of operands.
+// mixture is a set built from operands.
 type mixture struct {
 	has   func(m *Machine, y value.Value) bool
 	whole expr
 }
 
-// memberOfBoth compiles v \in A \cup B, and the like for \cap and \.
+// memberOfBoth compiles v \in A \cup B, v \in A \cap B and v \in A \ B.
 func (c *compiler) memberOfBoth(v compiled, e *core.Op, x site) pred {
 	run := v.run
 	var operands []*operand
@@ -183,15 +183,15 @@ func (c *compiler) memberOfBoth(v compiled, e *core.Op, x site) pred {
 	}
 }
 
-// keep evaluates the operand.
+// keep evaluates the operand and stores its value.
 func (o *operand) keep(m *Machine) {
 	if o.slot >= 0 && o.slot != o.set.slot {
 		m.slots[o.slot] = o.set.run(m)
 	}
 }
 
-// alike reports whether it is plain that all elements can be compared with y, and so
-// with those of other operands for which that is so.
+// alike reports whether all elements can clearly be compared with y. If that is so
+// for several operands, their elements can be compared with each other too.
 func (o *operand) alike(m *Machine, y value.Value) bool {
 	if o.single {
 		return value.AlikeOne(o.get(m), y)
@@ -199,7 +199,8 @@ func (o *operand) alike(m *Machine, y value.Value) bool {
 	return value.Alike(o.get(m), y)
 }
 
-// mixture compiles a set made of operands, and adds those from left to right.
+// mixture compiles a set built from operands, and appends these from left to
+// right.
 func (c *compiler) mixture(e core.Expr, x site, operands *[]*operand) mixture {
 	if op, ok := e.(*core.Op); ok && (op.Op == core.OpCup || op.Op == core.OpCap || op.Op == core.OpDiff) {
 		if _, constant := c.fold(e, x); !constant {
@@ -237,8 +238,9 @@ func mixed(op core.OpCode, a, b mixture) mixture {
 	}}
 }
 
-// asked compiles a set that is asked for a member, and so need not be listed: of
-// {x \in S : p}, where S is neither listed nor an interval, p is asked when it is.
+// asked compiles a set that is used for a membership test only, and so need not be
+// listed. For {x \in S : p}, where S is neither listed nor an interval, p is
+// evaluated during the test.
 func (c *compiler) asked(e core.Expr, x site) compiled {
 	switch set := e.(type) {
 	case *core.SetFilter:
@@ -263,8 +265,8 @@ func (c *compiler) asked(e core.Expr, x site) compiled {
 	return c.expr(e, x)
 }
 
-// askedWhole is the set e where it is constant and has a value as a whole, and
-// otherwise what parts makes of it.
+// askedWhole compiles the set e as a constant if it is constant and has a value
+// as a whole. Otherwise it uses parts.
 func (c *compiler) askedWhole(e core.Expr, x site, parts func() compiled) compiled {
 	folded, ok := c.fold(e, x)
 	switch {
@@ -302,8 +304,8 @@ func (c *compiler) askedFilter(e *core.SetFilter, x site) compiled {
 	})
 }
 
-// memberCall compiles v \in Op(args): an interval is compared with, a
-// definition is opened.
+// memberCall compiles v \in Op(args). It compares v with the bounds of an
+// interval, and inlines a definition.
 func (c *compiler) memberCall(v compiled, e *core.Call, x site) pred {
 	if x.sc.lookupDef(e.Def) != nil {
 		return nil
@@ -324,8 +326,8 @@ func (c *compiler) memberCall(v compiled, e *core.Call, x site) pred {
 	return nil
 }
 
-// opened is the body of a definition without parameters that is looked into in
-// order to ask for a member, and where it stands.
+// opened returns the body of a definition without parameters that can be
+// inlined into a membership test, and its site.
 func (c *compiler) opened(e *core.Call, x site) (core.Expr, site, bool) {
 	if len(e.Args) > 0 || x.sc.lookupDef(e.Def) != nil {
 		return nil, x, false

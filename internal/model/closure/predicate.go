@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// pred compiles e, a boolean.
+// pred compiles e, whose value must be a boolean.
 func (c *compiler) pred(e core.Expr, x site) pred {
 	if k := c.constantPred(e, x); k != nil {
 		return k
@@ -43,8 +43,8 @@ func (c *compiler) predicate(e core.Expr, x site) pred {
 	case *core.Quant:
 		return c.quant(e, x)
 	case *core.Box:
-		// The cheap part first: most steps that a refinement is asked about
-		// leave its variables alone.
+		// The cheap part comes first: most steps that are checked against a
+		// refinement leave its variables unchanged.
 		same, action := c.unchangedPred(e.Sub, x), c.pred(e.Action, x)
 		return func(m *Machine) bool { return same(m) || action(m) }
 	case *core.Angle:
@@ -67,7 +67,7 @@ func (c *compiler) predicate(e core.Expr, x site) pred {
 	return func(m *Machine) bool { return run(m).IsTrue() }
 }
 
-// constantPred is the code of a predicate that is folded, or nil.
+// constantPred returns the code of a predicate that fold can compile, or nil.
 func (c *compiler) constantPred(e core.Expr, x site) pred {
 	switch e.(type) {
 	case *core.And, *core.Or, *core.If, *core.Let, *core.Quant, *core.Op:
@@ -124,7 +124,7 @@ func some(ps []pred) pred {
 	}
 }
 
-// callPred compiles the application of a definition that is compiled into its
+// callPred compiles the application of a definition that is inlined into its
 // caller.
 func (c *compiler) callPred(e *core.Call, x site) pred {
 	if b := x.sc.lookupDef(e.Def); b != nil {
@@ -153,8 +153,8 @@ func (c *compiler) callPred(e *core.Call, x site) pred {
 	return reset.pred(c.pred(d.Body, inner))
 }
 
-// namePred compiles a predicate that was passed as an argument, or an operator
-// argument that is applied.
+// namePred compiles a predicate that was passed as an argument, or the
+// application of an operator argument.
 func (c *compiler) namePred(e *core.LocalRef, x site) pred {
 	b := x.sc.lookup(e.Local)
 	if b == nil {
@@ -174,7 +174,7 @@ func (c *compiler) namePred(e *core.LocalRef, x site) pred {
 	return nil
 }
 
-// opPred compiles the operators of the language that give booleans.
+// opPred compiles the operators of the language whose results are booleans.
 func (c *compiler) opPred(e *core.Op, x site) pred {
 	switch e.Op {
 	case core.OpNot:
@@ -246,8 +246,8 @@ func (c *compiler) equal(a, b core.Expr, x site) pred {
 	}
 }
 
-// emptiness compiles {x \in S : p} = {} without making the set; nil where it is
-// not of this form.
+// emptiness compiles {x \in S : p} = {} without building the set; nil for other
+// expressions.
 func (c *compiler) emptiness(a, b core.Expr, x site) pred {
 	isEmpty := func(e core.Expr) bool {
 		s, ok := e.(*core.SetEnum)
@@ -267,7 +267,7 @@ func (c *compiler) emptiness(a, b core.Expr, x site) pred {
 	if bad {
 		return nil
 	}
-	// Every element is asked, so that an error is not missed.
+	// Every element is tested, because a later one may be an error.
 	p, found := c.pred(filter.Pred, inner), x.fn.slot()
 	run := loop(func(m *Machine) bool {
 		if p(m) {
@@ -318,8 +318,8 @@ func (c *compiler) unchangedPred(e core.Expr, x site) pred {
 	}
 }
 
-// variables lists the variables that e, a variable or a tuple of such, is made
-// of; nil where it is anything else.
+// variables lists the variables of e, which must be a variable or a tuple of
+// variables; nil for other expressions.
 func (c *compiler) variables(e core.Expr, x site, vars []*core.Variable) []*core.Variable {
 	switch e := e.(type) {
 	case *core.VarRef:
@@ -369,8 +369,8 @@ func (c *compiler) quant(e *core.Quant, x site) pred {
 	return loop(body)
 }
 
-// loops compiles the iteration over binds: loop makes code that runs a body
-// for every way to bind them until it is false, and is false then.
+// loops compiles the iteration over binds. loop returns code that runs a body
+// for every binding until the body returns false, and then returns false.
 func (c *compiler) loops(binds []core.Bind, x site) (loop func(func(*Machine) bool) func(*Machine) bool, inner site, unbounded bool) {
 	sets := make([]compiled, len(binds))
 	for i, b := range binds {
@@ -399,9 +399,8 @@ func (c *compiler) loops(binds []core.Bind, x site) (loop func(func(*Machine) bo
 	}, inner, false
 }
 
-// bounds evaluates the sets of the bounds that follow one, for where that one is
-// empty: all sets are evaluated before anything is bound. It is nil where none of them
-// can fail.
+// bounds returns code that evaluates the sets of the bounds after an empty one: all
+// sets are evaluated even if nothing is bound. It is nil if none of them can fail.
 func bounds(sets []compiled) func(*Machine) {
 	var may []expr
 	for _, s := range sets {
@@ -419,7 +418,7 @@ func bounds(sets []compiled) func(*Machine) {
 	}
 }
 
-// furtherBounds is bounds of those behind the first of binds.
+// furtherBounds is bounds for all but the first of binds.
 func (c *compiler) furtherBounds(binds []core.Bind, x site) func(*Machine) {
 	var sets []compiled
 	for i, b := range binds[1:] {
@@ -430,8 +429,8 @@ func (c *compiler) furtherBounds(binds []core.Bind, x site) func(*Machine) {
 	return bounds(sets)
 }
 
-// loopOver is one loop; where there is nothing to go through, it runs further,
-// which may be nil.
+// loopOver compiles one loop. If the set is empty, the loop runs further, which
+// may be nil.
 func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*Machine, value.Value), body func(*Machine) bool, further func(*Machine)) func(*Machine) bool {
 	if set.known && !b.Tuple {
 		if elems := elementsOf(set.val, knownElementsMax); elems != nil {
@@ -486,5 +485,6 @@ func (c *compiler) loopOver(set compiled, b core.Bind, slot int, assign func(*Ma
 	}
 }
 
-// knownElementsMax is how many elements of a constant set a loop keeps listed.
+// knownElementsMax is the maximum number of elements of a constant set that a
+// loop stores as a list.
 const knownElementsMax = 4096

@@ -10,24 +10,24 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// mode is the state in which an expression is compiled to be evaluated.
-// primed: variables mean the next state. epoch distinguishes the states that
-// ENABLED moves to: what was kept in one must not be used in another.
+// mode is the state for which an expression is compiled. primed: variables mean
+// the next state. epoch distinguishes the states to which ENABLED moves: a
+// value cached in one must not be used in another.
 type mode struct {
 	primed bool
 	epoch  int
 }
 
-// site is where an expression stands.
+// site is the context in which an expression is compiled.
 type site struct {
 	fn   *function
 	sc   *scope
 	mode mode
-	// unrolled is how many copies of this code there are.
+	// unrolled is the number of copies of this code.
 	unrolled int
-	// remembered reports that the value of what this is part of is remembered.
+	// remembered: the value of an enclosing expression is already cached.
 	remembered bool
-	// open counts the definitions being compiled into this place.
+	// open lists the definitions that are being inlined here.
 	open *opened
 }
 
@@ -46,7 +46,7 @@ func (o *opened) has(d *core.Def) bool {
 	return false
 }
 
-// scope is what names mean, the innermost first.
+// scope maps names to meanings, the innermost first.
 type scope struct {
 	up    *scope
 	local *core.Local
@@ -78,29 +78,30 @@ type meaning struct {
 	scope *scope
 	mode  mode
 	def   *core.Def
-	// strict reports that a parameter's slot is always filled.
+	// strict: the slot of this parameter is always filled.
 	strict bool
-	// fresh reports that no code has undertaken to empty the slot yet.
+	// fresh: no code clears the slot yet.
 	fresh bool
-	// fn is the function expression of a named function; domain the slot that
-	// keeps its domain, or -1; whole the function written out and memo its
-	// values so far, where it is constant.
+	// fn is the function expression of a named function. domain is the slot
+	// that caches its domain, or -1. If the function is constant, whole caches
+	// all its values and memo those computed so far.
 	fn     *core.Fn
 	domain int
 	whole  *memo.Cell
 	memo   *memo.Function
-	// open is what was being compiled where the name was bound.
+	// open lists the definitions that were being inlined where the name was
+	// bound.
 	open *opened
-	// known caches the facts of expr; asking says that they are being found.
+	// known caches the facts about expr. asking: they are being computed.
 	known  *program.Facts
 	asking bool
-	// acts is the definition as an action.
+	// acts is the meaning of the definition when it is executed as an action.
 	acts *meaning
 	// codes caches the code of expr in owner, by mode.
 	codes map[mode]*compiled
-	// folded is the code of a constant.
+	// folded is the code if the expression is constant.
 	folded *compiled
-	// compiled holds the function of a definition, by mode.
+	// compiled has the functions of a definition, by mode.
 	compiled map[mode]*function
 }
 
@@ -130,7 +131,7 @@ func (s *scope) lookupDef(d *core.Def) *meaning {
 	return nil
 }
 
-// hops is how many functions further out owner is.
+// hops returns how many functions further out owner is.
 func (x site) hops(owner *function) int {
 	n := 0
 	for f := x.fn; f != owner; f = f.up {

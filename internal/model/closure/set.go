@@ -54,9 +54,9 @@ func (c *compiler) setFilter(e *core.SetFilter, x site) compiled {
 	})
 }
 
-// lazyFilter makes the filter of a set that is infinite, and can only be asked
-// for members, or too large to be listed. It may outlive the activation, and
-// workers may share it.
+// lazyFilter makes the filter of a set that is too large to be listed, or
+// infinite, so that only membership can be tested. The filter may outlive the
+// activation, and several workers may share it.
 func (c *compiler) lazyFilter(e *core.SetFilter, x site) func(*Machine, value.Value) value.Value {
 	fn := c.newFunction(x.fn)
 	inner, assign := c.bindElement(e.Bind, site{fn: fn, sc: x.sc, mode: x.mode, unrolled: x.unrolled, open: x.open})
@@ -105,8 +105,8 @@ func (c *compiler) setMap(e *core.SetMap, x site) compiled {
 	})
 }
 
-// collectFactor is how many times MaxSetSize elements may be collected before
-// duplicates are dropped.
+// collectFactor times MaxSetSize is the number of elements that may be
+// collected before duplicates are dropped.
 const collectFactor = 4
 
 func (c *compiler) choose(e *core.Choose, x site) compiled {
@@ -193,7 +193,7 @@ func (c *compiler) setOp(e *core.Op, x site) compiled {
 	})
 }
 
-// native compiles the application of an operator that is computed in Go.
+// native compiles the application of an operator that is implemented in Go.
 func (c *compiler) native(d *core.Def, args []core.Expr, x site) compiled {
 	op := program.Native(d)
 	if op == nil {
@@ -221,8 +221,8 @@ func (c *compiler) native(d *core.Def, args []core.Expr, x site) compiled {
 	return c.nativeN(d, op, args, x)
 }
 
-// native2 compiles an operator of two values. Sums and differences of
-// integers, the most frequent, are computed in place.
+// native2 compiles an operator of two values. It computes sums and differences
+// of integers, the most frequent ones, inline.
 func (c *compiler) native2(op *stdlib.Op, args []core.Expr, x site) compiled {
 	f, ca, cb := op.F2, c.expr(args[0], x), c.expr(args[1], x)
 	a, b := ca.run, cb.run
@@ -256,7 +256,7 @@ func (c *compiler) native2(op *stdlib.Op, args []core.Expr, x site) compiled {
 	})
 }
 
-// cardinality counts the elements of {x \in S : p} without making the set.
+// cardinality counts the elements of {x \in S : p} without building the set.
 func (c *compiler) cardinality(op *stdlib.Op, args []core.Expr, x site) (compiled, bool) {
 	if op.Module != "FiniteSets" || op.Name != "Cardinality" {
 		return compiled{}, false
@@ -315,8 +315,8 @@ func (c *compiler) nativePred(d *core.Def, args []core.Expr, x site) pred {
 	}
 }
 
-// nativeN compiles operators that take operators, more than three values, or
-// something of the world.
+// nativeN compiles operators that have operator arguments, more than three
+// arguments, or access to the run.
 func (c *compiler) nativeN(d *core.Def, op *stdlib.Op, args []core.Expr, x site) compiled {
 	vals := make([]expr, len(args))
 	ops := make([]func(*Machine) operator, len(args))

@@ -12,20 +12,21 @@ import (
 
 // Steps as code.
 //
-// A statement is compiled to an act whose continuation is what comes after it.
-// Which variables the step has assigned is known while compiling: where paths
-// join, those that did not assign a variable that another one did keep its old
-// value as the new one, so that after the join it is read primed. What is
-// assigned a second time replaces the value and puts it back on the way back.
+// A statement is compiled to an act whose continuation is the statements after
+// it. The compiler knows which variables the step has assigned. Where two paths
+// join, a path that did not assign a variable which the other one assigned
+// copies the variable's old value, so that after the join the variable is
+// always read primed. A second assignment to a variable replaces its value and
+// restores the first value when the continuation returns.
 
 // steps compiles the steps of one process or procedure.
 type steps struct {
 	c    *compiler
 	d    *direct.Algorithm
 	view *pcal.View
-	// yield is where the value of the Read that is being compiled goes.
+	// yield is the Read that is being compiled, which receives yielded values.
 	yield *yielding
-	// alone are, where it is not nil, the blocks that are compiled at all, to be
+	// alone, if not nil, has the only blocks to compile: those whose steps are
 	// taken alone.
 	alone map[*pcal.Block]bool
 }
@@ -33,17 +34,18 @@ type steps struct {
 // yielding is a Read whose Body is being compiled.
 type yielding struct {
 	slot int
-	// all is what is assigned at the end of every path; k goes on from there.
+	// all are the variables that are assigned at the end of every path. k is
+	// the continuation.
 	all pcal.Assigned
 	k   act
 	up  *yielding
 }
 
-// goOn compiles what follows, given what is assigned.
+// goOn compiles the continuation, given the assigned variables.
 type goOn func(set pcal.Assigned) act
 
-// block compiles the step of a block; the variables that it does not assign
-// keep their values, and m.found is called with every result.
+// block compiles the step of a block. Variables that the step does not assign
+// keep their values. The code calls m.found for every result.
 func (s *steps) block(b *pcal.Block, x site) act {
 	return s.stmts(b.Body, x, nil, func(set pcal.Assigned) act {
 		found := act(func(m *Machine) bool { return m.found(m.action) })
@@ -66,7 +68,8 @@ func (s *steps) stmts(list []pcal.Stmt, x site, set pcal.Assigned, k goOn) act {
 	return s.stmt(list[0], x, set, after, s.stmts(list[1:], x, after, k))
 }
 
-// after is what is assigned after a list, on some path.
+// after returns the variables that are assigned after a list of statements, on
+// at least one path.
 func (s *steps) after(list []pcal.Stmt, set pcal.Assigned) pcal.Assigned {
 	for _, st := range list {
 		switch st := st.(type) {
@@ -93,7 +96,7 @@ func (s *steps) after(list []pcal.Stmt, set pcal.Assigned) pcal.Assigned {
 	return set
 }
 
-// at notes where the step is, for errors.
+// at records the position of a statement, for errors.
 func at(st pcal.Stmt, run act) act {
 	place := st.Span()
 	return func(m *Machine) bool {
@@ -102,8 +105,8 @@ func at(st pcal.Stmt, run act) act {
 	}
 }
 
-// stmt compiles one statement: set is assigned before it, after on some path
-// of it, and every path goes on with next.
+// stmt compiles one statement. set are the variables assigned before it, after
+// those assigned on at least one of its paths; every path continues with next.
 func (s *steps) stmt(st pcal.Stmt, x site, set, after pcal.Assigned, next act) act {
 	switch st := st.(type) {
 	case *pcal.Skip:
@@ -156,7 +159,7 @@ func (s *steps) stmt(st pcal.Stmt, x site, set, after pcal.Assigned, next act) a
 	return nil
 }
 
-// keep gives variables that have no new value their old one.
+// keep copies the old values of vars to the next state.
 func (s *steps) keep(vars pcal.Assigned, next act) act {
 	if len(vars) == 0 {
 		return next
@@ -164,12 +167,12 @@ func (s *steps) keep(vars pcal.Assigned, next act) act {
 	return unchangedVars(vars, next)
 }
 
-// path compiles a branch, after which all is assigned.
+// path compiles one branch; at its end all variables in all are assigned.
 func (s *steps) path(list []pcal.Stmt, x site, set, all pcal.Assigned, next act) act {
 	return s.stmts(list, x, set, func(end pcal.Assigned) act { return s.keep(all.Without(end), next) })
 }
 
-// with compiles a with. A value that nothing in the body can change is
+// with compiles a with. If nothing in the body can change the value, it is
 // computed when it is first needed, as in the translation.
 func (s *steps) with(st *pcal.With, x site, set, all pcal.Assigned, next act) act {
 	value := s.view.X(st.X, set)
@@ -203,15 +206,17 @@ func (s *steps) with(st *pcal.With, x site, set, all pcal.Assigned, next act) ac
 	return reset.act(s.path(body, inner, set, all, next))
 }
 
-// weight is an expression that has all those of some statements in it.
+// weight returns an expression that contains all expressions of the statements,
+// so that the compiler can count uses in it.
 func (s *steps) weight(list []pcal.Stmt) core.Expr {
 	out := &core.And{List: []core.Expr{&core.Bool{Val: true}, &core.Bool{Val: true}}}
 	pcal.InspectStmts(list, nil, func(e core.Expr) bool { out.List = append(out.List, e); return false })
 	return out
 }
 
-// changes reports whether the body assigns a variable that the step has assigned
-// before and that the value mentions: it must be computed before.
+// changes reports whether the body assigns again a variable that the step has
+// assigned before and that the value mentions. If so, the value must be computed
+// before the body.
 func (s *steps) changes(value core.Expr, body []pcal.Stmt, set pcal.Assigned) bool {
 	again := map[*core.Variable]bool{}
 	for _, v := range s.after(body, nil) {
@@ -227,7 +232,8 @@ func (s *steps) changes(value core.Expr, body []pcal.Stmt, set pcal.Assigned) bo
 	return found
 }
 
-// read compiles a Read: each yield stores the value and goes on with the rest.
+// read compiles a Read: each yield stores the value and continues with the
+// rest.
 func (s *steps) read(st *pcal.Read, x site, set, all pcal.Assigned, next act) act {
 	slot := x.fn.slot()
 	inner := x
@@ -243,8 +249,8 @@ func (s *steps) read(st *pcal.Read, x site, set, all pcal.Assigned, next act) ac
 	return body
 }
 
-// updates compiles changes of variables. Those of an assignment are
-// simultaneous, those of a jump come one after the other.
+// updates compiles changes of variables. The updates of an assignment are
+// simultaneous; those of a jump happen one after the other.
 func (s *steps) updates(list []pcal.Update, x site, set pcal.Assigned, next act, together bool) act {
 	again := false
 	for _, u := range list {
@@ -272,8 +278,8 @@ func (s *steps) updates(list []pcal.Update, x site, set pcal.Assigned, next act,
 	return next
 }
 
-// replaceAll computes new values and then gives them to variables that may
-// have values already.
+// replaceAll computes new values and then assigns them to variables that may
+// already have values.
 func (s *steps) replaceAll(list []pcal.Update, x site, next act) act {
 	if len(list) == 1 && list[0].In {
 		i := list[0].Var.Index
@@ -306,7 +312,8 @@ func (s *steps) replaceAll(list []pcal.Update, x site, next act) act {
 	}
 }
 
-// replace gives variable i of the next state a value for the time of k.
+// replace gives variable i of the next state a value while k runs, and restores
+// the old one afterwards.
 func (m *Machine) replace(i int, v value.Value, k act) bool {
 	old := m.nxt[i]
 	var id uint32

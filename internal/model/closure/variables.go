@@ -11,16 +11,16 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// States are tuples of numbered values, and most of what is evaluated depends
-// on one variable only: guards, the conjuncts of invariants, the right sides
-// of assignments. Its result is remembered by the number of that variable's
-// value, so that it is computed once per value and not once per state.
+// States are tuples of numbered values, and most guards, conjuncts of
+// invariants and right-hand sides of assignments depend on one variable only.
+// Their results are cached by the number of that variable's value, so that they
+// are computed once per value and not once per state.
 
-// memoNodesMin is the size from which on remembering pays.
+// memoNodesMin is the minimum size of an expression for which caching pays.
 const memoNodesMin = 4
 
-// onlyVariable is the variable that e depends on alone, so that its value may
-// be remembered; -1 where there is no such variable.
+// onlyVariable returns the only variable on which e depends, so that the value
+// of e can be cached; -1 if there is no such variable.
 func (c *compiler) onlyVariable(e core.Expr, x site) int {
 	if x.mode.primed || x.mode.epoch != 0 || x.remembered {
 		return -1
@@ -36,7 +36,8 @@ func (c *compiler) onlyVariable(e core.Expr, x site) int {
 	return i
 }
 
-// rememberPred compiles a predicate of one variable; nil where e is none.
+// rememberPred compiles a predicate of one variable; nil if e is not such a
+// predicate.
 func (c *compiler) rememberPred(e core.Expr, x site) pred {
 	i := c.onlyVariable(e, x)
 	if i < 0 {
@@ -67,14 +68,13 @@ func (c *compiler) rememberPred(e core.Expr, x site) pred {
 	}
 }
 
-// What is remembered of a predicate; 0 stands for nothing.
+// The cached results of a predicate; 0 means that none is cached.
 const (
 	isFalse = 1
 	isTrue  = 2
 )
 
-// assignOne compiles v' = e where e depends on one variable; nil where it does
-// not.
+// assignOne compiles v' = e if e depends on one variable; nil otherwise.
 func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
 	if v.Index >= len(c.p.Spec.Variables) {
 		return nil // a shadow: no state has it, and it has no table
@@ -110,16 +110,16 @@ func (c *compiler) assignOne(v *core.Variable, e core.Expr, x site, k act) act {
 	}
 }
 
-// rememberAssign numbers y and remembers it as what the value numbered from
-// leads to; 0 where it cannot.
+// rememberAssign caches y's number as the result for the value with number
+// from. It returns 0 if it cannot.
 func (m *Machine) rememberAssign(site, from int, table *vector.Table, y value.Value) uint32 {
 	if from == 0 || !m.memos.Has(site) {
 		return 0
 	}
 	id, ok := table.Find(y, value.Hash(y))
 	if !ok {
-		// It is numbered when the successor is encoded, and remembered the next
-		// time.
+		// The successor's encoding will give y a number, and the next
+		// evaluation will cache it.
 		return 0
 	}
 	m.memos.SetAssigned(site, from, id+1)
