@@ -10,13 +10,14 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// The evaluator evaluates the operands of most operators whole, and fails where a
-// part of one has no value, whether the result depends on it or not. Code that can
-// know the result from some of the parts must ask for the others all the same:
-// those that may stop. The values of [x \in S |-> e] alone are asked for one by
+// The evaluator evaluates all operands of most operators, and fails if a part of
+// one has no value, whether the result depends on that part or not. Code that
+// could compute the result from some parts must therefore also evaluate the other
+// parts that may stop. Only the values of [x \in S |-> e] are evaluated one by
 // one.
 
-// asked is n, after all parts of the values that may make the code stop.
+// asked returns a node that evaluates all parts of the values that may stop,
+// and then n.
 func (l *lowerer) asked(n *node, vs ...*val) *node {
 	var parts []*node
 	for _, v := range vs {
@@ -25,13 +26,13 @@ func (l *lowerer) asked(n *node, vs ...*val) *node {
 	return l.askedFor(n, parts)
 }
 
-// askedFor is n, after the parts.
+// askedFor returns a node that evaluates the parts and then n.
 func (l *lowerer) askedFor(n *node, parts []*node) *node {
 	return l.b.after(n, parts)
 }
 
-// after is n, after the parts: each is evaluated before n is, once. The result is
-// no constant where one of them may stop, though n is.
+// after returns a node that evaluates each of the parts once and then n. If a
+// part may stop, the result is not a constant, even if n is one.
 func (b *build) after(n *node, parts []*node) *node {
 	if n.op == oStop {
 		return n
@@ -43,7 +44,8 @@ func (b *build) after(n *node, parts []*node) *node {
 		}
 	}
 	for i := len(asks) - 1; i >= 0; i-- {
-		// No number is below the least one; the comparison is there for its operand.
+		// No number is less than the minimum. The comparison serves only to evaluate
+		// its operand.
 		never := b.less(asks[i], b.k(math.MinInt64))
 		other := b.k(0)
 		if n.lo > 0 || n.hi < 0 {
@@ -54,7 +56,7 @@ func (b *build) after(n *node, parts []*node) *node {
 	return n
 }
 
-// unsure are the nodes of v that may make the code stop.
+// unsure returns the nodes of v that may stop.
 func (l *lowerer) unsure(v *val) []*node {
 	if v.known || v.sure {
 		return nil
@@ -94,7 +96,7 @@ func (l *lowerer) unsure(v *val) []*node {
 	return parts
 }
 
-// after is v, which has no value where one of the others has a part that has none.
+// after returns v, made to stop if a part of one of the others stops.
 func (l *lowerer) after(v *val, others ...*val) *val {
 	var parts []*node
 	for _, o := range others {
@@ -105,7 +107,7 @@ func (l *lowerer) after(v *val, others ...*val) *val {
 	return l.afterNodes(v, parts)
 }
 
-// afterNodes is v, after the parts.
+// afterNodes returns v, made to evaluate the parts first.
 func (l *lowerer) afterNodes(v *val, parts []*node) *val {
 	if len(parts) == 0 || v.stop {
 		return v
@@ -131,7 +133,8 @@ func (l *lowerer) afterNodes(v *val, parts []*node) *val {
 	return out
 }
 
-// shaped is v with a node to ask at.
+// shaped returns v with nodes, so that afterNodes can attach the parts to one
+// of them.
 func (l *lowerer) shaped(v *val) *val {
 	if !v.known {
 		return v
@@ -157,8 +160,8 @@ func (l *lowerer) shaped(v *val) *val {
 	return nil
 }
 
-// whole is ws, of which the first word asks for the others that may stop: a loop
-// over the words may end before the last.
+// whole returns ws with a first word that also evaluates the other words that
+// may stop: a loop over the words may end before the last one.
 func (b *build) whole(ws []*node) []*node {
 	for _, w := range ws[1:] {
 		if !w.pure {
@@ -174,8 +177,8 @@ func pureNodes(ns []*node) bool {
 	return !slices.ContainsFunc(ns, func(n *node) bool { return !n.pure })
 }
 
-// setParts are the nodes that may stop of what a set is made of, for those that
-// look into the expression of the set and need not all of it.
+// setParts returns the nodes of a set's parts that may stop. It is for
+// lowerings that examine the set's expression and may not evaluate all of it.
 func (l *lowerer) setParts(set core.Expr, x ctx) []*node {
 	l.step()
 	if v, ok := l.constant(set, x); ok && v.known {
@@ -230,8 +233,8 @@ func (l *lowerer) setParts(set core.Expr, x ctx) []*node {
 	return l.unsure(l.expr(set, x, nil))
 }
 
-// askedParts is setParts of a set that is asked for a member: what a set is filtered
-// by is asked of all elements only where these are listed.
+// askedParts is setParts of a set that is used for a membership test: the predicate
+// of a filter is evaluated for all elements only if the filtered set is listed.
 func (l *lowerer) askedParts(set core.Expr, x ctx) []*node {
 	l.step()
 	switch e := set.(type) {
@@ -260,9 +263,9 @@ func (l *lowerer) askedParts(set core.Expr, x ctx) []*node {
 	return l.setParts(set, x)
 }
 
-// bothParts is setParts of A \cup B, and the like for \cap and \. The elements of A
-// and B are compared, unless one of the two is not listed and so the other one is not
-// looked at.
+// bothParts is setParts of A \cup B, A \cap B and A \ B. The elements of A are
+// compared with those of B, unless one of the two is not listed and the evaluator
+// therefore does not look at the other.
 func (l *lowerer) bothParts(e *core.Op, x ctx, asked bool) []*node {
 	of := l.setParts
 	if asked {
@@ -279,9 +282,9 @@ func (l *lowerer) bothParts(e *core.Op, x ctx, asked bool) []*node {
 	return l.unsure(v)
 }
 
-// unlisted reports whether the elements of a set are plainly neither listed nor an
-// interval. Asked says that the set is asked for a member, so that no filter lists
-// what was not.
+// unlisted reports whether a set is clearly neither listed nor an interval. asked:
+// the set is used for a membership test, so a filter does not list a set that was
+// not listed.
 func (l *lowerer) unlisted(set core.Expr, x ctx, asked bool) bool {
 	l.step()
 	if v, ok := l.constant(set, x); ok && v.known {
@@ -318,8 +321,8 @@ func (l *lowerer) unlisted(set core.Expr, x ctx, asked bool) bool {
 	return false
 }
 
-// opened is the body of a definition without parameters that is looked into in order
-// to ask for a member.
+// opened returns the body of a definition without parameters that can be examined
+// for a membership test.
 func (l *lowerer) opened(e *core.Call, x ctx) (core.Expr, ctx, bool) {
 	if _, ok := x.env.ofDef(e.Def); ok || len(e.Args) > 0 {
 		return nil, x, false
@@ -361,8 +364,8 @@ func (l *lowerer) callParts(e *core.Call, x ctx) (parts []*node) {
 	return l.unsure(l.expr(e, x, nil))
 }
 
-// constant is the value of a set expression that is a constant with a value, if
-// it is plain that it is one.
+// constant returns the value of a set expression that is clearly a constant
+// with a value.
 func (l *lowerer) constant(set core.Expr, x ctx) (*val, bool) {
 	switch e := set.(type) {
 	case *core.ConstRef, *core.Op:

@@ -4,7 +4,7 @@ package pack
 
 import "slices"
 
-// possible are the bits that n may have as a word.
+// possible returns the bits that may be set in n as a word.
 func possible(n *node) int64 {
 	switch n.op {
 	case oConst:
@@ -37,7 +37,7 @@ func possible(n *node) int64 {
 	return -1
 }
 
-// span are the bits from lo to hi of one word.
+// span returns a word with the bits from lo to hi set.
 func span(lo, hi int64) int64 {
 	lo, hi = max(lo, 0), min(hi, 63)
 	if lo > hi {
@@ -46,7 +46,7 @@ func span(lo, hi int64) int64 {
 	return int64(^uint64(0) >> (63 - (hi - lo)) << lo)
 }
 
-// scope notes what n depends on.
+// scope records the registers and next-state reads on which n depends.
 func (n *node) scope() {
 	if n.op == oLoad {
 		n.reads = n.next
@@ -92,8 +92,8 @@ func (n *node) scope() {
 	}
 }
 
-// scope calls add with all nodes of a statement. Registers that are set in it
-// count as read: then too little is remembered.
+// scope calls add with all nodes of a statement. It counts registers that the
+// statement sets as read. That is safe: it only means that less is cached.
 func (s *stmt) scope(seen map[*stmt]bool, add func(*node)) {
 	if s == nil || seen[s] {
 		return
@@ -109,15 +109,16 @@ func (s *stmt) scope(seen map[*stmt]bool, add func(*node)) {
 	}
 }
 
-// bitKey is a bit of a word.
+// bitKey identifies a bit of a word.
 type bitKey struct {
 	w *node
 	i int
 }
 
-// bitOf says whether bit i of a word is set. It looks into a word that is put
-// together, because most of such a word has nothing to do with one of its bits;
-// whole asks for all of it. What may stop is left as it is: all of it is asked.
+// bitOf returns a test of bit i of a word. It looks into a composed word,
+// because most parts of such a word do not affect a single bit. whole returns a
+// test of the whole word; bitOf uses it for a word that may stop, because all
+// of that must be evaluated.
 func (b *build) bitOf(w *node, i int, whole func() *node) *node {
 	if !w.pure {
 		return whole()
@@ -142,7 +143,7 @@ func (b *build) bitOf(w *node, i int, whole func() *node) *node {
 	return n
 }
 
-// partBit is bit i of a word that is put together and pure.
+// partBit returns bit i of a composed word that never stops.
 func (b *build) partBit(w *node, i int) *node {
 	bit := func(x *node) *node { return b.test([]*node{x}, b.k(int64(i))) }
 	switch w.op {
@@ -180,7 +181,7 @@ func (b *build) partBit(w *node, i int) *node {
 	return b.node(node{op: oSel, a: w.a, list: list, hi: 1})
 }
 
-// choice is c ? x : y of booleans.
+// choice returns c ? x : y of booleans.
 func (b *build) choice(c, x, y *node) *node {
 	switch {
 	case x.is(1) && y.is(0):

@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// index is the number of v in the universe, -1 where it is not there.
+// index returns the number of v in the universe, or -1 if v is not in it.
 func (l *lowerer) index(v *val, u *universe) *node {
 	if v = l.settle(v); v.known {
 		return l.b.k(int64(u.find(v.v)))
@@ -23,7 +23,7 @@ func (l *lowerer) index(v *val, u *universe) *node {
 	switch v.t.kind {
 	case kInt:
 		if v.s.hi-v.s.lo >= tabulateMax {
-			// What is outside the universe has no number there.
+			// An integer outside the universe has no number there.
 			return l.wideIndex(v.s, u)
 		}
 		fallthrough
@@ -43,7 +43,7 @@ func (l *lowerer) index(v *val, u *universe) *node {
 	return nil
 }
 
-// wideIndex is the number of an integer of any size.
+// wideIndex returns the number of an integer with a wide range.
 func (l *lowerer) wideIndex(n *node, u *universe) *node {
 	if !u.every(value.KindInt) {
 		giveUp("a number is compared with other values")
@@ -63,7 +63,7 @@ func (l *lowerer) wideIndex(n *node, u *universe) *node {
 	return l.b.cond(inside, l.b.table(tab, l.b.node(node{op: oSub, a: n, b: l.b.k(lo), lo: 0, hi: hi - lo})), l.b.k(-1))
 }
 
-// setIndex is the number of a small set in a universe of sets.
+// setIndex returns the number of a small set in a universe of sets.
 func (l *lowerer) setIndex(v *val, u *universe) *node {
 	n := len(v.t.u.vals)
 	if n > 12 {
@@ -82,9 +82,9 @@ func (l *lowerer) setIndex(v *val, u *universe) *node {
 	return l.b.table(tab, l.b.node(node{op: oIn, a: v.ws[0], lo: 0, hi: 1<<n - 1}))
 }
 
-// fnIndex is the number of a function in the universe: the numbers of its
-// values, each among those that functions of the universe on its domain have
-// there, give the place in a table.
+// fnIndex returns the number of a function in the universe. It numbers each
+// value of the function among the values that functions of the universe have at
+// that argument; these numbers together are an index into a table.
 func (l *lowerer) fnIndex(v *val, u *universe) *node {
 	var like []value.Value // the functions on that domain
 	var numbers []int64
@@ -150,7 +150,7 @@ func (l *lowerer) mul(n *node, k int64) *node {
 	return l.b.node(node{op: oMul, a: n, b: l.b.k(k), lo: 0, hi: n.hi * k})
 }
 
-// within is n; the code stops where it is not between lo and hi.
+// within returns n; the code stops if n is not between lo and hi.
 func (l *lowerer) within(n *node, lo, hi int64) *node {
 	if n.lo >= lo && n.hi <= hi {
 		return n
@@ -161,12 +161,12 @@ func (l *lowerer) within(n *node, lo, hi int64) *node {
 	return l.b.node(node{op: oIn, a: n, lo: lo, hi: hi})
 }
 
-// must is the number of v in the universe; the code stops where it has none.
+// must returns the number of v in the universe; the code stops if v has none.
 func (l *lowerer) must(v *val, u *universe) *node {
 	return l.within(l.index(v, u), 0, int64(len(u.vals)-1))
 }
 
-// coerce is v as a value of the type; the code stops where it is not one.
+// coerce returns v as a value of the type; the code stops if v is not one.
 func (l *lowerer) coerce(v *val, t *typ) *val {
 	if v.t == t && !v.known {
 		return v
@@ -208,8 +208,8 @@ func (l *lowerer) coerce(v *val, t *typ) *val {
 	return out
 }
 
-// translate returns the words of a set as a subset of u. Elements that are not in
-// u make the code stop where strict is set, and are dropped else.
+// translate returns the words of a set as a subset of u. If an element is not in
+// u, the code stops if strict is set, and drops the element otherwise.
 func (l *lowerer) translate(s *val, u *universe, strict bool) []*node {
 	if s.t.u == u {
 		return s.ws
@@ -219,7 +219,8 @@ func (l *lowerer) translate(s *val, u *universe, strict bool) []*node {
 		ws[k] = l.b.k(0)
 	}
 	outside := make([]int64, len(s.ws))
-	// Runs of elements that keep their distance are moved together.
+	// Runs of elements whose numbers differ by the same amount are shifted
+	// together.
 	from := s.t.u
 	for i := 0; i < len(from.vals); {
 		j := u.find(from.vals[i])
@@ -251,7 +252,7 @@ func (l *lowerer) translate(s *val, u *universe, strict bool) []*node {
 		if rest.is(0) {
 			continue
 		}
-		// The first word stops the code where something is outside.
+		// The first word stops the code if an element is outside u.
 		ws[0] = l.b.cond(l.b.eq(rest, l.b.k(0)), ws[0], l.b.stop())
 	}
 	return ws
@@ -270,7 +271,7 @@ func (l *lowerer) shift(n *node, by int) *node {
 	return l.b.node(node{op: oShl, a: n, k: int64(by)})
 }
 
-// coerceSeq is v as a sequence of at most t.most elements.
+// coerceSeq returns v as a sequence of at most t.most elements.
 func (l *lowerer) coerceSeq(v *val, t *typ) *val {
 	out := l.fnVal(t, nil)
 	var at func(i int) *val
@@ -312,7 +313,7 @@ func isSequence(t *typ) bool {
 	return true
 }
 
-// zero is the value of a type whose bits are all 0.
+// zero returns the value of a type whose bits are all 0.
 func (l *lowerer) zero(t *typ) *val {
 	out := &val{t: t}
 	switch t.kind {
@@ -334,7 +335,7 @@ func (l *lowerer) zero(t *typ) *val {
 	return out
 }
 
-// merge is a where c holds, else b.
+// merge returns a if c holds, and b otherwise.
 func (l *lowerer) merge(c *node, a, b *val) *val {
 	switch {
 	case c.is(1):
@@ -375,7 +376,7 @@ func (l *lowerer) merge(c *node, a, b *val) *val {
 	return out
 }
 
-// sameDomain is the type of two functions on one domain.
+// sameDomain returns the type of two functions with the same domain.
 func (l *lowerer) sameDomain(a, b *val) *typ {
 	f, g := l.asFn(a), l.asFn(b)
 	if len(f.t.keys) != len(g.t.keys) || !value.Equal(f.t.dom, g.t.dom) {
@@ -384,7 +385,7 @@ func (l *lowerer) sameDomain(a, b *val) *typ {
 	return &typ{kind: kFn, dom: f.t.dom, keys: f.t.keys}
 }
 
-// join is a type for what a and b may be; nil for functions.
+// join returns a type for the values that a and b may have; nil for functions.
 func (l *lowerer) join(a, b *val) *typ {
 	if a.stop {
 		a, b = b, a
@@ -429,7 +430,7 @@ func (l *lowerer) join(a, b *val) *typ {
 	return nil
 }
 
-// listed is all that v may be.
+// listed returns all values that v may have.
 func (l *lowerer) listed(v *val) []value.Value {
 	if v.known {
 		return []value.Value{v.v}
@@ -438,7 +439,7 @@ func (l *lowerer) listed(v *val) []value.Value {
 	return vals
 }
 
-// typeOf is the type of v, where v is known the least.
+// typeOf returns the type of v. It is the narrowest possible if v is known.
 func (l *lowerer) typeOf(v *val) *typ {
 	if !v.known {
 		if v.t == nil {
@@ -463,7 +464,8 @@ func (l *lowerer) typeOf(v *val) *typ {
 	return nil
 }
 
-// equal says whether a = b. Values that must not be compared are given up.
+// equal returns a test of a = b. It gives up if the values must not be
+// compared.
 func (l *lowerer) equal(a, b *val) *node {
 	a, b = l.settle(a), l.settle(b)
 	if a.stop || b.stop {

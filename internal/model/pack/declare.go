@@ -7,10 +7,10 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// What an invariant v \in S or v \subseteq S says of a variable is its type, if
-// the values of the sample are of it.
+// An invariant v \in S or v \subseteq S gives the variable v its type, if the
+// sample's values are of that type.
 
-// declared is the type that each variable has by the invariants, or nil.
+// declared returns the type that the invariants give to each variable, or nil.
 func (l *lowerer) declared(invariants []core.Expr, n int) []*typ {
 	out := make([]*typ, n)
 	var walk func(e core.Expr, x ctx)
@@ -50,7 +50,8 @@ func (l *lowerer) declared(invariants []core.Expr, n int) []*typ {
 	return out
 }
 
-// combine takes from b what a does not say; nil where b does not say it either.
+// combine returns a, completed from b; nil if b does not have the missing part
+// either.
 func combine(a, b *typ) *typ {
 	if a == nil || a.kind != kFn {
 		if a == nil {
@@ -73,8 +74,8 @@ func combine(a, b *typ) *typ {
 	return out
 }
 
-// setType is the type of the elements of a set, or nil; so may be those of its
-// parts.
+// setType returns the type of the elements of a set, or nil. Types of its parts
+// may also be nil.
 func (l *lowerer) setType(e core.Expr, x ctx) *typ {
 	l.step()
 	switch e := e.(type) {
@@ -131,7 +132,7 @@ func (l *lowerer) setType(e core.Expr, x ctx) *typ {
 	return l.elementType(s.v)
 }
 
-// elementType is the type of the elements of a constant set, or nil.
+// elementType returns the type of the elements of a constant set, or nil.
 func (l *lowerer) elementType(s value.Value) *typ {
 	if lo, hi, ok := s.AsInterval(); ok && lo <= hi {
 		return intType(int64(lo), int64(hi))
@@ -147,7 +148,7 @@ func (l *lowerer) elementType(s value.Value) *typ {
 	return g.of(u.vals, true, 0)
 }
 
-// subsetType is the type of the subsets of a set, or nil.
+// subsetType returns the type of the subsets of a set, or nil.
 func (l *lowerer) subsetType(e core.Expr, x ctx) *typ {
 	s := l.settle(l.expr(e, x, nil))
 	if !s.known || !value.IsFinite(s.v) || !value.AtMost(s.v, setElementsMax) {

@@ -8,11 +8,11 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// The types of variables are guessed from the values that they have in a sample
-// of states. What is seen of a kind is taken to be all of that kind: one model
-// value stands for the constant set that it is an element of, numbers for all
-// numbers of as many bits, records with one type field for all combinations of
-// what their fields are.
+// The types of variables are guessed from their values in a sample of states.
+// The guess generalizes each kind of value: a model value stands for the
+// constant set that contains it, numbers for all numbers of as many bits,
+// records with one type field for all combinations of the values of their
+// fields.
 
 // The limits of guesses.
 const (
@@ -30,14 +30,14 @@ const (
 // guesser guesses types.
 type guesser struct {
 	us universes
-	// sets are the constant sets of model values, the smallest first.
+	// sets has the constant sets of model values, the smallest first.
 	sets []*universe
-	// strings are the strings of the specification.
+	// strings has the strings of the specification.
 	strings *universe
 }
 
-// of is the type of which vals are values, or nil. Elements says that they are
-// elements of a set or functions: numbers are not widened then.
+// of returns a type that contains vals, or nil. elements: vals are elements of
+// a set or functions, so numbers are not widened.
 func (g *guesser) of(vals []value.Value, element bool, depth int) *typ {
 	if len(vals) == 0 || depth > depthMax {
 		return nil
@@ -70,7 +70,7 @@ func (g *guesser) of(vals []value.Value, element bool, depth int) *typ {
 	return nil
 }
 
-// widened adds further numbers to values among which there are some.
+// widened adds further numbers to values that include some.
 func widened(vals []value.Value) []value.Value {
 	most, some := int64(0), false
 	for _, v := range vals {
@@ -92,7 +92,7 @@ func functional(k value.Kind) bool {
 	return k == value.KindTuple || k == value.KindRecord || k == value.KindFn
 }
 
-// atoms is the type of these values and no others.
+// atoms returns the type of exactly these values.
 func (g *guesser) atoms(vals []value.Value) *typ {
 	u := g.us.ofAll(vals)
 	if u == nil {
@@ -116,7 +116,7 @@ func (g *guesser) ints(vals []value.Value, element bool) *typ {
 	return intType(-1<<n, 1<<n-1)
 }
 
-// scalars is the type of strings or of model values.
+// scalars returns a type of strings or of model values.
 func (g *guesser) scalars(vals []value.Value, element bool) *typ {
 	if vals[0].Kind() == value.KindModel {
 		for _, u := range g.sets {
@@ -139,7 +139,8 @@ func all(vals []value.Value, ok func(value.Value) bool) bool {
 	return true
 }
 
-// sets0 is the type of sets: of a universe of all that their elements may be.
+// sets0 returns a type of sets. Its universe has all values that the elements
+// may have.
 func (g *guesser) sets0(vals []value.Value, depth int) *typ {
 	var elems []value.Value
 	for _, v := range vals {
@@ -158,7 +159,7 @@ func (g *guesser) sets0(vals []value.Value, depth int) *typ {
 	if seen == nil || len(seen.vals) > setElementsMax {
 		return nil
 	}
-	// Elements of one form are made whole together.
+	// Elements of the same form are generalized together.
 	groups := map[string][]value.Value{}
 	var order []string
 	for _, v := range seen.vals {
@@ -184,8 +185,8 @@ func (g *guesser) sets0(vals []value.Value, depth int) *typ {
 	return &typ{kind: kSet, u: u}
 }
 
-// form distinguishes elements that are built apart: their kind, the names of
-// fields, and what the fields are that hold a string.
+// form distinguishes elements that are generalized separately: by their kind,
+// the names of their fields, and the values of fields that hold strings.
 func form(v value.Value) string {
 	key := string(rune('0' + v.Kind()))
 	if v.Kind() == value.KindTuple {
@@ -202,7 +203,8 @@ func form(v value.Value) string {
 	return key
 }
 
-// expand lists the values of a type, or is nil where there are more than most.
+// expand lists the values of a type. It returns nil if there are more than
+// most.
 func expand(t *typ, most int) []value.Value {
 	if t == nil {
 		return nil
@@ -253,8 +255,9 @@ func expand(t *typ, most int) []value.Value {
 	return nil
 }
 
-// functions is the type of functions, records and tuples. Those on one domain
-// have a field for each argument; tuples of several lengths are sequences.
+// functions returns a type of functions, records and tuples. If all have the
+// same domain, the type has a field for each argument; tuples of several
+// lengths are sequences.
 func (g *guesser) functions(vals []value.Value, element bool, depth int) *typ {
 	first := vals[0]
 	same, tuples, most := true, true, 0
@@ -285,7 +288,7 @@ func (g *guesser) functions(vals []value.Value, element bool, depth int) *typ {
 		joined = append(joined, column...)
 		t.elems = append(t.elems, g.of(column, element, depth+1))
 	}
-	// What a function gives for one argument it may give for others.
+	// A value that the function has at one argument may also occur at others.
 	if first.Kind() != value.KindRecord {
 		if e := g.of(joined, element, depth+1); e != nil && e.kind != kAtom || e != nil && first.Kind() == value.KindFn {
 			for i := range t.elems {
@@ -301,7 +304,8 @@ func (g *guesser) functions(vals []value.Value, element bool, depth int) *typ {
 	return t
 }
 
-// sequence is the type of sequences up to twice the longest that was seen.
+// sequence returns a type of sequences of up to twice the longest length in the
+// sample.
 func (g *guesser) sequence(vals []value.Value, most, depth int) *typ {
 	var elems []value.Value
 	for _, v := range vals {

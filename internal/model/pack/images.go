@@ -9,29 +9,29 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Images are the permutations of a model's symmetry on words: what each does to
-// the bits of a packed state. They are immutable.
+// Images are the permutations of a model's symmetry as operations on words:
+// what each does to the bits of a packed state. They are immutable.
 type Images struct {
 	words int
 	perms []image
 }
 
-// image is one permutation: bits that move together, and fields whose values
-// are renamed.
+// image is one permutation: groups of bits that move together, and fields whose
+// values are renamed.
 type image struct {
 	moves   []move
 	renames []rename
 }
 
-// move takes the bits of mask from one word to another, up by shift or down.
+// move moves the bits of mask from one word to another, shifted up or down.
 type move struct {
 	from, to, shift int
 	mask            uint64
 }
 
-// rename puts tab[x] where to begins, for the x in the field from. The element
-// number at of a sequence is there if the length, in the field length, is
-// larger.
+// rename stores tab[x] at where, for the value x of the field from. In a
+// sequence, the element number at exists only if the length, in the field
+// length, is greater.
 type rename struct {
 	from   field
 	to     field
@@ -41,9 +41,9 @@ type rename struct {
 	at     uint64
 }
 
-// Images are the permutations, each given by what it makes of a value, on the
-// words of the layout. They are nil where the image of a packed state need not
-// be packed.
+// Images returns the permutations as operations on the words of the layout.
+// Each permutation is given as a function on values. The result is nil if the
+// image of a packed state may not be packable.
 func (l *Layout) Images(perms []func(value.Value) value.Value) (out *Images) {
 	out = &Images{words: l.words}
 	err := value.Catch(func() {
@@ -81,7 +81,7 @@ func (b *imager) image() (out image) {
 	return out
 }
 
-// bits moves n bits.
+// bits records a move of n bits.
 func (b *imager) bits(fromWord, fromShift, toWord, toShift, n int) {
 	if n > 0 {
 		b.masks[move{from: fromWord, to: toWord, shift: toShift - fromShift}] |= field{bits: n}.mask() << fromShift
@@ -95,7 +95,7 @@ func (b *imager) field(from, to field) {
 	b.bits(from.word, from.shift, to.word, to.shift, from.bits)
 }
 
-// numbers returns the number in v of the image of each value of u.
+// numbers returns, for each value of u, the number of its image in v.
 func (b *imager) numbers(u, v *universe) (out []int, same bool) {
 	same = true
 	for i, x := range u.vals {
@@ -109,7 +109,7 @@ func (b *imager) numbers(u, v *universe) (out []int, same bool) {
 	return out, same
 }
 
-// place moves what is at one place to another.
+// place records the moves from the location of one value to that of another.
 func (b *imager) place(from, to *loc) {
 	s, t := from.t, to.t
 	if s.kind != t.kind || s.kind == kInt && (s.lo != t.lo || s.hi != t.hi) || s.kind == kSeq && s.most != t.most {
@@ -156,14 +156,14 @@ func (b *imager) atom(from, to *loc) {
 		r.tab[i] = uint64(j)
 	}
 	if b.seq != nil {
-		// Beyond the end of a sequence all bits stay 0.
+		// Beyond the end of a sequence, all bits remain 0.
 		r.inSeq, r.length, r.at = true, b.seq.length, b.seq.at
 	}
 	b.renames = append(b.renames, r)
 }
 
-// Least puts the least image of a packed state, itself included, into best;
-// scratch is for its use. Both have the words of a state.
+// Least stores the least image of a packed state, including the state itself,
+// in best. scratch is working memory. Both have the length of a state.
 func (m *Images) Least(words, best, scratch []uint64) {
 	copy(best, words)
 	for i := range m.perms {

@@ -11,15 +11,15 @@ import (
 // wordsMax bounds the size of a packed state.
 const wordsMax = 128
 
-// field is a place for bits in a state; no field is in two words.
+// field is a range of bits in one word of a state.
 type field struct {
 	word, shift, bits int
 }
 
 func (f field) mask() uint64 { return 1<<f.bits - 1 } // also for 64
 
-// loc is where a value of a type is in a state. The value 0 stands for the
-// least of the type in every field.
+// loc is the location of a value of a type in a state. Each field holds the
+// value minus the type's minimum.
 type loc struct {
 	t     *typ
 	f     field   // kBool, kInt, kAtom; the length of a kSeq
@@ -27,16 +27,16 @@ type loc struct {
 	elems []*loc  // kFn, kSeq
 }
 
-// Layout is where the values of variables lie in the words of a state. The
-// lowest bit of the first word is always set, so that the bytes of a packed
-// state never begin with 0. A Layout is immutable.
+// Layout maps the values of variables to the words of a state. The lowest bit
+// of the first word is always set, so that the bytes of a packed state never
+// begin with 0. A Layout is immutable.
 type Layout struct {
 	vars  []*loc
 	words int
 	bytes int
 }
 
-// layouter gives out the bits of words, from below.
+// layouter allocates the bits of words, from the lowest up.
 type layouter struct{ word, used int }
 
 func (l *layouter) field(bits int) field {
@@ -70,7 +70,8 @@ func (l *layouter) place(t *typ) *loc {
 	return out
 }
 
-// newLayout places variables of these types; nil where that takes too much.
+// newLayout returns a layout for variables of these types, or nil if it needs
+// too many words.
 func newLayout(types []*typ) *Layout {
 	total := 0
 	for _, t := range types {
@@ -90,11 +91,11 @@ func newLayout(types []*typ) *Layout {
 	return out
 }
 
-// Words is how many words a state has.
+// Words returns the number of words of a state.
 func (l *Layout) Words() int { return l.words }
 
-// AppendBytes appends the bytes of a packed state: two are equal exactly when
-// the states are.
+// AppendBytes appends the bytes of a packed state. Two states have equal bytes
+// exactly if they are equal.
 func (l *Layout) AppendBytes(buf []byte, words []uint64) []byte {
 	for _, w := range words[:l.words-1] {
 		buf = binary.LittleEndian.AppendUint64(buf, w)
@@ -107,9 +108,8 @@ func (l *Layout) AppendBytes(buf []byte, words []uint64) []byte {
 	return buf
 }
 
-// LoadBytes fills words with the state whose bytes AppendBytes made. It is
-// false where the bytes are not of the right number, or not those of a packed
-// state.
+// LoadBytes fills words with the state whose bytes AppendBytes made. It returns
+// false if the number of bytes is wrong, or if they are not a packed state.
 func (l *Layout) LoadBytes(words []uint64, b []byte) bool {
 	if len(b) != l.bytes || b[0]&1 == 0 {
 		return false
@@ -125,8 +125,8 @@ func (l *Layout) LoadBytes(words []uint64, b []byte) bool {
 	return true
 }
 
-// Encode packs the values of the variables into words; it is false where one
-// does not fit, and then words are undefined.
+// Encode packs the values of the variables into words. It returns false if a
+// value does not fit; then words are undefined.
 func (l *Layout) Encode(words []uint64, vals []value.Value) bool {
 	clear(words)
 	words[0] = 1
@@ -141,8 +141,8 @@ func (l *Layout) Encode(words []uint64, vals []value.Value) bool {
 	return ok && err == nil
 }
 
-// Put packs the value of variable i into words whose bits for it are 0; it is
-// false where the value does not fit.
+// Put packs the value of variable i into words whose bits for it are 0. It
+// returns false if the value does not fit.
 func (l *Layout) Put(words []uint64, i int, v value.Value) bool {
 	ok := false
 	err := value.Catch(func() { ok = l.vars[i].put(words, v) })
@@ -221,7 +221,7 @@ func (l *loc) putFn(words []uint64, v value.Value) bool {
 	return true
 }
 
-// fnValues are the values of a function in the order of its domain.
+// fnValues returns the values of a function in the order of its domain.
 func fnValues(v value.Value) []value.Value {
 	if v.Kind() == value.KindTuple {
 		return v.Elements()
@@ -229,7 +229,7 @@ func fnValues(v value.Value) []value.Value {
 	return v.Values()
 }
 
-// Value is the value of variable i in a packed state.
+// Value returns the value of variable i in a packed state.
 func (l *Layout) Value(words []uint64, i int) value.Value { return l.vars[i].get(words) }
 
 func (l *loc) get(words []uint64) value.Value {
@@ -265,7 +265,7 @@ func (l *loc) get(words []uint64) value.Value {
 	return value.FnOf(t.dom, vals)
 }
 
-// fields visits the places of all bits.
+// fields visits all fields of a location.
 func (l *loc) fields(visit func(field)) {
 	switch l.t.kind {
 	case kSet:
@@ -284,8 +284,8 @@ func (l *loc) fields(visit func(field)) {
 	}
 }
 
-// Masks says where variable i is: in the words from low on, in the bits of
-// the masks.
+// Masks returns the bits of variable i: the masks of consecutive words, the
+// first of which is low.
 func (l *Layout) Masks(i int) (low int, masks []uint64) {
 	words := make([]uint64, l.words)
 	low, high := l.words-1, 0

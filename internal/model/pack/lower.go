@@ -7,24 +7,23 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Program is what the lowering asks of the specification and its configuration.
-// Its answers must not change.
+// Program answers the questions of the lowering about the specification and its
+// configuration. Its answers must not change.
 type Program interface {
-	// Definition is what the configuration puts in the place of a definition:
-	// one, or a value where there is none (def is nil). A value may be undefined:
-	// then nothing is known.
+	// Definition returns the definition, or else the value, that replaces d in
+	// the configuration. If def is nil and v undefined, nothing is known.
 	Definition(d *core.Def) (def *core.Def, v value.Value)
-	// Constant is what a constant without parameters stands for: a value, or a
-	// definition; neither where that is not known.
+	// Constant returns the value of a constant without parameters, or the
+	// definition that replaces it. If neither is known, it returns zeros.
 	Constant(c *core.Constant) (v value.Value, def *core.Def)
-	// Native is how a definition is computed in Go, nil where it is not. Pure
-	// says that it is a function of its arguments.
+	// Native returns the Go function of a definition, or nil if it has none.
+	// pure: the result depends on the arguments only.
 	Native(d *core.Def) (compute func(args []value.Value) value.Value, native, pure bool)
-	// Once says whether d is a constant that is computed once, and gives its
-	// value; that is undefined where it was not computed.
+	// Once reports whether d is a constant that is computed once, and returns
+	// its value, which is undefined if it was not computed.
 	Once(d *core.Def) (v value.Value, once bool)
-	// Literal is the value of an expression that stands for one and is not of
-	// package core.
+	// Literal returns the value of an expression that represents a value and is
+	// not of package core.
 	Literal(e core.Expr) (value.Value, bool)
 }
 
@@ -47,17 +46,17 @@ type lowerer struct {
 	steps int
 	work  int // how many steps there may be
 	calls int
-	// reads counts what was read of the next state.
+	// reads counts the reads of next-state variables.
 	reads int
-	// spread is how many copies there are of what is being lowered.
+	// spread is the number of copies of the expression being lowered.
 	spread, spreadMax int
 	room              int // how many nodes a predicate may have
-	// dead reports that there is no room for more.
+	// dead: the limit of work is reached.
 	dead bool
-	// once has the values of definitions without parameters, in this state and in
-	// the next.
+	// once has the values of definitions without parameters, in the current state
+	// and in the next.
 	once map[defKey]*val
-	// why counts what was given up, by the reason.
+	// why counts the expressions that were given up, by reason.
 	why map[string]int
 }
 
@@ -68,7 +67,7 @@ func (l *lowerer) step() {
 	}
 }
 
-// env is what names mean, the innermost first.
+// env maps names to bindings, the innermost first.
 type env struct {
 	up    *env
 	local *core.Local
@@ -76,7 +75,7 @@ type env struct {
 	b     *binding
 }
 
-// binding is what a name stands for: a value, an expression where it is written,
+// binding is the meaning of a name: a value, an expression with its environment,
 // or an operator.
 type binding struct {
 	val   *val
@@ -105,7 +104,7 @@ func (e *env) ofDef(d *core.Def) (*env, bool) {
 	return nil, false
 }
 
-// path is which variables have a value in the next state.
+// path records which variables have a value in the next state.
 type path struct{ assigned []bool }
 
 func (p *path) with(i int) *path {
@@ -114,7 +113,7 @@ func (p *path) with(i int) *path {
 	return out
 }
 
-// ctx is where an expression stands.
+// ctx is the context of an expression.
 type ctx struct {
 	env    *env
 	primed bool
@@ -126,7 +125,7 @@ func (x ctx) in(e *env) ctx {
 	return x
 }
 
-// try runs f and says whether it went through.
+// try runs f, and reports whether f did not give up.
 func (l *lowerer) try(f func()) bool {
 	err := value.Catch(f)
 	if err == nil {
@@ -139,7 +138,7 @@ func (l *lowerer) try(f func()) bool {
 	return false
 }
 
-// pred lowers a predicate. Where that fails the code stops.
+// pred lowers a predicate. If it cannot, it returns code that stops.
 func (l *lowerer) pred(e core.Expr, x ctx) (n *node) {
 	calls, spread := l.calls, l.spread
 	if !l.try(func() { n = l.predicate(e, x) }) {
@@ -244,7 +243,8 @@ func (l *lowerer) opPred(e *core.Op, x ctx) *node {
 	return l.asBool(l.expr(e, x, boolType))
 }
 
-// both lowers two expressions that are compared, each a hint for the other.
+// both lowers two expressions that are compared; the type of each is a hint for
+// the other.
 func (l *lowerer) both(e, f core.Expr, x ctx) (a, b *val) {
 	switch e.(type) {
 	case *core.SetEnum, *core.Record, *core.Tuple, *core.SetMap:
@@ -255,8 +255,8 @@ func (l *lowerer) both(e, f core.Expr, x ctx) (a, b *val) {
 	return a, l.expr(f, x, a.t)
 }
 
-// expr lowers an expression; hint, where it is not nil, is a type that the value
-// is wanted to have.
+// expr lowers an expression. hint, if not nil, is the preferred type of the
+// value.
 func (l *lowerer) expr(e core.Expr, x ctx, hint *typ) *val {
 	l.step()
 	switch e := e.(type) {
@@ -360,7 +360,8 @@ func (l *lowerer) expr(e core.Expr, x ctx, hint *typ) *val {
 	return nil
 }
 
-// branch lowers a branch of an expression that may not be taken.
+// branch lowers a branch of an expression that may not be taken. If it cannot,
+// the branch stops.
 func (l *lowerer) branch(e core.Expr, x ctx, hint *typ) (v *val) {
 	if !l.try(func() {
 		if v = l.expr(e, x, hint); hint != nil && (hint.kind == kSet || hint.kind == kSeq) {

@@ -6,13 +6,14 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// An action is lowered with what follows it: the statements of A /\ B are those
-// of A with those of B wherever A goes on. On each way through an action it is
-// known which variables have a next value. What is stored stands in a copy of
-// the state while what follows runs; so a variable that nothing is stored to is
-// unchanged.
+// An action is lowered together with its continuation: the statements of A /\ B
+// are those of A, with those of B at each point where A continues. On each path
+// through an action it is known which variables have a next value. Stored
+// values are in a copy of the state while the continuation runs; so a variable
+// without a store is unchanged.
 
-// rest makes the statements that follow, where the variables of p have a value.
+// rest makes the statements of the continuation, given the variables that have
+// a value in p.
 type rest func(p *path) *stmt
 
 func (l *lowerer) stmt(s stmt) *stmt {
@@ -28,7 +29,7 @@ func (l *lowerer) stopStmt() *stmt { return l.stmt(stmt{op: sStop}) }
 
 var nothing = &stmt{op: sNothing}
 
-// guardStmt goes on where n holds.
+// guardStmt continues if n holds.
 func (l *lowerer) guardStmt(n *node, next func() *stmt) *stmt {
 	switch {
 	case n.is(0):
@@ -66,11 +67,11 @@ func (l *lowerer) either(list []*stmt) *stmt {
 	return l.stmt(stmt{op: sOr, list: out})
 }
 
-// partAct lowers a part of a branching.
+// partAct lowers a part of a branching action.
 type partAct func(e core.Expr, x ctx, k rest) *stmt
 
-// split lowers the next-state relation down to its actions, which index
-// numbers.
+// split lowers the next-state relation action by action. index has the numbers
+// of the actions.
 func (l *lowerer) split(index map[core.Expr]int, e core.Expr, x ctx, k func(action int) rest) *stmt {
 	if i, ok := index[e]; ok {
 		return l.act(e, x, k(i))
@@ -85,7 +86,7 @@ func (l *lowerer) split(index map[core.Expr]int, e core.Expr, x ctx, k func(acti
 	return part(e, x, k(-1))
 }
 
-// act lowers an action. Where that fails the code stops.
+// act lowers an action. If it cannot, it returns code that stops.
 func (l *lowerer) act(e core.Expr, x ctx, k rest) (s *stmt) {
 	calls, spread := l.calls, l.spread
 	if !l.try(func() { s = l.action(e, x, k) }) {
@@ -152,7 +153,7 @@ func (l *lowerer) conjuncts(list []core.Expr, x ctx, k rest) *stmt {
 	}))
 }
 
-// shared is k with one result for one set of variables.
+// shared returns k with its result cached for each set of assigned variables.
 func shared(k rest) rest {
 	made := make(map[string]*stmt)
 	return func(p *path) *stmt {
@@ -166,7 +167,7 @@ func shared(k rest) rest {
 	}
 }
 
-// branchAct lowers what an action branches at.
+// branchAct lowers the actions that branch.
 func (l *lowerer) branchAct(e core.Expr, x ctx, k rest, part partAct) *stmt {
 	l.step()
 	switch e := e.(type) {
@@ -191,7 +192,8 @@ func (l *lowerer) branchAct(e core.Expr, x ctx, k rest, part partAct) *stmt {
 	return l.guard(e, x, k)
 }
 
-// furtherBounds are the parts that may stop of the sets behind the first of binds.
+// furtherBounds returns the parts that may stop of the sets of all but the first
+// of binds.
 func (l *lowerer) furtherBounds(binds []core.Bind, x ctx) (parts []*node) {
 	for i, b := range binds[1:] {
 		switch {
@@ -278,8 +280,8 @@ func (l *lowerer) forAllAct(binds []core.Bind, body core.Expr, x ctx, k rest) *s
 	return from(0)(x.path)
 }
 
-// branches reports whether an action e may go on more than once, or is not looked
-// into.
+// branches reports whether an action e may continue more than once. It also
+// returns true for an action that is not examined.
 func branches(e core.Expr) bool {
 	found := false
 	core.Walk(e, func(f core.Expr) bool {
@@ -365,7 +367,7 @@ func (l *lowerer) operatorAct(b *binding, args []core.Expr, x ctx, k rest) *stmt
 	return nil
 }
 
-// assignable is the variable whose next value e stands for, or nil.
+// assignable returns the variable whose next value e denotes, or nil.
 func (l *lowerer) assignable(e core.Expr, x ctx) *core.Variable {
 	switch e := e.(type) {
 	case *core.VarRef:
@@ -477,7 +479,7 @@ func (l *lowerer) unchanged(e core.Expr, x ctx, k rest) *stmt {
 	return l.guardStmt(l.equal(l.expr(e, x, nil), l.expr(e, y, nil)), func() *stmt { return k(x.path) })
 }
 
-// enabled lowers ENABLED A: the code of A ends where A would go on.
+// enabled lowers ENABLED A: the code of A ends where A would continue.
 func (l *lowerer) enabled(e core.Expr, x ctx) *node {
 	if x.primed {
 		giveUp("ENABLED of the next state")
@@ -497,7 +499,7 @@ func (l *lowerer) enabled(e core.Expr, x ctx) *node {
 	return l.b.node(node{op: oEnabled, body: s, hi: 1})
 }
 
-// store gives variable i, at the place at, the next value v.
+// store assigns the next value v to variable i, at the location at.
 func (l *lowerer) store(at *loc, v *val, i int, p *path, k rest) *stmt {
 	var fs []field
 	var ns []*node

@@ -120,17 +120,18 @@ func (l *lowerer) call(d *core.Def, args []core.Expr, x ctx, hint *typ) *val {
 	return out
 }
 
-// defKey is a definition without parameters, of this state or of the next.
+// defKey identifies a definition without parameters in the current state or in
+// the next.
 type defKey struct {
 	def    *core.Def
 	primed bool
 }
 
-// callTableMax bounds the table of an operator.
+// callTableMax bounds the size of an operator's table.
 const callTableMax = 256
 
-// callTable makes a table of what an operator gives for all that its arguments
-// may be.
+// callTable makes a table of the results of an operator for all values that its
+// arguments may have.
 func (l *lowerer) callTable(d *core.Def, args []core.Expr, x ctx) *val {
 	rows, place := [][]value.Value{nil}, l.b.k(0)
 	for i, p := range d.Params {

@@ -21,40 +21,42 @@ type Lowered struct {
 	preds  []*node
 	view   *view // nil where there is none
 	regs   int
-	// Why states what was given up, and how often.
+	// Why has the reasons why expressions were given up, and how often each
+	// occurred.
 	Why map[string]int
 }
 
-// Sample is what the lowering knows of a model's states.
+// Sample has the lowering's knowledge of a model's states.
 type Sample struct {
-	// Values are those that each variable has been seen to have.
+	// Values has the values of each variable that occur in the sample.
 	Values [][]value.Value
 	// Sets are constant sets of the configuration, and Strings the strings of
 	// the specification.
 	Sets    []value.Value
 	Strings []value.Value
-	// Views are values of Model.View.
+	// Views has values of Model.View.
 	Views []value.Value
 }
 
-// Model is what is to be lowered: a next-state relation, with the numbers of its
-// actions, and predicates; those of steps may speak of the next state.
+// Model is the input of Lower: a next-state relation with the numbers of its
+// actions, and predicates, some of which are about steps and may mention the
+// next state.
 type Model struct {
 	Program Program
 	Next    core.Expr
 	Actions map[core.Expr]int
 	Preds   []core.Expr
-	// View, if it is not nil, names states.
+	// View, if not nil, identifies states by its value.
 	View core.Expr
-	// Invariants may say what the values of variables are.
+	// Invariants may contain types of variables.
 	Invariants []core.Expr
 }
 
-// Lower makes code for a model, in at most work steps. The error says why there
-// is none; it is ErrWork where that would take more steps.
+// Lower makes code for a model, in at most work steps. If it cannot, it returns
+// an error with the reason; ErrWork if it would need more steps.
 //
-// A fault in the lowering must not end a search that does not need it, so it is
-// such an error too: a *Fault.
+// A bug in the lowering must not end a search that can do without it, so Lower
+// returns it as an error too: a *Fault.
 func Lower(m Model, s Sample, work int) (out *Lowered, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -64,10 +66,10 @@ func Lower(m Model, s Sample, work int) (out *Lowered, err error) {
 	return lower(m, s, work)
 }
 
-// ErrWork reports that lowering would take more steps than it may.
+// ErrWork reports that lowering would take more steps than permitted.
 var ErrWork = errors.New("the model takes too long to be packed")
 
-// Fault reports that the lowering went wrong in a way that it should not.
+// Fault reports a bug in the lowering.
 type Fault struct{ What string }
 
 func (f *Fault) Error() string { return "a fault of the lowering: " + f.What }
@@ -126,8 +128,9 @@ func (l *lowerer) relation(m Model) (s *stmt) {
 	return s
 }
 
-// whole lowers a predicate of the model; where it is too large, it stops. Those that
-// follow one that is get less room, for models have many that are alike.
+// whole lowers a predicate of the model. If the predicate is too large, its code
+// stops. After a predicate that was too large, the next ones get less room, because
+// many models have several similar predicates.
 func (l *lowerer) whole(e core.Expr) (n *node) {
 	for _, l.spreadMax = range []int{spreadMax, spreadMaxLow} {
 		l.b.full, l.b.limit = false, l.b.nodes+l.room
@@ -183,7 +186,7 @@ func (l *lowerer) layout(s Sample, declared []*typ) *Layout {
 	return lay
 }
 
-// Reasons lists what was given up, the most frequent first.
+// Reasons lists the reasons of Why, the most frequent first.
 func (l *Lowered) Reasons() string {
 	keys := slices.Collect(maps.Keys(l.Why))
 	slices.SortFunc(keys, func(a, b string) int {
@@ -192,5 +195,5 @@ func (l *Lowered) Reasons() string {
 	return strings.Join(keys[:min(len(keys), reasonsMax)], "; ")
 }
 
-// reasonsMax is how many reasons are worth telling.
+// reasonsMax bounds the reasons that are reported.
 const reasonsMax = 5

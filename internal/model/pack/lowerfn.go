@@ -64,8 +64,8 @@ func (l *lowerer) function(e *core.Fn, x ctx) *val {
 	return out
 }
 
-// applyWhole lowers f[i], after all values of f: but for one whose values are
-// evaluated when they are asked for, unless it is written here.
+// applyWhole lowers f[i] after evaluating all values of f. If the values of f
+// are evaluated on demand, it evaluates only f[i], unless f is written here.
 func (l *lowerer) applyWhole(f, i *val, here bool) *val {
 	v := l.apply(f, i)
 	if f.lazy && !here || !f.is(kFn) && !f.is(kSeq) {
@@ -127,14 +127,15 @@ func (l *lowerer) apply(f, i *val) *val {
 	return l.pick(n, vals)
 }
 
-// applied is f[x], undefined where x is outside the domain: an error for each pair of
-// a function and an argument would take most of the time of a table.
+// applied returns f[x], or undefined if x is outside the domain. It avoids the error
+// that apply would make for each pair of a function and an argument, which would take
+// most of the time of making a table.
 func applied(f, x value.Value) value.Value {
 	v, _ := f.Lookup(x)
 	return v
 }
 
-// pick is vals[n].
+// pick returns vals[n].
 func (l *lowerer) pick(n *node, vals []*val) *val {
 	if n.known() {
 		return vals[n.k]
@@ -193,7 +194,7 @@ func (l *lowerer) pickMixed(n *node, vals []*val) *val {
 	return out
 }
 
-// applySeq is s[i] of a sequence.
+// applySeq returns s[i] of a sequence.
 func (l *lowerer) applySeq(s, i *val) *val {
 	n := l.asInt(i)
 	if n.known() {

@@ -4,23 +4,25 @@ package pack
 
 import "github.com/ashlar-dev/ashlar/internal/tla/core"
 
-// An action \E f \in {g \in [S -> T] : P(g)} : A, where S or T is a set of the
-// state, is a loop over T for each element of S, one within another: its register
-// is what f gives there. The elements that S may have are known, and where one is
-// not in S its loop is left out. So f is a function whose domain is not constant:
-// what there is for it is its application and its domain.
+// An action \E f \in {g \in [S -> T] : P(g)} : A, where S or T depends on the
+// state, is lowered to nested loops over T, one for each element of S; the
+// register of a loop holds the value of f at that element. The possible elements
+// of S are known, and the loop of an element that is not in S is skipped. So f is
+// a function whose domain is not constant; only its application and its domain
+// can be lowered.
 
-// functions are those of a set [S -> T] for which all of some predicates hold.
+// functions is a set [S -> T], restricted to the functions that satisfy some
+// predicates.
 type functions struct {
 	dom, rng *val
 	filters  []*core.SetFilter
 }
 
-// fnKeysMax is how many arguments the functions of a loop may have.
+// fnKeysMax is the maximum number of arguments of the functions of such a loop.
 const fnKeysMax = 12
 
-// functionsOf is the set of functions that e is, nil where it is no such set or a
-// constant one.
+// functionsOf returns the set of functions that e denotes; nil if e is not such a
+// set, or is a constant one.
 func (l *lowerer) functionsOf(e core.Expr, x ctx) *functions {
 	switch e := e.(type) {
 	case *core.FnSet:
@@ -42,7 +44,7 @@ func (l *lowerer) functionsOf(e core.Expr, x ctx) *functions {
 	return nil
 }
 
-// eachFunction runs the statements that body makes for every one of the functions.
+// eachFunction runs the statements that body makes for each of the functions.
 func (l *lowerer) eachFunction(fs *functions, x ctx, body func(f *val) *stmt) *stmt {
 	keys, u := fs.dom.t.u.vals, fs.rng.t.u
 	regs, parts := make([]int64, len(keys)), make([]*val, len(keys))
@@ -58,13 +60,14 @@ func (l *lowerer) eachFunction(fs *functions, x ctx, body func(f *val) *stmt) *s
 	in := l.b.and(holds...)
 	out := l.loops(fs, regs, l.guardStmt(in, func() *stmt { return body(f) }))
 	if !in.pure {
-		// The predicate is asked of all functions before anything is made of one.
+		// The predicate is evaluated for all functions before the body runs for
+		// any of them.
 		out = l.either([]*stmt{l.loops(fs, regs, l.guardStmt(in, func() *stmt { return nothing })), out})
 	}
 	return l.guardStmt(l.asked(l.b.k(1), fs.dom, fs.rng), func() *stmt { return out })
 }
 
-// loops runs s for all that the registers may be.
+// loops runs s for all values that the registers may have.
 func (l *lowerer) loops(fs *functions, regs []int64, s *stmt) *stmt {
 	words := l.b.whole(fs.rng.ws)
 	for i := len(regs) - 1; i >= 0 && s != nothing; i-- {
@@ -77,7 +80,7 @@ func (l *lowerer) loops(fs *functions, regs []int64, s *stmt) *stmt {
 	return s
 }
 
-// applyPart is f[i] of a function whose domain is not constant.
+// applyPart returns f[i] of a function whose domain is not constant.
 func (l *lowerer) applyPart(f, i *val) *val {
 	n := l.must(i, f.t.u)
 	in := l.b.test(f.over.ws, n)

@@ -81,7 +81,7 @@ func (l *lowerer) memberOf(v *val, set core.Expr, x ctx) *node {
 	return l.contains(v, l.expr(set, x, nil))
 }
 
-// memberOfBoth lowers v \in A \cup B, and the like for \cap and \.
+// memberOfBoth lowers v \in A \cup B, v \in A \cap B and v \in A \ B.
 func (l *lowerer) memberOfBoth(v *val, e *core.Op, x ctx) *node {
 	parts := l.askedParts(e, x)
 	n := l.member(v, e.Args[0], x)
@@ -96,8 +96,8 @@ func (l *lowerer) memberOfBoth(v *val, e *core.Op, x ctx) *node {
 	return l.askedFor(n, parts)
 }
 
-// memberCall lowers v \in Op(args), looking inside Op where that helps; nil
-// where it does not.
+// memberCall lowers v \in Op(args). It inlines Op if that helps; otherwise it
+// returns nil.
 func (l *lowerer) memberCall(v *val, e *core.Call, x ctx) *node {
 	if _, ok := x.env.ofDef(e.Def); ok {
 		return nil
@@ -167,16 +167,17 @@ func (l *lowerer) contains(v, s *val) *node {
 	return l.asked(l.indexed(l.index(v, set.t.u), set), set)
 }
 
-// indexed says whether element number n is in a set.
+// indexed returns a test whether element number n is in a set.
 func (l *lowerer) indexed(n *node, set *val) *node {
 	if n.lo < 0 && !n.known() {
-		// There is no bit -1.
+		// The number -1 stands for a value that is not in the universe: it has
+		// no bit.
 		return l.b.node(node{op: oTest, list: set.ws, a: n, hi: 1})
 	}
 	return l.b.test(set.ws, n)
 }
 
-// comparable gives up where v must not be compared with an element of u.
+// comparable gives up if v must not be compared with an element of u.
 func (l *lowerer) comparable(v *val, u *universe) {
 	if len(u.vals) == 0 {
 		return
@@ -239,7 +240,7 @@ func (l *lowerer) subsetOf(s *val, set core.Expr, x ctx) *node {
 			return l.asked(l.b.and(list...), c)
 		}
 	}
-	// Every element is asked.
+	// Every element is tested, because a later one may be an error.
 	var list []*node
 	for i, e := range s.t.u.vals {
 		list = append(list, l.b.or(l.b.not(l.b.test(s.ws, l.b.k(int64(i)))), l.member(knownVal(e), set, x)))
@@ -247,7 +248,7 @@ func (l *lowerer) subsetOf(s *val, set core.Expr, x ctx) *node {
 	return l.askedFor(l.b.and(list...), l.setParts(set, x))
 }
 
-// expr2 is expr, or nil where that fails.
+// expr2 is expr, but returns nil if that gives up.
 func (l *lowerer) expr2(e core.Expr, x ctx) (v *val) {
 	if !l.try(func() { v = l.expr(e, x, nil) }) {
 		return nil

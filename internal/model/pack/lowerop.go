@@ -70,7 +70,8 @@ func (l *lowerer) setOp(o core.OpCode, a, b *val, hint *typ) *val {
 		}
 		return knownVal(value.Diff(a.v, b.v))
 	}
-	// A constant set takes the universe of the other, where nothing is lost.
+	// A constant set is converted to the universe of the other set, if no
+	// element is lost.
 	var u *universe
 	switch {
 	case o == core.OpCap && (a.is(kSet) || b.is(kSet)):
@@ -140,7 +141,7 @@ func (l *lowerer) union(s *val) *val {
 	return out
 }
 
-// unionOf lowers UNION {e : x \in S}: the sets need not be distinguished.
+// unionOf lowers UNION {e : x \in S} without building the set of sets.
 func (l *lowerer) unionOf(e *core.SetMap, x ctx, hint *typ) *val {
 	out := knownVal(value.EmptySet())
 	sets, parts := l.bounds(e.Binds, x)
@@ -154,7 +155,7 @@ func (l *lowerer) unionOf(e *core.SetMap, x ctx, hint *typ) *val {
 	return l.afterNodes(out, parts)
 }
 
-// native lowers the application of an operator that is computed in Go.
+// native lowers the application of an operator that is implemented in Go.
 func (l *lowerer) native(d *core.Def, compute func([]value.Value) value.Value, pure bool, args []core.Expr, x ctx, hint *typ) *val {
 	for _, p := range d.Params {
 		if p.Arity > 0 {
@@ -202,7 +203,7 @@ func (l *lowerer) native(d *core.Def, compute func([]value.Value) value.Value, p
 	return l.after(l.nativeBody(d, args, x, hint), vs...)
 }
 
-// nativeBody lowers the definition in TLA+.
+// nativeBody lowers the TLA+ definition of such an operator.
 func (l *lowerer) nativeBody(d *core.Def, args []core.Expr, x ctx, hint *typ) *val {
 	if _, _, pure := l.p.Native(d); d.Body == nil || !pure {
 		giveUp("%s is not packed", d.Name)
@@ -213,7 +214,8 @@ func (l *lowerer) nativeBody(d *core.Def, args []core.Expr, x ctx, hint *typ) *v
 	return v
 }
 
-// nativeOp lowers the operators that have a form of their own; nil for others.
+// nativeOp lowers the operators that have lowerings of their own; nil for
+// others.
 func (l *lowerer) nativeOp(d *core.Def, vs []*val, hint *typ) *val {
 	switch d.Module {
 	case "Naturals", "Integers", "Reals":

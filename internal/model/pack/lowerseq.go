@@ -4,8 +4,8 @@ package pack
 
 import "github.com/ashlar-dev/ashlar/internal/tla/core"
 
-// sequence lowers the operators of Sequences; nil for those, and for values, that
-// have no form here.
+// sequence lowers the operators of Sequences. It returns nil for operators and
+// values that it cannot lower.
 func (l *lowerer) sequence(name string, vs []*val, hint *typ) *val {
 	s := vs[0]
 	if name == "Len" {
@@ -39,7 +39,7 @@ func (l *lowerer) sequence(name string, vs []*val, hint *typ) *val {
 		out.s = l.b.cond(l.b.less(l.b.k(0), s.s), l.count(s.s, -1), l.b.stop())
 		return l.after(out, s.at(0))
 	case "Append":
-		// One that is full makes the code stop.
+		// Appending to a full sequence stops the code.
 		e := l.coerce(vs[1], s.t.elem)
 		out := l.fnVal(s.t, func(i int) *val {
 			return l.merge(l.b.eq(s.s, l.b.k(int64(i))), e, s.at(i))
@@ -52,8 +52,8 @@ func (l *lowerer) sequence(name string, vs []*val, hint *typ) *val {
 	return nil
 }
 
-// concat lowers s \o t. What is longer than the type of the longer one, or than
-// the hint, makes the code stop.
+// concat lowers s \o t. The code stops if the result is longer than the type of
+// the longer operand, or the hint, permits.
 func (l *lowerer) concat(s, t *val, hint *typ) *val {
 	var typ *typ
 	switch {
@@ -91,7 +91,7 @@ func (l *lowerer) subSeq(s *val, from, to *node) *val {
 			hit := l.b.eq(from, l.b.k(int64(k+1)))
 			v = l.merge(hit, s.at(k+i), v)
 		}
-		// Beyond the end all bits are 0.
+		// Beyond the end of the sequence, all bits are 0.
 		return l.coerce(l.merge(l.b.less(l.b.k(int64(i)), n), v, l.zero(s.t.elem)), s.t.elem)
 	})
 	out.s = l.within(n, 0, int64(s.t.most))
@@ -121,8 +121,8 @@ func (l *lowerer) selectSeq(s *val, test func(v *val) *node) *val {
 	return out
 }
 
-// selection lowers SelectSeq applied to expressions; nil where the sequence has
-// no form here.
+// selection lowers SelectSeq applied to expressions; nil if the sequence cannot
+// be lowered.
 func (l *lowerer) selection(args []core.Expr, x ctx) *val {
 	s := l.settle(l.expr(args[0], x, nil))
 	if !s.is(kSeq) {

@@ -7,9 +7,10 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// domain is a set to go through: its elements, each with the condition on which
-// it is there; or else a universe and words, where there are too many. Where at
-// is set, the condition is that bit at[i] of ws is set.
+// domain is a set over which the code iterates. Usually it has the elements
+// that may be in the set, each with the condition for being in it; if at is not
+// nil, the condition is that bit at[i] of ws is set. If there are too many
+// elements, domain has a universe and words instead.
 type domain struct {
 	conds []*node
 	elems []*val
@@ -18,8 +19,9 @@ type domain struct {
 	ws    []*node
 }
 
-// domain lists the elements of a set, up to most of them, or all that one that is
-// not constant may have, where there is room for so many copies.
+// domain lists the elements of a constant set, if there are at most most. For a
+// set that is not constant it lists all possible elements, if there is room for
+// that many copies.
 func (l *lowerer) domain(s *val, most, copies int) domain {
 	if s.known {
 		if s.v.Kind() != value.KindSet || !value.IsFinite(s.v) || !value.AtMost(s.v, enumerateMax) {
@@ -60,15 +62,16 @@ func (l *lowerer) domain(s *val, most, copies int) domain {
 	return d
 }
 
-// spreadMax bounds how many copies of one expression there are for the elements
-// of sets that are not constant.
-// Where that makes code too large, it is made again with fewer.
+// spreadMax bounds the copies of one expression that are made for the elements
+// of sets that are not constant. If the code becomes too large with it, it is
+// made again with spreadMaxLow.
 const (
 	spreadMax    = 1500
 	spreadMaxLow = 1
 )
 
-// spreading notes that what is lowered until done is called has n copies.
+// spreading records that the expressions lowered until the call of done have n
+// copies.
 func (l *lowerer) spreading(n int) (done func()) {
 	before := l.spread
 	l.spread = min(l.spread*max(n, 1), 1<<30)
@@ -96,8 +99,8 @@ func (l *lowerer) quant(exists bool, binds []core.Bind, body core.Expr, x ctx) *
 	return l.askedFor(l.quantOver(exists, binds, sets, body, x), parts)
 }
 
-// bounds are the sets of binds. All of them are evaluated before a name is bound, so
-// parts are those of the second and on that may stop.
+// bounds returns the sets of binds. The evaluator evaluates all of them before it
+// binds a name, so parts are the parts that may stop of all sets but the first.
 func (l *lowerer) bounds(binds []core.Bind, x ctx) (sets []*val, parts []*node) {
 	for i, b := range binds {
 		switch {
@@ -117,7 +120,7 @@ func (l *lowerer) bounds(binds []core.Bind, x ctx) (sets []*val, parts []*node) 
 	return sets, parts
 }
 
-// furtherBound is s as a set that can be gone through.
+// furtherBound returns s as a set over which the code can iterate.
 func (l *lowerer) furtherBound(s *val) *val {
 	switch s = l.settle(s); {
 	case s.known:
@@ -169,8 +172,8 @@ func (l *lowerer) quantOver(exists bool, binds []core.Bind, sets []*val, body co
 	return l.b.node(node{op: o, list: d.ws, k: k, a: rest(l.numbered(d.u, r)), hi: 1})
 }
 
-// masked quantifies over a set of which every element is known. Those for which
-// the body is constant are asked for together.
+// masked quantifies over a set whose possible elements are known. The elements
+// for which the body is constant are tested together.
 func (l *lowerer) masked(d domain, exists bool, body func(v *val) *node) *node {
 	masks := make([]int64, len(d.ws))
 	var out []*node
@@ -186,8 +189,8 @@ func (l *lowerer) masked(d domain, exists bool, body func(v *val) *node) *node {
 			out = append(out, l.b.or(l.b.not(c), n))
 		}
 	}
-	// What may fail comes first: nothing that comes before it is to hide it. The
-	// condition of an element asks for all words of the set.
+	// A part that may fail comes first, so that no other part hides the failure.
+	// The condition of an element evaluates all words of the set.
 	asks := len(out) == 0
 	for k, mask := range masks {
 		if mask == 0 {
@@ -285,8 +288,8 @@ func (l *lowerer) setFilter(e *core.SetFilter, x ctx) *val {
 	return l.filtered(u, func(i int) *node { return conds[i] })
 }
 
-// maskedFilter is the subset of a set, of which every element is known, for
-// which in holds.
+// maskedFilter returns the subset for which in holds, of a set whose possible
+// elements are known.
 func (l *lowerer) maskedFilter(d domain, u *universe, in func(v *val) *node) *val {
 	masks, ws := make([]int64, len(d.ws)), make([]*node, len(d.ws))
 	for k := range ws {
@@ -337,7 +340,7 @@ func (l *lowerer) setMap(e *core.SetMap, x ctx, hint *typ) *val {
 }
 
 // eachElement calls body for all elements that the sets of binds may have, with
-// the condition on which they are there.
+// the condition for being in the sets.
 func (l *lowerer) eachElement(binds []core.Bind, sets []*val, cond *node, x ctx, body func(cond *node, x ctx)) {
 	if len(binds) == 0 {
 		body(cond, x)
@@ -354,7 +357,7 @@ func (l *lowerer) eachElement(binds []core.Bind, sets []*val, cond *node, x ctx,
 	}
 }
 
-// collect is the set of the elements that are there.
+// collect returns the set of the elements whose conditions hold.
 func (l *lowerer) collect(d domain, hint *typ) *val {
 	known := true
 	var vals []value.Value
@@ -413,7 +416,7 @@ func (l *lowerer) collect(d domain, hint *typ) *val {
 	return l.setVal(u, ws)
 }
 
-// bounded is the type of v with the bounds that its nodes have.
+// bounded returns the type of v, narrowed to the bounds of its nodes.
 func (l *lowerer) bounded(v *val) *typ {
 	switch {
 	case v.known:

@@ -13,7 +13,7 @@ type Code struct {
 	preds  []test
 	view   *viewCode
 	regs   int
-	// hopeless predicates always stop.
+	// hopeless marks the predicates whose code always stops.
 	hopeless []bool
 	memos    int
 }
@@ -31,18 +31,19 @@ type Machine struct {
 	regs     []int64
 	stopped  bool
 	emit     func(action int) bool
-	// memos hold what was computed in the state that has the number now.
+	// memos cache the values of shared nodes. An entry is valid if its state
+	// number is now.
 	memos     []memo
 	now, last uint64
-	// ENABLED has next states of its own, one within another, and ends when one
-	// is complete.
+	// For nested ENABLED, spare has the next states and depth counts the
+	// levels. The search of an ENABLED ends when a next state is complete.
 	spare [][]uint64
 	depth int
 	find  func(action int) bool
 	found bool
 }
 
-// Compile makes closures of lowered code.
+// Compile makes closures from lowered code.
 func Compile(l *Lowered) *Code {
 	out := &Code{layout: l.layout, regs: l.regs}
 	uses := countUses(l)
@@ -58,7 +59,7 @@ func Compile(l *Lowered) *Code {
 	return out
 }
 
-// Layout is where the variables lie.
+// Layout returns the layout of the states.
 func (c *Code) Layout() *Layout { return c.layout }
 
 // NewMachine returns a machine with memory of its own.
@@ -71,10 +72,10 @@ func NewMachine(c *Code) *Machine {
 	return m
 }
 
-// Next calls emit for every successor of cur, with its action and words, which
-// are the machine's and valid until emit returns, and ends where emit is false.
-// It is false where the code stopped: what it reported until then is what there
-// is to report, and there may be more.
+// Next calls emit for every successor of cur, with its action and words, until
+// emit returns false. The words belong to the machine and are valid until emit
+// returns. Next returns false if the code stopped: the successors reported so
+// far are correct, but there may be more.
 func (m *Machine) Next(cur []uint64, emit func(action int, words []uint64) bool) (whole bool) {
 	m.cur, m.stopped = cur, false
 	m.fresh()
@@ -84,8 +85,8 @@ func (m *Machine) Next(cur []uint64, emit func(action int, words []uint64) bool)
 	return !m.stopped
 }
 
-// Start prepares Run, which is Next for an emit that stays the same and finds
-// the words in Words.
+// Start prepares Run. Run is Next with an emit that does not change and that
+// gets the words from Words.
 func (m *Machine) Start(emit func(action int) bool) { m.emit = emit }
 
 // Run calls the emit of Start for every successor of cur.
@@ -97,11 +98,11 @@ func (m *Machine) Run(cur []uint64) (whole bool) {
 	return !m.stopped
 }
 
-// Words are those of the successor that is being emitted.
+// Words returns the words of the successor that is being emitted.
 func (m *Machine) Words() []uint64 { return m.nxt }
 
-// Holds evaluates predicate i in a state or, where it speaks of a step, in a
-// state and the next. Ok is false where the code stopped.
+// Holds evaluates predicate i in a state or, for a predicate about a step, in a
+// state and its successor. ok is false if the code stopped.
 func (m *Machine) Holds(i int, cur, nxt []uint64) (holds, ok bool) {
 	c, n, s, now := m.cur, m.nxt, m.stopped, m.now
 	m.cur, m.nxt, m.stopped = cur, nxt, false
@@ -117,7 +118,7 @@ func (m *Machine) stop() int64 {
 	return 0
 }
 
-// compiler makes closures; shared nodes are compiled once.
+// compiler makes closures. It compiles shared nodes once.
 type compiler struct {
 	nums  map[*node]num
 	tests map[*node]test
@@ -336,8 +337,8 @@ func (c *compiler) word(n *node) num {
 	}
 }
 
-// scan runs body for the set bits of list, until it is false, and says whether
-// it never was.
+// scan calls body for the set bits of list until body returns false. It returns
+// true if body never did.
 func (c *compiler) scan(list []*node, r int64) func(m *Machine, body test) bool {
 	words := c.all(list)
 	return func(m *Machine, body test) bool {
@@ -576,5 +577,6 @@ func (c *compiler) storeExec(s *stmt) exec {
 	}
 }
 
-// Hopeless reports whether predicate i is not lowered: it always stops.
+// Hopeless reports whether predicate i was not lowered, so that its code always
+// stops.
 func (c *Code) Hopeless(i int) bool { return c.hopeless[i] }

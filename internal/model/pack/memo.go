@@ -2,21 +2,21 @@
 
 package pack
 
-// Nodes are shared: what a set is filtered by is asked again wherever an
-// element of the set is. A node that is used several times and depends on
-// nothing but the state is computed once for it.
+// Nodes are shared: for instance, the words of a set may be evaluated again for
+// each element. A node that is used several times and depends only on the state
+// is computed once per state.
 
-// memo is what a node gave in the state that had the number now, when the
-// registers that it depends on had the values regs.
+// memo is the cached value of a node: it is valid in the state with number now,
+// if the registers that the node reads have the values regs.
 type memo struct {
 	now     uint64
 	regs, v int64
 }
 
-// memoSizeMin is the size from which on it pays to remember what a node gave.
+// memoSizeMin is the minimum size of a node for which caching pays.
 const memoSizeMin = 10
 
-// fresh begins with another state.
+// fresh begins a new state, which invalidates all cached values.
 func (m *Machine) fresh() {
 	m.last++
 	m.now = m.last
@@ -26,7 +26,7 @@ func newCompiler(code *Code, uses map[*node]int, still bool) *compiler {
 	return &compiler{nums: make(map[*node]num), tests: make(map[*node]test), execs: make(map[*stmt]exec), code: code, uses: uses, still: still}
 }
 
-// remembers reports whether what n gives is remembered.
+// remembers reports whether the value of n is cached.
 func (c *compiler) remembers(n *node) bool {
 	return c.uses[n] > 1 && n.size >= memoSizeMin && len(n.free) <= 2 && (c.still || !n.reads)
 }
@@ -36,8 +36,8 @@ func (c *compiler) slot() int {
 	return c.code.memos - 1
 }
 
-// registers gives the values of at most two registers as one number: they are
-// numbers of elements of universes.
+// registers combines the values of at most two registers into one number. The
+// values are numbers of elements of universes, so they are small.
 func registers(free []int64) num {
 	switch len(free) {
 	case 0:
@@ -78,7 +78,8 @@ func (c *compiler) memoTest(f test, free []int64) test {
 	return func(m *Machine) bool { return n(m) != 0 }
 }
 
-// enabled makes ENABLED A, where body is A and emits when it is done.
+// enabled compiles ENABLED A; body is the code of A, which emits when a next
+// state is complete.
 func (c *compiler) enabled(body *stmt) test {
 	if c.still {
 		c = newCompiler(c.code, c.uses, false)

@@ -7,7 +7,8 @@ import (
 	"math/bits"
 )
 
-// op is what a node computes. Every node gives a number; booleans are 0 and 1.
+// op is the operation of a node. Every node yields a number; booleans are 0 and
+// 1.
 type op uint8
 
 const (
@@ -45,7 +46,7 @@ const (
 	oStop              // the code stops
 )
 
-// missing is what a table holds where there is no value.
+// missing is the entry of a table for which there is no value.
 const missing = -1 << 62
 
 // node is an expression over words. Nodes are immutable and may be shared.
@@ -58,20 +59,20 @@ type node struct {
 	body    *stmt
 	k       int64
 	tab     []int64
-	// The value is from lo to hi, as a number with a sign.
+	// The value is from lo to hi, as a signed number.
 	lo, hi int64
 	size   int
-	// pure reports that the code never stops here.
+	// pure: evaluating the node never stops the code.
 	pure bool
-	// may are the bits that a word may have.
+	// may has the bits that may be set in a word.
 	may int64
-	// free are the registers that are read and not set here, sorted; next says
-	// that something is read of the next state.
+	// free has the registers that the node reads and does not set, sorted.
+	// reads: the node reads a variable of the next state.
 	free  []int64
 	reads bool
 }
 
-// build gives nodes; the sum of their sizes is bounded.
+// build makes nodes; it bounds the sum of their sizes.
 type build struct {
 	bits        map[bitKey]*node
 	nodes, regs int
@@ -116,11 +117,11 @@ func (b *build) node(n node) *node {
 	return &n
 }
 
-// How large the code of a next-state relation and of a predicate may become.
+// Limits on the size of the code of a next-state relation and of a predicate.
 const (
 	nextNodesMax = 300_000
 	predNodesMax = 60_000
-	// predNodesLeast is what every predicate may take.
+	// predNodesLeast is the size that every predicate may have.
 	predNodesLeast = 3_000
 )
 
@@ -155,7 +156,7 @@ func (b *build) reg(lo, hi int64) (r int64, n *node) {
 
 func (b *build) stop() *node { return b.node(node{op: oStop, lo: intMin, hi: intMax}) }
 
-// arith is an operation on numbers of 32 bits.
+// arith makes an operation on 32-bit numbers.
 func (b *build) arith(o op, x, y *node) *node {
 	n := node{op: o, a: x, b: y}
 	switch o {
@@ -187,8 +188,7 @@ func (b *build) arith(o op, x, y *node) *node {
 	return out
 }
 
-// arithmetic computes an operation on numbers of 32 bits; false where it has no
-// value.
+// arithmetic computes an operation on 32-bit numbers; false if it has no value.
 func arithmetic(o op, x, y int64) (int64, bool) {
 	var v int64
 	switch o {
@@ -256,8 +256,8 @@ func (b *build) not(x *node) *node {
 	return b.node(node{op: oNot, a: x, hi: 1})
 }
 
-// and joins from left to right; what stands behind a constant FALSE is not
-// evaluated.
+// and joins from left to right. It drops what follows a constant FALSE, because
+// that is not evaluated.
 func (b *build) and(list ...*node) *node { return b.junction(oAnd, 0, list) }
 
 func (b *build) or(list ...*node) *node { return b.junction(oOr, 1, list) }
@@ -348,7 +348,7 @@ func (b *build) bdiff(x, y *node) *node {
 	return b.node(node{op: oBdiff, a: x, b: y})
 }
 
-// bit is the bit number i as word k of a set.
+// bit returns word k of the set that has only the bit i.
 func (b *build) bit(i *node, k int) *node {
 	if i.known() {
 		if i.k < 0 || int(i.k>>6) != k {
@@ -359,7 +359,7 @@ func (b *build) bit(i *node, k int) *node {
 	return b.node(node{op: oBit, a: i, k: int64(k)})
 }
 
-// test says whether bit i of the words is set; there is no bit -1.
+// test returns a test whether bit i of the words is set; there is no bit -1.
 func (b *build) test(words []*node, i *node) *node {
 	if i.known() {
 		if i.k < 0 || int(i.k>>6) >= len(words) {

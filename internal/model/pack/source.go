@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Source is lowered code as the Go package main: a program that searches the
-// model with the engine of the checker, by way of package internal/search/program.
-// It does what Compile's closures do. The same code gives the same text. Where
-// the model has a view with code, that names its states; else the images do, if
-// they are not nil.
+// Source prints lowered code as the Go package main: a program that searches the
+// model with the checker's engine, by way of package internal/search/program. The
+// program does the same as Compile's closures. The same code always gives the same
+// text. If the model has a view with code, the view identifies states; otherwise
+// the images do, if they are not nil.
 func Source(l *Lowered, images *Images) []byte {
 	w := &printer{nums: make(map[printed]string), tests: make(map[printed]string), execs: make(map[*stmt]string),
 		uses: make(map[*stmt]int), shared: sharedNodes(l), looping: make(map[*node]bool)}
@@ -42,7 +42,7 @@ func Source(l *Lowered, images *Images) []byte {
 	return []byte(out.String())
 }
 
-// sourceHead is what all programs have in common.
+// sourceHead is the part that all programs share.
 const sourceHead = `var _ = bits.OnesCount64
 
 // memo is what a shared node gave in the state that has the number now, when its
@@ -143,18 +143,19 @@ type printer struct {
 	shared      map[*node]bool
 	looping     map[*node]bool // what loops has found
 	memos       int
-	// still says that the next state does not change while the code runs.
+	// still: the next state does not change while the code runs.
 	still  bool
 	n      int
 	tables strings.Builder
 	funcs  strings.Builder
 }
 
-// inlineNodesMax is the size from which on a node is a function of its own.
+// inlineNodesMax is the maximum size of a node that is not printed as a
+// function of its own.
 const inlineNodesMax = 24
 
-// apart says whether a node that is an expression is a function nevertheless: a
-// large one, and a shared one in which there is a loop.
+// apart reports whether a node is printed as a function although it is an
+// expression: if it is large, or if it is shared and contains a loop.
 func (w *printer) apart(n *node) bool {
 	return n.size > inlineNodesMax || w.remembers(n) && w.loops(n)
 }
@@ -388,7 +389,7 @@ func (w *printer) testBit(n *node) (text string, simple bool) {
 	return b.String(), false
 }
 
-// count notes how often statements are used.
+// count counts the uses of statements.
 func (w *printer) count(s *stmt) {
 	if s == nil {
 		return
@@ -402,7 +403,7 @@ func (w *printer) count(s *stmt) {
 	}
 }
 
-// function prints a statement as a function, and gives its name.
+// function prints a statement as a function and returns its name.
 func (w *printer) function(s *stmt) string {
 	if name, ok := w.execs[s]; ok {
 		return name
@@ -415,7 +416,7 @@ func (w *printer) function(s *stmt) string {
 	return name
 }
 
-// part prints a statement, or the call of it where it is used several times.
+// part prints a statement, or a call of it if it is used several times.
 func (w *printer) part(b *strings.Builder, s *stmt) {
 	if w.uses[s] > 1 && s.op != sEmit && s.op != sStop && s.op != sNothing {
 		fmt.Fprintf(b, "if !%s(x) {\nreturn false\n}\n", w.function(s))

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// printed is a node as it was printed: what reads a next state that may change
-// remembers nothing, so it is printed apart.
+// printed identifies a node as it was printed. A node that reads a next state
+// which may change caches nothing, so it is printed separately.
 type printed struct {
 	n     *node
 	still bool
@@ -16,9 +16,9 @@ type printed struct {
 
 func (w *printer) printed(n *node) printed { return printed{n, w.still && n.reads} }
 
-// sharedNodes are the nodes that may be asked for several times in one state:
-// those that the next-state relation, or one predicate, uses more than once.
-// Predicates begin anew, each with a state of its own.
+// sharedNodes returns the nodes that may be evaluated several times in one
+// state: those that the next-state relation, or one predicate, uses more than
+// once. Each predicate starts with an empty cache.
 func sharedNodes(l *Lowered) map[*node]bool {
 	shared := make(map[*node]bool)
 	count := func(visit func(u *useCounter)) {
@@ -38,12 +38,13 @@ func sharedNodes(l *Lowered) map[*node]bool {
 	return shared
 }
 
-// remembers reports whether what n gives is remembered: see compiler.remembers.
+// remembers reports whether the value of n is cached: see compiler.remembers.
 func (w *printer) remembers(n *node) bool {
 	return w.shared[n] && n.size >= memoSizeMin && len(n.free) <= 2 && (w.still || !n.reads)
 }
 
-// define prints a function with this body, which gives n, and returns its name.
+// define prints a function with this body, which computes n, and returns its
+// name.
 func (w *printer) define(prefix, typ, body string, n *node) string {
 	name := w.name(prefix)
 	if !w.remembers(n) {
@@ -65,7 +66,7 @@ func (w *printer) define(prefix, typ, body string, n *node) string {
 	return name
 }
 
-// registersText prints what registers gives.
+// registersText prints the expression that registers computes.
 func registersText(free []int64) string {
 	switch len(free) {
 	case 0:
@@ -76,7 +77,7 @@ func registersText(free []int64) string {
 	return fmt.Sprintf("x.r[%d]<<32 | x.r[%d]", free[0], free[1])
 }
 
-// loops reports whether evaluating n may take a loop.
+// loops reports whether evaluating n may run a loop.
 func (w *printer) loops(n *node) bool {
 	if n == nil || n.size < 2 {
 		return false

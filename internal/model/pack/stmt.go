@@ -2,7 +2,7 @@
 
 package pack
 
-// sop is what a statement does.
+// sop is the operation of a statement.
 type sop uint8
 
 const (
@@ -16,7 +16,8 @@ const (
 	sNothing            // there is no way on
 )
 
-// stmt is a statement; what follows it is part of it. Statements may be shared.
+// stmt is a statement, including the statements that follow it. Statements may
+// be shared.
 type stmt struct {
 	op    sop
 	a     *node

@@ -8,23 +8,23 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// universe is a finite set of values with numbers, in the order of values.
+// universe is a finite set of values, numbered in the order of values.
 type universe struct {
 	set   value.Value
 	vals  []value.Value
 	index map[uint64][]int32
-	// ints reports that the values are numbers without a gap.
+	// ints: the values are consecutive integers.
 	ints bool
 }
 
 // universeMax bounds the size of a universe.
 const universeMax = 4096
 
-// universes keeps one universe for each set.
+// universes has one universe for each set.
 type universes map[string]*universe
 
-// of is the universe of the elements of a finite set, or nil where there are too
-// many, or where they cannot be listed.
+// of returns the universe of the elements of a finite set; nil if there are too
+// many, or if they cannot be listed.
 func (us universes) of(set value.Value) *universe {
 	var u *universe
 	err := value.Catch(func() {
@@ -51,7 +51,7 @@ func (us universes) of(set value.Value) *universe {
 	return u
 }
 
-// ofAll is the universe of these values, or nil where they cannot be compared.
+// ofAll returns the universe of these values; nil if they cannot be compared.
 func (us universes) ofAll(vals []value.Value) *universe {
 	var set value.Value
 	if value.Catch(func() { set = value.SetOf(append([]value.Value(nil), vals...)) }) != nil {
@@ -60,7 +60,7 @@ func (us universes) ofAll(vals []value.Value) *universe {
 	return us.of(set)
 }
 
-// find is the number of v, or -1. It may unwind like value.Hash.
+// find returns the number of v, or -1. It may panic like value.Hash.
 func (u *universe) find(v value.Value) int {
 	v = v.Normal()
 	if v.Kind() == value.KindSet && !value.IsFinite(v) {
@@ -74,8 +74,8 @@ func (u *universe) find(v value.Value) int {
 	return -1
 }
 
-// words is how many words a subset takes: one at least, so that there is one for
-// what is to stop the code.
+// words returns the number of words of a subset. It is at least one, so that
+// afterNodes has a word to which it can attach parts that may stop.
 func (u *universe) words() int { return max(1, (len(u.vals)+63)/64) }
 
 // every reports whether all values are of kind k.
@@ -88,10 +88,10 @@ func (u *universe) every(k value.Kind) bool {
 	return true
 }
 
-// width is how many bits the numbers 0..n-1 take.
+// width returns the number of bits of the numbers 0..n-1.
 func width(n int) int { return bits.Len(uint(max(n-1, 0))) }
 
-// kind is what a type is a type of.
+// kind is the kind of the values of a type.
 type kind uint8
 
 const (
@@ -125,7 +125,8 @@ const (
 
 func intType(lo, hi int64) *typ { return &typ{kind: kInt, lo: max(lo, intMin), hi: min(hi, intMax)} }
 
-// bits is how many bits a value of the type takes, if no field were cut.
+// bits returns the number of bits of a value of the type, if no field had to
+// begin in a new word.
 func (t *typ) bits() int {
 	switch t.kind {
 	case kBool:

@@ -6,8 +6,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// val is what is known of the value of an expression: the value itself, or its
-// type and nodes for its parts.
+// val is the lowering's knowledge of the value of an expression: the value
+// itself, or its type and the nodes of its parts.
 type val struct {
 	known bool
 	v     value.Value
@@ -17,19 +17,19 @@ type val struct {
 	part  func(int) *val // kFn, kSeq, kPart: the value for argument number i
 	parts map[int]*val   // what part gave
 	over  *val           // kPart: the domain
-	// lo and hi are the bounds of an interval, whose t is nil.
+	// lo and hi are the bounds of an interval; its t is nil.
 	lo, hi *node
-	// stop reports that there is no value.
+	// stop: the expression has no value, so the code stops.
 	stop bool
-	// sure reports that no part may make the code stop, and lazy that the values of
-	// a function are evaluated where it is applied to their arguments.
+	// sure: no part may stop. lazy: the values of a function are evaluated where it
+	// is applied.
 	sure, lazy bool
-	// unsure are the nodes that may, once they were looked for.
+	// unsure caches the nodes that may stop; unsureDone: they were computed.
 	unsure     []*node
 	unsureDone bool
 }
 
-// giveUp ends the lowering of what is being lowered.
+// giveUp abandons the expression that is being lowered.
 func giveUp(format string, args ...any) { value.Fail(format, args...) }
 
 func knownVal(v value.Value) *val { return &val{known: true, v: v.Normal()} }
@@ -55,7 +55,7 @@ func (l *lowerer) atomVal(u *universe, n *node) *val {
 	return &val{t: &typ{kind: kAtom, u: u}, s: n}
 }
 
-// numbered is the element of a universe that n is the number of.
+// numbered returns the element with number n of a universe.
 func (l *lowerer) numbered(u *universe, n *node) *val {
 	if u.ints && !n.known() {
 		return l.intVal(l.count(n, int64(u.vals[0].AsInt())))
@@ -84,7 +84,7 @@ func (l *lowerer) fnVal(t *typ, part func(int) *val) *val {
 	return &val{t: t, part: part, parts: make(map[int]*val)}
 }
 
-// at is the value for argument number i.
+// at returns the value for argument number i.
 func (v *val) at(i int) *val {
 	if p := v.parts[i]; p != nil {
 		return p
@@ -96,7 +96,7 @@ func (v *val) at(i int) *val {
 
 func (v *val) is(k kind) bool { return !v.known && v.t != nil && v.t.kind == k }
 
-// settle makes a function known whose values all are.
+// settle replaces a function all of whose values are known by a known value.
 func (l *lowerer) settle(v *val) *val {
 	if !v.is(kFn) || len(v.t.keys) > keysMax {
 		return v
@@ -112,7 +112,7 @@ func (l *lowerer) settle(v *val) *val {
 	return knownVal(value.FnOf(v.t.dom, vals))
 }
 
-// loadVal is the value at a place of the state, or of the next.
+// loadVal returns the value at a location of the current state or of the next.
 func (l *lowerer) loadVal(at *loc, next bool) *val {
 	t := at.t
 	switch t.kind {
@@ -148,10 +148,11 @@ func (l *lowerer) loadVal(at *loc, next bool) *val {
 	return out
 }
 
-// fnType is the type of a function on a constant domain, but for its values.
+// fnType returns a function type with a constant domain, whose element types
+// are not set yet.
 func fnType(dom value.Value) *typ { return &typ{kind: kFn, dom: dom, keys: dom.Elems()} }
 
-// key is the number of an argument in the domain, or -1.
+// key returns the number of an argument in the domain, or -1.
 func (t *typ) key(v value.Value) int {
 	for i, k := range t.keys {
 		if k.Kind() == v.Kind() && value.Equal(k, v) {
@@ -161,7 +162,8 @@ func (t *typ) key(v value.Value) int {
 	return -1
 }
 
-// asBool, asInt, asSet and asFn give a value the form that an operation needs.
+// asBool, asInt, asSet and asFn convert a value to the form that an operation
+// needs.
 func (l *lowerer) asBool(v *val) *node {
 	switch {
 	case v.known && v.v.Kind() == value.KindBool:
@@ -196,7 +198,7 @@ func (l *lowerer) asInt(v *val) *node {
 	return nil
 }
 
-// asFn is v as a function on a constant domain.
+// asFn returns v as a function with a constant domain.
 func (l *lowerer) asFn(v *val) *val {
 	switch {
 	case v.is(kFn):
@@ -221,7 +223,7 @@ func (l *lowerer) asFn(v *val) *val {
 	return nil
 }
 
-// asSet is v as a subset of a universe.
+// asSet returns v as a subset of a universe.
 func (l *lowerer) asSet(v *val) *val {
 	switch {
 	case v.is(kSet):
@@ -270,12 +272,12 @@ func (l *lowerer) asSet(v *val) *val {
 	return nil
 }
 
-// between says whether x is in an interval.
+// between returns a test whether x is in an interval.
 func (l *lowerer) between(v *val, x *node) *node {
 	return l.asked(l.b.and(l.b.not(l.b.less(x, v.lo)), l.b.not(l.b.less(v.hi, x))), v)
 }
 
-// fullWords are the words of the whole universe.
+// fullWords returns the words of the whole universe.
 func (l *lowerer) fullWords(u *universe) []*node {
 	ws := make([]*node, u.words())
 	for k := range ws {
@@ -289,7 +291,7 @@ func (l *lowerer) fullWords(u *universe) []*node {
 	return ws
 }
 
-// filtered is the subset of u of the elements for which in holds.
+// filtered returns the subset of the elements of u for which in holds.
 func (l *lowerer) filtered(u *universe, in func(i int) *node) *val {
 	ws := make([]*node, u.words())
 	for k := range ws {
@@ -301,10 +303,11 @@ func (l *lowerer) filtered(u *universe, in func(i int) *node) *val {
 	return l.setVal(u, ws)
 }
 
-// tabulateMax bounds the tables of functions of numbers.
+// tabulateMax bounds the size of tables that are indexed by values.
 const tabulateMax = 4096
 
-// domainOf lists what v may be, and the node whose value numbers it.
+// domainOf lists the values that v may have, and returns a node that yields the
+// number of the actual one.
 func (l *lowerer) domainOf(v *val) (vals []value.Value, index *node) {
 	switch {
 	case v.is(kAtom):
@@ -333,10 +336,12 @@ func (l *lowerer) domainOf(v *val) (vals []value.Value, index *node) {
 	return nil, nil
 }
 
-// subsetBitsMax is how many elements a set may have that is a place in a table.
+// subsetBitsMax is the maximum number of elements of a set that is used as an
+// index into a table.
 const subsetBitsMax = 8
 
-// tabulate is the function f of v, which has a value where f gives one.
+// tabulate returns the function f applied to v, as a table. It has no value
+// where f returns none.
 func (l *lowerer) tabulate(v *val, f func(value.Value) value.Value) *val {
 	if v.known {
 		return knownVal(f(v.v))
@@ -350,7 +355,7 @@ func (l *lowerer) tabulate(v *val, f func(value.Value) value.Value) *val {
 	return l.tabled(results, index)
 }
 
-// tabled is results[index]; undefined ones have no value.
+// tabled returns results[index]; an undefined result has no value.
 func (l *lowerer) tabled(results []value.Value, index *node) *val {
 	var some []value.Value
 	bools, ints := true, true
@@ -392,7 +397,7 @@ func (l *lowerer) tabled(results []value.Value, index *node) *val {
 	return l.atomVal(u, fill(func(v value.Value) int64 { return int64(u.find(v)) }))
 }
 
-// tabulate2 is the function f of two values.
+// tabulate2 is tabulate for a function f of two values.
 func (l *lowerer) tabulate2(v, w *val, f func(x, y value.Value) value.Value) *val {
 	if v.known {
 		return l.tabulate(w, func(y value.Value) value.Value { return f(v.v, y) })

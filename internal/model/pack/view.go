@@ -7,26 +7,26 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// A view names states by a value. That value is packed as states are: into a
-// layout of its own, that of one variable, whose type is guessed from the values
-// in the sample. A value that does not fit makes the code stop, and has another
-// form; so two states have equal names exactly where their values are equal,
-// whichever worker computed them.
+// A view identifies states by a value. That value is packed like a state, into a
+// layout of its own with one variable, whose type is guessed from the values in
+// the sample. A value that does not fit makes the code stop, and is then encoded
+// in another form. So two states have equal names exactly if their views are
+// equal, whichever worker computed them.
 
-// view is what a view puts into the fields of its layout.
+// view has the parts that a view stores in the fields of its layout.
 type view struct {
 	layout *Layout
 	parts  []viewPart
 }
 
-// viewPart puts a, less low, into a field.
+// viewPart stores a, minus low, in a field.
 type viewPart struct {
 	f   field
 	a   *node
 	low int64
 }
 
-// view lowers a view, or gives nil, and says why, where it has no code.
+// view lowers a view. If it cannot, it returns nil and the reason.
 func (l *lowerer) view(e core.Expr, values []value.Value) (out *view) {
 	g := &guesser{us: l.us}
 	t := g.of(values, false, 0)
@@ -55,7 +55,7 @@ func (l *lowerer) view(e core.Expr, values []value.Value) (out *view) {
 	return out
 }
 
-// put has a view put a value at a place.
+// put records that a view stores a value at a location.
 func (l *lowerer) put(out *view, at *loc, v *val) {
 	v = l.coerce(v, at.t)
 	part := func(f field, n *node, low int64) {
@@ -98,9 +98,9 @@ func (c *compiler) view(v *view) *viewCode {
 	return out
 }
 
-// ViewLayout is where the value of the view is in the words of a name, as if
-// it were the only variable; nil where the model has no view, or one without
-// code.
+// ViewLayout returns the layout of the view's value in the words of a name, as
+// a layout with one variable. It returns nil if the model has no view, or one
+// without code.
 func (c *Code) ViewLayout() *Layout {
 	if c.view == nil {
 		return nil
@@ -108,9 +108,9 @@ func (c *Code) ViewLayout() *Layout {
 	return c.view.layout
 }
 
-// View puts the value of the view in the state cur into name, which has the
-// words of ViewLayout. It is false where the code stopped, and then name is
-// undefined. It may be called while the machine is emitting.
+// View stores the view's value in state cur in name, which must have the length
+// of ViewLayout. It returns false if the code stopped; then name is undefined.
+// It may be called while the machine is emitting.
 func (m *Machine) View(cur, name []uint64) (ok bool) {
 	c, s, now := m.cur, m.stopped, m.now
 	m.cur, m.stopped = cur, false
