@@ -10,20 +10,20 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Evaluate is the value of a constant expression over the names of the
+// Evaluate returns the value of a constant expression over the names of the
 // specification. An error is a *check.EvalError.
 func (m *Model) Evaluate(e core.Expr) (value.Value, error) { return m.EvaluateIn(e, nil) }
 
-// EvaluateIn is the value of an expression in a state, given by the values of
-// the variables in the order of Variables.
+// EvaluateIn returns the value of an expression in a state, given by the values
+// of the variables in the order of Variables.
 func (m *Model) EvaluateIn(e core.Expr, s []value.Value) (value.Value, error) {
 	return m.EvaluateUntil(nil, e, s, nil)
 }
 
-// EvaluateUntil is the value of an expression in a step; next is nil where there is no
-// next state. When stop returns true, the evaluation soon ends with an error; a nil stop
-// never does. The reference evaluator is used: for an expression that is evaluated a few
-// times, compiling costs more than it saves.
+// EvaluateUntil returns the value of an expression on a step; next is nil if there is no
+// next state. When stop returns true, the evaluation soon ends with an error; stop may
+// be nil. EvaluateUntil uses the reference evaluator: an expression that is evaluated
+// only a few times is not worth compiling.
 func (m *Model) EvaluateUntil(stop func() bool, e core.Expr, s, next []value.Value) (value.Value, error) {
 	run := tlcget.New(m.common, m.workers.Add(1))
 	run.Stop = stop
@@ -41,8 +41,8 @@ func (m *Model) EvaluateUntil(stop func() bool, e core.Expr, s, next []value.Val
 	return v, nil
 }
 
-// Definition is what may be written at the end of the root module under this
-// name, overrides considered; nil where there is nothing.
+// Definition returns the definition to which this name refers at the end of the
+// root module, overrides applied; nil if there is none.
 func (m *Model) Definition(name string) *core.Def {
 	d := m.program.Spec.Names[name]
 	if d == nil {

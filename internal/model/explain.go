@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// referenceEvaluator is the reference evaluator as a worker uses it.
+// referenceEvaluator adapts the reference evaluator to a worker.
 type referenceEvaluator struct {
 	m *Model
 	r *tree.Evaluator
@@ -33,8 +33,8 @@ func (e *referenceEvaluator) Value(formula int, cur, nxt vector.Vector) value.Va
 	return e.r.Value(e.m.formulas[formula].expr, tree.State{Cur: cur.Vals, Nxt: nxt.Vals})
 }
 
-// guard runs what evaluates f (nil: an enumeration) and makes an EvalError of
-// an error.
+// guard runs an evaluation of f (nil: an enumeration) and turns its error into
+// an EvalError.
 func (w *worker) guard(f *formula, cur, nxt vector.Vector, run func()) error {
 	was := w.asked
 	w.asked = cur.Vals
@@ -50,8 +50,8 @@ func (w *worker) guard(f *formula, cur, nxt vector.Vector, run func()) error {
 	return err
 }
 
-// explain finds the places of an error by evaluating the same thing again with
-// the reference evaluator. An algorithm knows at which statement it is.
+// explain finds the positions of an error by repeating the evaluation with the
+// reference evaluator. For an algorithm, the evaluator knows the statement.
 func (w *worker) explain(f *formula, cur, nxt vector.Vector, err error) error {
 	if w.encoding.active && f == nil {
 		return &check.EvalError{

@@ -17,7 +17,8 @@ import (
 // Definitions are opened where that is needed, with their arguments put in.
 // "\A x \in S : F", where S is constant, is taken apart inside.
 
-// parts is a formula taken apart. All are conjuncts; none has free names.
+// parts has the conjuncts of a formula, sorted by what can decide them. None
+// has free names.
 type parts struct {
 	init  []core.Expr // state predicates about the first state
 	inv   []core.Expr // P of []P
@@ -26,14 +27,14 @@ type parts struct {
 	rest  []core.Expr // everything else
 }
 
-// partsOf takes e apart.
+// partsOf splits e into parts.
 func partsOf(p *program.Program, e core.Expr) parts {
 	var ps parts
 	split(p, e, &ps, 0)
 	return ps
 }
 
-// splitDepthMax bounds how deep definitions are opened.
+// splitDepthMax bounds the depth to which definitions are expanded.
 const splitDepthMax = 200
 
 func split(p *program.Program, e core.Expr, ps *parts, depth int) {
@@ -75,7 +76,7 @@ func split(p *program.Program, e core.Expr, ps *parts, depth int) {
 	ps.rest = append(ps.rest, e)
 }
 
-// splitAlways takes []e apart.
+// splitAlways splits []e.
 func splitAlways(p *program.Program, e core.Expr, ps *parts, depth int) bool {
 	if depth > splitDepthMax {
 		return false
@@ -106,8 +107,8 @@ func splitAlways(p *program.Program, e core.Expr, ps *parts, depth int) bool {
 	return false
 }
 
-// splitForAll takes \A x \in S : F apart where S is constant: each part of F
-// is quantified by itself.
+// splitForAll splits \A x \in S : F with a constant S: it quantifies each part
+// of F separately.
 func splitForAll(p *program.Program, e *core.Quant, ps *parts, depth int) bool {
 	if e.Exists {
 		return false
@@ -122,14 +123,14 @@ func splitForAll(p *program.Program, e *core.Quant, ps *parts, depth int) bool {
 	})
 }
 
-// splitLet takes LET D IN F apart: each part of F keeps the definitions.
+// splitLet splits LET D IN F: each part of F keeps the definitions.
 func splitLet(p *program.Program, e *core.Let, ps *parts, depth int) bool {
 	return wrapped(func(inner *parts) { split(p, e.Body, inner, depth+1) }, ps, func(x core.Expr) core.Expr {
 		return &core.Let{At: e.At, Defs: e.Defs, Body: x}
 	})
 }
 
-// wrapped takes a formula apart by split and puts each part into wrap.
+// wrapped splits a formula with split and applies wrap to each part.
 func wrapped(split func(*parts), ps *parts, wrap func(core.Expr) core.Expr) bool {
 	var inner parts
 	split(&inner)
@@ -146,7 +147,7 @@ func wrapped(split func(*parts), ps *parts, wrap func(core.Expr) core.Expr) bool
 	return true
 }
 
-// conjunction joins conjuncts to one formula; nil for none.
+// conjunction joins conjuncts into one formula; nil for none.
 func conjunction(es []core.Expr) core.Expr {
 	switch len(es) {
 	case 0:
@@ -157,15 +158,15 @@ func conjunction(es []core.Expr) core.Expr {
 	return &core.And{At: core.At{Place: es[0].Span()}, List: es}
 }
 
-// behaviour is what a specification formula says: where to start and how to go
-// on, and what it assumes beyond that.
+// behaviour is the meaning of a specification formula: the initial predicate,
+// the next-state relation, and further assumptions.
 type behaviour struct {
 	init, next core.Expr
 	fair       []core.Expr
 	rest       []core.Expr
 }
 
-// behaviourOf takes a specification formula apart.
+// behaviourOf splits a specification formula.
 func behaviourOf(p *program.Program, d *core.Def, span source.Span, diags *source.List) behaviour {
 	ps := partsOf(p, d.Body)
 	b := behaviour{init: conjunction(ps.init), fair: ps.fair, rest: append(ps.rest, boxed(ps.inv)...)}

@@ -8,9 +8,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// Frequent mistakes of beginners, and the repairs that diagnostics offer for them.
+// Frequent mistakes of beginners, and the repairs that diagnostics suggest.
 
-// wrongLevel reports that the configuration names d as what it cannot be.
+// wrongLevel reports that the configuration names d for a purpose that d's
+// level does not permit.
 func (b *builder) wrongLevel(n config.Name, d *core.Def, l, most core.Level, what string) {
 	repair := ""
 	switch {
@@ -31,8 +32,8 @@ func (b *builder) wrongLevel(n config.Name, d *core.Def, l, most core.Level, wha
 	b.diags.Add(diag)
 }
 
-// primeless warns of a next-state relation that says nothing of the next state:
-// a prime was forgotten.
+// primeless warns of a next-state relation that does not mention the next
+// state, because a prime was probably forgotten.
 func (b *builder) primeless(f *formula) {
 	if len(b.p.Spec.Variables) > 0 && b.p.Facts(f.expr).Level == core.StateLevel {
 		b.m.info.Warnings = append(b.m.info.Warnings,

@@ -4,15 +4,15 @@ package model
 
 import "github.com/ashlar-dev/ashlar/internal/check"
 
-// packedJudge evaluates the invariants of candidates that a worker visited some
-// time ago. It has an evaluator of its own, since the worker may be in the midst
-// of something.
+// packedJudge evaluates the invariants of candidates that a worker visited
+// earlier. It has its own evaluator, because the worker may be in the middle of
+// an evaluation.
 type packedJudge struct {
 	*packedWorker
 	of *packedWorker
 }
 
-// Later returns what evaluates invariants after visits.
+// Later returns an evaluator of invariants for use after visits.
 func (w *packedWorker) Later() (j check.Judge, constrained bool) {
 	judge := &packedJudge{w.m.newPackedWorker(), w}
 	judge.run.Stop = w.run.Stop
@@ -29,7 +29,8 @@ func (j *packedJudge) See(s check.State) {
 	j.run.Level = j.of.level + 1
 }
 
-// BrokenInvariant is that of the worker, which remembers what was true.
+// BrokenInvariant is the worker's: the worker records which antecedents were
+// true.
 func (j *packedJudge) BrokenInvariant() (int, error) {
 	j.unmet = j.of.unmet
 	i, err := j.packedWorker.BrokenInvariant()
@@ -37,7 +38,7 @@ func (j *packedJudge) BrokenInvariant() (int, error) {
 	return i, err
 }
 
-// AtLevel sets how many states the path to the next expanded state has.
+// AtLevel sets the number of states on the path to the next expanded state.
 func (w *packedWorker) AtLevel(level int) {
 	w.level = level
 	w.worker.AtLevel(level)

@@ -13,15 +13,15 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Some models pass because they say less than was meant. This reports the cases
-// that cost nothing to find: an invariant without variables, a variable with
-// one value in all states (the values of each are numbered anyway), and an
-// invariant "P => Q" whose P is true in no state. P is evaluated only until it
-// was true once. The checker treats the P of "P ~> Q" likewise when it decides
-// that property.
+// Some models pass because they say less than their author meant. This file
+// reports the cases that cost nothing to find: an invariant without variables,
+// a variable with the same value in all states (the values of each variable are
+// numbered anyway), and an invariant "P => Q" whose P is true in no state. P is
+// evaluated only until it has been true once. The checker does the same for the
+// P of "P ~> Q" when it decides that property.
 
-// antecedent is the left side of an implication that an invariant consists of,
-// or "there is x with P" for "for all x, P => Q".
+// antecedent is the left side of an implication in an invariant. For "for all
+// x, P => Q", it is "there is x with P".
 type antecedent struct {
 	invariant string
 	place     string
@@ -48,8 +48,8 @@ func (b *builder) lints() {
 	}
 }
 
-// antecedents finds left sides in e, which stands in the invariant f within
-// quantifiers and definitions; around puts these around a left side.
+// antecedents finds antecedents in e, which is within quantifiers and
+// definitions of the invariant f. around wraps an antecedent in these.
 func (b *builder) antecedents(f *formula, e core.Expr, around func(core.Expr) core.Expr, depth int) {
 	if depth > antecedentDepthMax || len(b.m.antecedents) >= antecedentsMax {
 		return
@@ -87,7 +87,7 @@ func (b *builder) antecedents(f *formula, e core.Expr, around func(core.Expr) co
 	}
 }
 
-// quote is an expression in a sentence, and where it stands.
+// quote returns an expression and its source position for use in a sentence.
 func quote(e core.Expr) (text, place string) {
 	for let, ok := e.(*core.Let); ok; let, ok = e.(*core.Let) {
 		e = let.Body
@@ -100,10 +100,10 @@ func quote(e core.Expr) (text, place string) {
 	return string(runes), span.String()
 }
 
-// premises finds the state predicates P for which a property of behaviours
-// promises something: P ~> Q, [](P => F), and []<>P => F and its like. Where no
-// state satisfies P, it says nothing. Those of one place, which a quantifier has
-// made several of, count as one.
+// premises finds the state predicates P on which a property of behaviours
+// depends: P ~> Q, [](P => F), []<>P => F and similar forms. If no state
+// satisfies P, the property is trivially true. If a quantifier was expanded into
+// several predicates with one source position, they count as one.
 func (l *liveBuilder) premises(property string, f *live.Formula, always bool) {
 	switch f.Op {
 	case live.And:
@@ -129,7 +129,7 @@ func (l *liveBuilder) premises(property string, f *live.Formula, always bool) {
 	}
 }
 
-// premise notes one.
+// premise records one predicate.
 func (l *liveBuilder) premise(property string, atom int) {
 	asked := &l.out.asked
 	text, place := quote(l.out.atoms[atom].f.expr)
@@ -144,7 +144,7 @@ func (l *liveBuilder) premise(property string, atom int) {
 	}
 }
 
-// isAntecedent reports whether a formula is there for a remark only.
+// isAntecedent reports whether a formula is evaluated only for a remark.
 func (m *Model) isAntecedent(f *formula) bool {
 	for i := range m.antecedents {
 		if m.antecedents[i].f == f {
@@ -154,8 +154,8 @@ func (m *Model) isAntecedent(f *formula) bool {
 	return false
 }
 
-// meet drops the left sides that are true in the candidate from those that were
-// true in no state yet; so it does with one that has no value.
+// meet evaluates the antecedents that were true in no state so far, and drops
+// those that are true in the candidate or have no value in it.
 func (w *worker) meet() {
 	left := w.unmet[:0]
 	for _, i := range w.unmet {
@@ -167,8 +167,8 @@ func (w *worker) meet() {
 	w.unmet = left
 }
 
-// Remarks report what is unusual about all states that were visited, all of them by
-// these workers.
+// Remarks reports what is unusual about all visited states. The arguments must be
+// all workers of the search.
 func (m *Model) Remarks(workers []check.Worker) []string {
 	var out []string
 	if same := m.constantVariables(workers); len(same) > 0 {
@@ -193,9 +193,9 @@ func (m *Model) Remarks(workers []check.Worker) []string {
 	return out
 }
 
-// constantVariables are the variables with one value in all states. Those of an
-// algorithm are left out where it is explored itself: parameters of processes
-// are variables too.
+// constantVariables returns the variables with the same value in all states. If
+// the algorithm is executed directly, its variables are excluded: some are
+// parameters of processes.
 func (m *Model) constantVariables(workers []check.Worker) []string {
 	if m.direct != nil {
 		return nil
@@ -203,7 +203,8 @@ func (m *Model) constantVariables(workers []check.Worker) []string {
 	changed := m.packedChanges(workers)
 	var names []string
 	for i, v := range m.program.Spec.Variables {
-		// A translation has a pc and a stack whether they are needed or not.
+		// A translation always has pc, and may have a stack, whether the
+		// algorithm needs them or not.
 		if m.codec.Vars[i].OnlyOne() && !changed(i) && v.Name != "pc" && v.Name != "stack" {
 			names = append(names, v.Name)
 		}
@@ -211,8 +212,8 @@ func (m *Model) constantVariables(workers []check.Worker) []string {
 	return names
 }
 
-// packedChanges says of a variable whether its bits were not the same in all
-// packed states.
+// packedChanges reports whether the bits of a variable differed between packed
+// states.
 func (m *Model) packedChanges(workers []check.Worker) func(i int) bool {
 	if m.packed == nil {
 		return func(int) bool { return false }

@@ -15,26 +15,26 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Properties of behaviours become formulas over atoms: predicates of states,
-// and actions <A>_v and [A]_v. Definitions are opened and quantifiers over
+// Properties of behaviours become formulas over atoms: state predicates, and
+// actions <A>_v and [A]_v. Definitions are expanded and quantifiers over
 // constant sets are unrolled, so that no atom has a free name.
 
 // Limits of a temporal formula.
 const (
 	// LiveDepthMax is how deeply definitions and quantifiers may be nested.
 	LiveDepthMax = 200
-	// LiveElementsMax is how many elements a set may have over which a temporal
-	// formula is quantified.
+	// LiveElementsMax is the maximum number of elements of a set over which a
+	// temporal formula quantifies.
 	LiveElementsMax = 10_000
 )
 
-// liveness is what a model asks of behaviours, with its atoms.
+// liveness has the model's properties of behaviours and their atoms.
 type liveness struct {
 	asked check.Live
 	atoms []atom // by their numbers
 }
 
-// atom is a formula without temporal operators, and its number.
+// atom is a formula without temporal operators, with its number.
 type atom struct {
 	number int
 	f      *formula
@@ -46,7 +46,7 @@ type liveBuilder struct {
 	out *liveness
 }
 
-// unsupportedError states why a formula cannot be decided.
+// unsupportedError is the reason why a formula cannot be decided.
 type unsupportedError struct{ reason string }
 
 func (e *unsupportedError) Error() string { return e.reason }
@@ -55,13 +55,13 @@ func unsupported(e core.Expr, format string, args ...any) error {
 	return &unsupportedError{e.Span().String() + ": " + fmt.Sprintf(format, args...)}
 }
 
-// temporal is a property, or a part of one, that is about behaviours.
+// temporal is a property of behaviours, or the temporal part of a property.
 type temporal struct {
 	name  config.Name
 	parts []core.Expr
 }
 
-// live takes over the temporal properties that were found.
+// live translates the temporal properties that were found.
 func (b *builder) live() {
 	if len(b.m.temporal) == 0 {
 		return
@@ -160,7 +160,7 @@ func (l *liveBuilder) formula(e core.Expr, depth int) (*live.Formula, error) {
 func (l *liveBuilder) operator(e *core.Op, depth int) (*live.Formula, error) {
 	args := make([]*live.Formula, len(e.Args))
 	for i, x := range e.Args {
-		// [][A]_v and <><A>_v; a step by itself is no formula of TLA.
+		// [][A]_v and <><A>_v; a step alone is not a temporal formula of TLA.
 		switch a := x.(type) {
 		case *core.Box:
 			if e.Op == core.OpAlways {
@@ -195,7 +195,7 @@ func (l *liveBuilder) operator(e *core.Op, depth int) (*live.Formula, error) {
 	return nil, unsupported(e, "this operator is not supported in a formula about behaviours")
 }
 
-// choice translates IF, whose condition is about the first state.
+// choice translates IF, whose condition is evaluated in the first state.
 func (l *liveBuilder) choice(e *core.If, depth int) (*live.Formula, error) {
 	var fs [3]*live.Formula
 	for i, x := range []core.Expr{e.Cond, e.Then, e.Else} {
@@ -207,7 +207,7 @@ func (l *liveBuilder) choice(e *core.If, depth int) (*live.Formula, error) {
 	return live.Any(live.All(fs[0], fs[1]), live.All(live.Negate(fs[0]), fs[2])), nil
 }
 
-// let moves a LET inward, to before the parts that its body consists of.
+// let moves a LET inward, to each part of its body.
 func (l *liveBuilder) let(e *core.Let, depth int) (*live.Formula, error) {
 	in := func(x core.Expr) core.Expr { return &core.Let{At: e.At, Defs: e.Defs, Body: x} }
 	list := func(xs []core.Expr) []core.Expr {
@@ -294,7 +294,7 @@ func (l *liveBuilder) quantifier(e *core.Quant, depth int) (*live.Formula, error
 	return live.All(fs...), nil
 }
 
-// elements are the values of a constant set.
+// elements returns the elements of a constant set.
 func (l *liveBuilder) elements(set core.Expr) ([]value.Value, error) {
 	v, err := l.b.m.Evaluate(set)
 	if err != nil {
@@ -324,7 +324,7 @@ func (l *liveBuilder) fair(e *core.Fair) (*live.Formula, error) {
 	return live.Weak(enabled, taken), nil
 }
 
-// atom is the atom that e is.
+// atom returns the atom of e.
 func (l *liveBuilder) atom(kind live.AtomKind, e core.Expr) *live.Formula {
 	n := len(l.out.asked.Atoms)
 	l.out.asked.Atoms = append(l.out.asked.Atoms, kind)
@@ -332,7 +332,7 @@ func (l *liveBuilder) atom(kind live.AtomKind, e core.Expr) *live.Formula {
 	return live.AtomOf(n)
 }
 
-// Live is what the model asks of behaviours.
+// Live returns the model's properties of behaviours.
 func (m *Model) Live() *check.Live {
 	if m.live == nil {
 		return nil
@@ -340,7 +340,7 @@ func (m *Model) Live() *check.Live {
 	return &m.live.asked
 }
 
-// asking is what a worker needs to evaluate atoms.
+// asking is a worker's state for evaluating atoms.
 type asking struct {
 	cur, nxt    vector.Vector
 	ends        []int32
@@ -354,7 +354,7 @@ func (q *asking) prepare(m *Model) {
 	}
 }
 
-// Atom is the value of an atom in a state or on a step.
+// Atom returns the value of an atom in a state or on a step.
 func (w *worker) Atom(i int, s, t check.State) (bool, error) {
 	a, q := w.m.live.atoms[i], &w.asking
 	q.prepare(w.m)

@@ -54,32 +54,33 @@ type Model struct {
 	packed   *packing         // nil: states are not packed
 	unpacked string           // why, once that was tried
 	profile  *profile.Profile // nil: nothing is counted
-	// reduction is what is taken alone, where that was asked for.
+	// reduction has the steps to be taken alone, if the options asked for a
+	// reduction.
 	reduction *reduce.Plan
 	workers   atomic.Uint64
 	warnings  *source.List
 }
 
-// Warnings are about settings of the configuration that have no effect. The caller must
-// not change the list.
+// Warnings returns warnings about settings of the configuration that have no effect.
+// The caller must not change the list.
 func (m *Model) Warnings() *source.List { return m.warnings }
 
-// formula is an expression that is evaluated by itself, without free names.
+// formula is an expression without free names that is evaluated on its own.
 type formula struct {
 	name string
 	expr core.Expr
 	id   int // its place in Model.formulas
 }
 
-// step is a property about the first state and about every step; either part
-// may be absent.
+// step is a property of the first state and of every step; either part may be
+// absent.
 type step struct{ init, next *formula }
 
 var _ check.Model = (*Model)(nil)
 
-// New joins a specification and a configuration. The error is a *source.List
-// of what is wrong with the configuration, or with the specification in the
-// way in which the configuration uses it.
+// New joins a specification and a configuration. The error is a *source.List of
+// the problems in the configuration, or in the specification as the
+// configuration uses it.
 func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 	var diags source.List
 	p := program.New(spec, cfg, o.program(), &diags)
@@ -110,11 +111,12 @@ func New(spec *core.Spec, cfg *config.Config, o Options) (*Model, error) {
 	return m, nil
 }
 
-// NewDirect is New for a specification that was loaded with what an algorithm
-// declares: steps are those of the algorithm, which is plain, has unique names,
-// and is over the variables and definitions of spec. Where the configuration's
-// behaviour has another next-state relation than the algorithm's, or the
-// identities of processes depend on variables, it is the same as New.
+// NewDirect is New for a specification that has an algorithm: the model
+// executes the algorithm's steps directly. The algorithm must be plain, have
+// unique names, and be over the variables and definitions of spec. If the
+// configuration names a next-state relation other than the algorithm's, or if
+// the identities of processes depend on variables, NewDirect is the same as
+// New.
 func NewDirect(spec *core.Spec, alg *pcal.Algorithm, cfg *config.Config, o Options) (*Model, error) {
 	if alg != nil {
 		o.direct, spec = direct.New(spec, alg)
@@ -122,8 +124,8 @@ func NewDirect(spec *core.Spec, alg *pcal.Algorithm, cfg *config.Config, o Optio
 	return New(spec, cfg, o)
 }
 
-// Constants returns what is wrong, or has no effect, in the settings of a configuration
-// for constants and definitions. It evaluates nothing.
+// Constants returns the errors and warnings about a configuration's settings for
+// constants and definitions. It evaluates nothing.
 func Constants(spec *core.Spec, cfg *config.Config) *source.List {
 	var diags source.List
 	program.New(spec, cfg, program.Options{}, &diags)
@@ -183,8 +185,8 @@ func (b *builder) build() {
 	}
 }
 
-// unsupported refuses the parts of a configuration that ask for what this
-// package does not do.
+// unsupported rejects the parts of a configuration that this package does not
+// support.
 func (b *builder) unsupported() {
 	refuse := func(n config.Name, section string) {
 		if n.IsSet() {
@@ -205,7 +207,7 @@ func (b *builder) formula(name string, e core.Expr) *formula {
 }
 
 // lookup finds the definition without parameters that a configuration names,
-// overrides considered.
+// overrides applied.
 func (b *builder) lookup(n config.Name) *core.Def {
 	d := b.p.Spec.Names[n.Text]
 	if d == nil {
@@ -292,7 +294,7 @@ func (b *builder) setNext(name string, e core.Expr) {
 	b.m.actions = b.p.SplitActions(e, name)
 }
 
-// setDirect puts the algorithm in the place of its own translation.
+// setDirect replaces the translation by the algorithm itself.
 func (b *builder) setDirect() {
 	d := b.o.direct
 	call, ok := b.m.next.expr.(*core.Call)
@@ -304,8 +306,8 @@ func (b *builder) setDirect() {
 	}
 }
 
-// property takes a property apart and keeps what can be checked; the rest is
-// reported as not checked.
+// property splits a property and keeps the parts that can be checked. It
+// reports the rest as not checked.
 func (b *builder) property(n config.Name) {
 	d := b.lookup(n)
 	if d == nil {
@@ -337,20 +339,20 @@ func (b *builder) property(n config.Name) {
 	}
 }
 
-// Info is the static description of the model.
+// Info returns the static description of the model.
 func (m *Model) Info() check.Info { return m.info }
 
-// Capabilities is what else the model supports.
+// Capabilities returns the further features that the model supports.
 func (m *Model) Capabilities() check.ModelCapabilities {
 	return check.ModelCapabilities{Remarks: m.Remarks, ShowAt: m.ShowAt, Live: m.Live(), Durable: m}
 }
 
-// Fairness is what the specification assumes of behaviours beyond its initial
-// predicate and next-state relation: formulas WF_v(A) and SF_v(A), possibly
-// quantified over constant sets.
+// Fairness returns the specification's assumptions about behaviours beyond its
+// initial predicate and next-state relation: formulas WF_v(A) and SF_v(A),
+// possibly quantified over constant sets.
 func (m *Model) Fairness() []core.Expr { return slices.Clone(m.fairness) }
 
-// Variables are the names of the state variables, in the order of states.
+// Variables returns the names of the state variables, in the order of states.
 func (m *Model) Variables() []string {
 	names := make([]string, len(m.program.Spec.Variables))
 	for i, v := range m.program.Spec.Variables {
@@ -370,7 +372,7 @@ func (m *Model) Decode(s check.State) []value.Value {
 	return v.Vals
 }
 
-// Encode is the state in which the variables have the given values.
+// Encode returns the state in which the variables have the given values.
 func (m *Model) Encode(vals []value.Value) check.State {
 	if m.packed != nil {
 		return m.encodePacked(vals)
@@ -386,13 +388,14 @@ func (m *Model) encodeVector(vals []value.Value) check.State {
 	return buf
 }
 
-// Show decodes a state: its variables, or what the alias makes of them.
+// Show decodes a state and returns its variables or, if there is an alias, the
+// fields of the alias.
 func (m *Model) Show(s check.State) []check.Binding {
 	return m.ShowAt(check.Shown{State: s, Next: s})
 }
 
-// ShowAt is Show where the alias may speak of the next state too, and ask for the place
-// in the trace.
+// ShowAt is Show with the next state and the position in the trace, which the alias may
+// use.
 func (m *Model) ShowAt(at check.Shown) []check.Binding {
 	vals := m.Decode(at.State)
 	if m.alias != nil {
@@ -411,8 +414,8 @@ func show(name string, v value.Value) check.Binding {
 	return check.Binding{Name: name, Value: v.String(), JSON: v.JSON()}
 }
 
-// Postcondition evaluates what the configuration asks to hold at the end of a
-// run; asked is false where it asks for nothing.
+// Postcondition evaluates the configuration's condition for the end of a run;
+// asked is false if there is none.
 func (m *Model) Postcondition() (name string, holds, asked bool, err error) {
 	if m.post == nil {
 		return "", true, false, nil

@@ -12,10 +12,10 @@ import (
 
 // packedKeyedWorker is a worker of a packed model with a view or a symmetry.
 //
-// Where the symmetry permutes the bits of packed states, a packed state is named
-// by the least of its images, which are packed too. Where the value of a view
-// can be packed, a state is named by that, if it has a packed form. Otherwise the
-// name is that of the values.
+// If the symmetry permutes the bits of packed states, the name of a packed state
+// is the least of its images, which are packed too. If the value of a view can be
+// packed, the name of a state is the packed view. Otherwise the name is computed
+// from the values.
 type packedKeyedWorker struct {
 	*packedWorker
 	keys          *symmetry.Keys
@@ -24,17 +24,17 @@ type packedKeyedWorker struct {
 	view          []uint64 // nil where the value of the view is not packed
 }
 
-// Capabilities is what the worker inside supports, with keys.
+// Capabilities returns the features of the embedded worker, and keys.
 func (w *packedKeyedWorker) Capabilities() check.Capabilities {
 	can := w.packedWorker.Capabilities()
 	can.Key = w.Key
 	return can
 }
 
-// imagesMax bounds how many images of a state are made to name it.
+// imagesMax bounds the images that are computed for the name of a state.
 const imagesMax = 120
 
-// packImages finds what the symmetry does to packed states.
+// packImages converts the symmetry to operations on packed states.
 func (m *Model) packImages(p *packing) {
 	if m.view != nil || len(m.symmetry) > imagesMax {
 		return
@@ -46,12 +46,13 @@ func (m *Model) packImages(p *packing) {
 	p.images = p.layout.Images(perms)
 }
 
-// packsView reports whether states are named by what packed code makes of a view. A
-// symmetry beside it would have the view be that of an image.
+// packsView reports whether packed code computes the view that names states. It
+// does not if there is also a symmetry, because the view would have to be that of
+// an image.
 func (m *Model) packsView() bool { return m.view != nil && len(m.symmetry) == 0 }
 
-// views are the values of the view in states of the sample, each once; none where
-// it has no value in one of them.
+// views returns the values of the view in the sample's states, each once; none if
+// the view has no value in one of them.
 func (m *Model) views(w *worker, states []check.State) (out []value.Value) {
 	seen := make(map[string]bool)
 	for _, s := range states {
@@ -105,13 +106,13 @@ func (w *packedKeyedWorker) Key() (check.State, error) {
 	if err != nil || w.p.images == nil {
 		return key, err
 	}
-	// No packed state begins with 0.
+	// The first byte of a packed state is never 0.
 	w.name = append(append(w.name[:0], 0), key...)
 	return w.name, nil
 }
 
-// viewed is the name of the candidate by its view: the packed form of the value,
-// or a 0, which none begins with, and the value.
+// viewed returns the name of the candidate by its view: the packed value, or a
+// 0, with which no packed value begins, followed by the value.
 func (w *packedKeyedWorker) viewed() (check.State, error) {
 	l := w.p.code.ViewLayout()
 	if w.nextPacked && w.machine.View(w.next, w.view) {

@@ -11,21 +11,21 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/model/vector"
 )
 
-// Native is a packed model as a program: its source, and the input that it needs.
+// Native is a packed model as a program: its source and its input.
 type Native struct {
-	// Source is its package main.
+	// Source is the program's package main.
 	Source []byte
 	Info   check.Info
 	// The numbers of the predicates in the program: of the constraints, the
-	// constraints of actions, the invariants, their antecedents, and the parts of
-	// Info.Steps that speak of steps, -1 where there is none.
+	// action constraints, the invariants, their antecedents, and the parts of
+	// Info.Steps that are about steps; -1 means none.
 	Constraints, ActionConstraints, Invariants, Antecedents, StepNexts []int
 }
 
-// Native is the model as a program that goes on with a search of its states by
-// itself; nil where there can be none, and why: the model must have been packed,
-// and everything that is asked of its states and steps must be. Properties of
-// behaviours are left out.
+// Native returns the model as a program that continues a search of its states on
+// its own. If that is impossible, it returns nil and the reason: the model must
+// be packed, and all checks of its states and steps must have packed code.
+// Properties of behaviours are left out.
 func (m *Model) Native() (n *Native, why string) {
 	switch {
 	case m.packed == nil && m.unpacked == "":
@@ -74,12 +74,13 @@ func (m *Model) Native() (n *Native, why string) {
 	return n, ""
 }
 
-// NativeFits reports whether the program would have dealt with all states that were
-// met so far. It may be called beside a search.
+// NativeFits reports whether the program could have handled all states that were
+// visited so far. It may be called during a search.
 func (m *Model) NativeFits() bool { return m.packed != nil && !m.packed.odd.Load() }
 
-// NativeRemarks report what is unusual about the states that a program visited. Unmet are
-// the antecedents that were true in none, ors and ands the bits that some and all have.
+// NativeRemarks reports what is unusual about the states that a program visited. unmet
+// are the antecedents that were true in no state; ors and ands are the bits that are set
+// in some and in all states.
 func (m *Model) NativeRemarks(unmet []bool, ors, ands []uint64) []string {
 	w := &packedWorker{worker: &worker{m: m}, p: m.packed, ors: ors, ands: ands}
 	for i, no := range unmet {
@@ -90,10 +91,10 @@ func (m *Model) NativeRemarks(unmet []bool, ors, ands []uint64) []string {
 	return m.Remarks([]check.Worker{w})
 }
 
-// seenBits are the bits that some and all states have that were expanded.
+// seenBits has the bits that are set in some and in all expanded states.
 type seenBits struct{ ors, ands []uint64 }
 
-// newBits are those of no state.
+// newBits returns the seenBits of no states.
 func newBits(words int) seenBits {
 	b := seenBits{make([]uint64, words), make([]uint64, words)}
 	for i := range b.ands {
@@ -102,7 +103,7 @@ func newBits(words int) seenBits {
 	return b
 }
 
-// join adds those of other states.
+// join adds the bits of other states.
 func (b seenBits) join(ors, ands []uint64) {
 	for i := range b.ors {
 		b.ors[i] |= ors[i]
@@ -110,8 +111,8 @@ func (b seenBits) join(ors, ands []uint64) {
 	}
 }
 
-// joinBits joins what the workers saw, and what was seen before a search was
-// resumed.
+// joinBits joins the bits that the workers saw with those that were seen before
+// the search was resumed.
 func (m *Model) joinBits(workers []check.Worker) seenBits {
 	out := newBits(m.packed.layout.Words())
 	out.join(m.packed.before.ors, m.packed.before.ands)
@@ -126,7 +127,7 @@ func (m *Model) joinBits(workers []check.Worker) seenBits {
 	return out
 }
 
-// saveBits is what a checkpoint keeps of them: nothing where states are not packed.
+// saveBits encodes them for a checkpoint; nothing if states are not packed.
 func (m *Model) saveBits(workers []check.Worker) []byte {
 	if m.packed == nil {
 		return nil

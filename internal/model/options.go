@@ -25,8 +25,8 @@ type Options struct {
 	Seed uint64
 	// Now gives JavaTime. Nil: JavaTime is an evaluation error.
 	Now func() int32
-	// Files is what IOUtils, Json and CSV read and write, Environment what
-	// IOEnv is. Nil: they are evaluation errors.
+	// Files is what IOUtils, Json and CSV read and write; Environment is the
+	// value of IOEnv. If they are nil, using them is an evaluation error.
 	Files       stdlib.Files
 	Environment func() map[string]string
 	// Progress gives what TLCGet knows of the run. Nil: TLCGet of such a name
@@ -34,29 +34,30 @@ type Options struct {
 	Progress func() tlcget.Progress
 	// Configuration is the value of TLCGet("config").
 	Configuration tlcget.Configuration
-	// Exit is called, by any worker, when the specification asks for the end of
-	// the run, by TLCSet("exit", TRUE). Nil: it goes on.
+	// Exit is called, by any worker, when the specification ends the run with
+	// TLCSet("exit", TRUE). Nil: the run continues.
 	Exit func()
 
 	// Profile counts how often expressions are evaluated: see Model.Profile.
 	Profile bool
-	// Reduce asks for a search of an algorithm that leaves out states where that is known
-	// to be sound; Model.Reduction reports what it achieved.
+	// Reduce requests a partial-order reduction of the search of an algorithm, where it
+	// is known to be sound. Model.Reduction reports what it achieved.
 	Reduce bool
 	// SafetyOnly reports that properties of behaviours will not be checked.
 	SafetyOnly bool
 
-	// direct is what NewDirect puts in the place of a next-state relation.
+	// direct is the algorithm with which NewDirect replaces a next-state
+	// relation.
 	direct *direct.Algorithm
-	// permute finds orbits by permutations where sorting would do. Tests compare
-	// the two.
+	// permute names orbits by trying permutations even if sorting would suffice.
+	// Tests compare the two.
 	permute bool
-	// pure evaluates native definitions by their TLA+ bodies where they have
-	// one. Tests compare the two.
+	// pure evaluates native definitions by their TLA+ bodies, if they have one.
+	// Tests compare the two.
 	pure bool
 }
 
-// settings is what a run of m is connected to.
+// settings connects a run to its surroundings.
 func (o Options) settings(m *Model) tlcget.Settings {
 	return tlcget.Settings{
 		Output: o.Output, Seed: o.Seed, Now: o.Now, Files: o.Files, Environment: o.Environment,
@@ -65,7 +66,7 @@ func (o Options) settings(m *Model) tlcget.Settings {
 	}
 }
 
-// program is what of them binds the specification.
+// program returns the options that bind the specification.
 func (o Options) program() program.Options {
 	return program.Options{Constants: o.Constants, Pure: o.pure}
 }

@@ -14,53 +14,54 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// packing is the model on packed states: see package pack. A state that has no
-// packed form is encoded as a byte 0 and what Codec makes of it; that of a
-// packed one never begins with 0, so equal states have equal bytes.
+// packing is the model on packed states: see package pack. A state that cannot
+// be packed is encoded as a byte 0 and the encoding of Codec. The first byte of
+// a packed state is never 0, so equal states have equal bytes.
 type packing struct {
 	lowered *pack.Lowered
 	code    *pack.Code
 	layout  *pack.Layout
 	images  *pack.Images // nil where states have other names
-	// preds has the number of the predicate that a formula is, or -1.
+	// preds has the number of the predicate of each formula, or -1.
 	preds []int
 	vars  []packedVar
-	// before are the bits of the states that were expanded before a search was
+	// before has the bits of the states that were expanded before a search was
 	// resumed.
 	before seenBits
-	// odd reports that something was met that packed code alone cannot deal with.
+	// odd: the search has met a state or an evaluation that packed code alone
+	// cannot handle.
 	odd atomic.Bool
 }
 
-// meetOdd notes that there was such a thing.
+// meetOdd records that.
 func (p *packing) meetOdd() {
 	if !p.odd.Load() {
 		p.odd.Store(true)
 	}
 }
 
-// packedVar is where a variable is in a packed state: the words from low on,
-// and which bits of each.
+// packedVar is the location of a variable in a packed state: the index of the
+// first word, and the mask in each word.
 type packedVar struct {
 	low   int
 	masks []uint64
 }
 
-// sampleStopsMax is in how many of 100 states of the sample the code may stop.
+// sampleStopsMax is the maximum percentage of the sample's states in which the
+// code may stop.
 const sampleStopsMax = 10
 
-// Pack lets the model work on packed states from now on, if that promises to be
-// faster; packed says whether it does, and why what speaks against it. The
-// states that workers and Show know are others afterwards, so it comes before
-// everything else; it must not be called while the model is used. It looks at
-// the first states of the model: few, so stop need not be asked more than now
-// and then; where it answers true, nothing changes.
+// Pack makes the model use packed states from now on, if that promises to be
+// faster. packed reports whether it does; if not, why has the reasons. Pack
+// changes the encoding of states, so the caller must call it before anything
+// else uses the model. It visits only the first states of the model and polls
+// stop occasionally; if stop returns true, nothing changes.
 func (m *Model) Pack(stop func() bool) (packed bool, why string) {
 	packed, m.unpacked = m.pack(packOptions{states: sampleStatesMax, stop: stop})
 	return packed, m.unpacked
 }
 
-// packOptions are how a model is packed; tests want it always.
+// packOptions control how a model is packed; tests force packing.
 type packOptions struct {
 	states int // of the sample
 	always bool
@@ -115,7 +116,7 @@ func (m *Model) pack(o packOptions) (packed bool, why string) {
 	return true, ""
 }
 
-// suits reports whether the code goes through for most of the states.
+// suits reports whether the code runs to its end in most of the states.
 func (p *packing) suits(m *Model, states []check.State) bool {
 	machine := pack.NewMachine(p.code)
 	words := make([]uint64, p.layout.Words())
@@ -131,11 +132,11 @@ func (p *packing) suits(m *Model, states []check.State) bool {
 	return stops*100 <= sampleStopsMax*tried
 }
 
-// suitsMax is about how many states are tried.
+// suitsMax is about the number of states that are tried.
 const suitsMax = 2_000
 
-// lowers reports whether a formula is one of those that are evaluated in states
-// and steps.
+// lowers reports whether a formula is evaluated in states or steps, so that it
+// needs packed code.
 func (m *Model) lowers(f *formula) bool {
 	return f != m.init && f != m.next && f != m.view && f != m.alias && f != m.post && !isAssume(m, f)
 }
@@ -165,7 +166,7 @@ func (m *Model) toLower() pack.Model {
 	return out
 }
 
-// packProgram is what package pack asks of a program.
+// packProgram implements pack.Program.
 type packProgram struct{ p *program.Program }
 
 var _ pack.Program = packProgram{}
@@ -242,8 +243,8 @@ func (m *Model) decodePacked(s check.State) []value.Value {
 	return vals
 }
 
-// encodePacked is the state of a packed model in which the variables have the
-// given values.
+// encodePacked returns the state of a packed model in which the variables have
+// the given values.
 func (m *Model) encodePacked(vals []value.Value) check.State {
 	words := make([]uint64, m.packed.layout.Words())
 	if m.packed.layout.Encode(words, vals) {

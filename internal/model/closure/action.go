@@ -247,8 +247,8 @@ func sequence(acts []act) act {
 
 func (r resets) act(run act) act { return act(r.pred(pred(run))) }
 
-// exists compiles \E as a branching. Where the set is constant and small there
-// is a copy of the body for each element, in which the bound name is known.
+// exists compiles \E as a branching. If the set is constant and small, it makes a
+// copy of the body for each element, in which the bound name is a constant.
 func (c *compiler) exists(e *core.Quant, x site, k act, part compileAct) act {
 	b := e.Binds[0]
 	rest := e.Body

@@ -12,13 +12,14 @@
 // program whether the identities of the processes are constant.
 //
 
-// The next-state relation of a translation asks of every label of every
-// process whether it is where the process stands. Here the program counter is
-// looked up once for each process, and the step at its label is executed as it
-// was written: a mapping macro's read goes on with the rest of the step
-// through a continuation, and what the step assigns twice it assigns twice.
-// The successors are those of the translation, and as many; actions have the
-// names of labels and the places of the algorithm's text.
+// The next-state relation of a translation asks for each label of each process
+// whether the process is at that label. Here the program counter is looked up
+// once for each process, and the step at its label is executed as the user
+// wrote it: the read of a mapping macro continues with the rest of the step
+// through a continuation, and if the step assigns a variable twice, the code
+// assigns it twice. The successors are those of the translation, equally often.
+// Actions have the names of labels and the source positions of the algorithm's
+// text.
 package direct
 
 import (
@@ -37,18 +38,19 @@ type Algorithm struct {
 	// Print and Check are the operators that print and assert statements call.
 	Print, Check *core.Def
 	calls        pcal.Stack
-	// undefined is the value of what has none.
+	// undefined is the value of variables that have none.
 	undefined core.Expr
-	// Actions are the labels in the order of the text, and the end if Ends is set.
+	// Actions are the labels in the order of the text; if Ends is set, the last
+	// one is the step at the end.
 	Actions []check.Action
-	// First is the number of the first action of a process or procedure, and that
-	// of the block of a crash.
+	// First has the index of the first action of each process and procedure, and
+	// that of the block of a crash.
 	First map[any]int
 	Ends  bool // whether processes come to an end
 }
 
-// New prepares an algorithm for execution. Whole is spec with the definitions that
-// the algorithm uses and spec does not have.
+// New prepares an algorithm for execution. Whole is spec with the definitions
+// added that the algorithm uses and spec lacks.
 func New(spec *core.Spec, alg *pcal.Algorithm) (d *Algorithm, whole *core.Spec) {
 	with := *spec
 	with.Defs = append(with.Defs[:len(with.Defs):len(with.Defs)], missing(spec, alg)...)
@@ -68,9 +70,9 @@ func New(spec *core.Spec, alg *pcal.Algorithm) (d *Algorithm, whole *core.Spec) 
 	return d, spec
 }
 
-// missing lists the definitions that the algorithm uses and spec does not
-// have, each after those it uses: its translation leaves out a value that
-// nothing reads, and with it an operator that nothing else may mention.
+// missing lists the definitions that the algorithm uses and spec lacks, each
+// after those that it uses. The translation omits a value that nothing reads,
+// and so may omit an operator that only this value mentions.
 func missing(spec *core.Spec, alg *pcal.Algorithm) []*core.Def {
 	known := map[*core.Def]bool{}
 	for _, d := range spec.Defs {
@@ -143,10 +145,10 @@ func (d *Algorithm) list() {
 	}
 }
 
-// value is the value of variables that have no other.
+// value returns the initial value of variables without one.
 func (d *Algorithm) value() core.Expr { return d.undefined }
 
-// Everyone is the set of all processes.
+// Everyone returns the set of all processes.
 func (d *Algorithm) Everyone() core.Expr {
 	var out core.Expr
 	for _, p := range d.Alg.Processes {
@@ -173,8 +175,8 @@ func (d *Algorithm) Suits(p *program.Program) bool {
 	return true
 }
 
-// Process is how the steps of a process see the variables, and procedure how those of a
-// procedure do.
+// Process returns the view that the steps of a process have of the variables; procedure
+// does so for a procedure.
 func (d *Algorithm) Process(p *pcal.Process) *pcal.View {
 	return d.Alg.ProcessView(p, d.calls, d.value)
 }

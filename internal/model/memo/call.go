@@ -4,10 +4,11 @@ package memo
 
 import "github.com/ashlar-dev/ashlar/tla/value"
 
-// CallsMax is how many results each application remembers.
+// CallsMax is the maximum number of results that are stored for one
+// application.
 const CallsMax = 64
 
-// calls are results of one application by the hash of the arguments.
+// calls has the results of one application, by the hash of the arguments.
 type calls map[uint64]result
 
 type result struct {
@@ -15,13 +16,14 @@ type result struct {
 	val  value.Value
 }
 
-// Call is the result of an application for arguments with a hash, if it is remembered.
+// Call returns the stored result of an application for the arguments with the given
+// hash.
 func (s *Sites) Call(site int, hash uint64, args []value.Value) (v value.Value, ok bool) {
 	r := s.calls[site][hash]
 	return r.val, r.of(args)
 }
 
-// SetCall remembers a result, unless the application has CallsMax of them.
+// SetCall stores a result, unless the application has CallsMax of them.
 func (s *Sites) SetCall(site int, hash uint64, args []value.Value, v value.Value) {
 	if s.calls[site] == nil {
 		s.calls[site] = make(calls)
@@ -31,7 +33,7 @@ func (s *Sites) SetCall(site int, hash uint64, args []value.Value, v value.Value
 	}
 }
 
-// of reports whether the result is that of these arguments.
+// of reports whether the result is for these arguments.
 func (r *result) of(vals []value.Value) bool {
 	if len(r.args) != len(vals) {
 		return false

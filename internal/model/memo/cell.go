@@ -11,7 +11,8 @@ import (
 )
 
 // Cell is a value that is computed once, by the first goroutine that needs it;
-// others wait. An error is stored and raised again for all of them.
+// others wait. If the computation fails, the Cell stores the error and raises
+// it for every goroutine that needs the value.
 type Cell struct {
 	done atomic.Bool
 	val  value.Value
@@ -21,9 +22,10 @@ type Cell struct {
 	asker atomic.Pointer[tlcget.Run] // the run on whose behalf it is computed
 }
 
-// Get returns the value, computing it if it is the first to ask. The asker is
-// the run of the worker on whose behalf that happens, or nil where that is not
-// known; a value that is needed to compute itself would wait for ever.
+// Get returns the value, and computes it if no goroutine has begun to. asker is
+// the run of the worker that needs the value, or nil if that is not known; it
+// serves to detect a value that needs itself, which would otherwise wait
+// forever.
 func (c *Cell) Get(asker *tlcget.Run, compute func() value.Value) value.Value {
 	v, err := c.ask(asker, compute)
 	if err != nil {
@@ -32,7 +34,8 @@ func (c *Cell) Get(asker *tlcget.Run, compute func() value.Value) value.Value {
 	return v
 }
 
-// Try is Get where an error of the computation is no error of the caller: ok is false.
+// Try is Get for a caller that can do without the value: if the computation fails, ok
+// is false.
 func (c *Cell) Try(asker *tlcget.Run, compute func() value.Value) (v value.Value, ok bool) {
 	v, err := c.ask(asker, compute)
 	return v, err == nil
@@ -61,7 +64,7 @@ func (c *Cell) ask(asker *tlcget.Run, compute func() value.Value) (value.Value, 
 	return c.val, err
 }
 
-// Peek is the value, if it has been computed.
+// Peek returns the value if it has been computed.
 func (c *Cell) Peek() (v value.Value, ok bool) {
 	if !c.done.Load() {
 		return value.Value{}, false

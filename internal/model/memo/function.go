@@ -8,10 +8,10 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// resultsMax bounds how many results of one function are remembered.
+// resultsMax bounds the stored results of one function.
 const resultsMax = 1 << 16
 
-// Function remembers the results of a function. It is safe for concurrent use.
+// Function stores the results of a function. It is safe for concurrent use.
 type Function struct {
 	mu      sync.Mutex
 	results map[uint64][]value.Pair
@@ -21,7 +21,7 @@ type Function struct {
 // NewFunction returns a Function without results.
 func NewFunction() *Function { return &Function{results: make(map[uint64][]value.Pair)} }
 
-// Get is the result for x, if it is remembered.
+// Get returns the stored result for x.
 func (m *Function) Get(x value.Value) (value.Value, bool) {
 	h := value.Hash(x)
 	m.mu.Lock()
@@ -34,7 +34,7 @@ func (m *Function) Get(x value.Value) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// Put remembers that x gives v, unless too much is remembered already.
+// Put stores the result v for x, unless there are resultsMax results.
 func (m *Function) Put(x, v value.Value) {
 	h := value.Hash(x)
 	m.mu.Lock()

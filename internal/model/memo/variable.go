@@ -4,14 +4,14 @@ package memo
 
 import "math/bits"
 
-// bytesMax bounds what the tables of one Sites take.
+// bytesMax bounds the memory of the tables of one Sites.
 const bytesMax = 96 << 20
 
-// Sites is what one goroutine remembers of the places of compiled code, by their
-// numbers: of a predicate of one variable a small number, of an assignment from one
-// variable the number of the new value, both by the number of the variable's value; of
-// an application its results. In all of them 0 stands for what is not known. The zero
-// Sites remembers nothing.
+// Sites has one goroutine's caches for the sites of compiled code, which are numbered.
+// For a predicate of one variable, a site stores a small number for each number of the
+// variable's value; for an assignment from one variable, the number of the new value;
+// for an application, its results. 0 always means that nothing is stored. The zero
+// Sites stores nothing.
 type Sites struct {
 	preds  [][]uint8
 	assign [][]uint32
@@ -19,15 +19,15 @@ type Sites struct {
 	bytes  int
 }
 
-// NewSites returns the memory for so many places.
+// NewSites returns empty caches for the given number of sites.
 func NewSites(n int) Sites {
 	return Sites{preds: make([][]uint8, n), assign: make([][]uint32, n), calls: make([]calls, n)}
 }
 
-// Has reports whether there is memory for a place: that of the zero Sites has none.
+// Has reports whether there is a cache for a site. The zero Sites has none.
 func (s *Sites) Has(site int) bool { return site < len(s.preds) }
 
-// Pred is what SetPred has stored for a value of the variable.
+// Pred returns the number that SetPred stored for a value of the variable.
 func (s *Sites) Pred(site, id int) uint8 {
 	if table := s.preds[site]; id < len(table) {
 		return table[id]
@@ -52,7 +52,8 @@ func (s *Sites) SetPred(site, id int, n uint8) {
 	table[id] = n
 }
 
-// Assigned is what SetAssigned has stored for a value of the variable.
+// Assigned returns the number that SetAssigned stored for a value of the
+// variable.
 func (s *Sites) Assigned(site, from int) uint32 {
 	if table := s.assign[site]; from < len(table) {
 		return table[from]
@@ -74,8 +75,8 @@ func (s *Sites) SetAssigned(site, from int, n uint32) {
 	table[from] = n
 }
 
-// grown is a table with room for index n, or the table as it is where there is
-// no memory left for it.
+// grown returns a table with room for index n, or the unchanged table if there
+// is no memory left.
 func grown[T uint8 | uint32](s *Sites, table []T, n, size int) []T {
 	const least = 64
 	want := max(least, 1<<bits.Len(uint(n)))

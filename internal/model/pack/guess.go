@@ -36,7 +36,7 @@ type guesser struct {
 	strings *universe
 }
 
-// of returns a type that contains vals, or nil. elements: vals are elements of
+// of returns a type that contains vals, or nil. element: vals are elements of
 // a set or functions, so numbers are not widened.
 func (g *guesser) of(vals []value.Value, element bool, depth int) *typ {
 	if len(vals) == 0 || depth > depthMax {
@@ -70,7 +70,7 @@ func (g *guesser) of(vals []value.Value, element bool, depth int) *typ {
 	return nil
 }
 
-// widened adds further numbers to values that include some.
+// widened adds further numbers to values that include numbers.
 func widened(vals []value.Value) []value.Value {
 	most, some := int64(0), false
 	for _, v := range vals {

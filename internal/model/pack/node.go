@@ -393,7 +393,7 @@ func (b *build) pop(words []*node) *node {
 	return b.node(node{op: oPop, list: words, hi: int64(64 * len(words))})
 }
 
-// table looks i up in tab, where missing entries make the code stop.
+// table returns tab[i]; the code stops at missing entries.
 func (b *build) table(tab []int64, i *node) *node {
 	if i.known() {
 		if i.k < 0 || i.k >= int64(len(tab)) || tab[i.k] == missing {

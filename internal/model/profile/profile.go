@@ -2,16 +2,17 @@
 
 // Package profile counts evaluations.
 //
-// In: the places of the expressions that are counted, and from each evaluator, through
-// its own Counter, what it is evaluating. Out: a Cost for every expression. Promised:
-// counters share nothing that is written during a search, and Sample may be called at
-// any time. Refused: more than sitesMax expressions; further ones are not counted.
+// In: the source positions of the expressions to count and, from each evaluator through its
+// own Counter, the expression that it is evaluating. Out: a Cost for every expression.
+// Promised: counters share no memory that is written during a search, and Sample may be
+// called at any time. Refused: more than sitesMax expressions; further ones are not
+// counted.
 //
-// A profile says of every expression how often it was evaluated, how often it
-// was true or let an action go on, and how many samples found an evaluator in
-// it. Code is made to count where it is compiled; code that is compiled without a Profile has
-// none of this, and pays nothing. What is remembered or folded is not
-// evaluated again, and does not count inside.
+// A profile has, for every expression, the number of its evaluations, the number of times
+// that it was true or let an action continue, and the number of samples that found an
+// evaluator in it. Counting is compiled into the code; code that is compiled without a
+// Profile has no counting and no cost for it. A cached or folded expression is not
+// evaluated again, so nothing inside it is counted.
 package profile
 
 import (
@@ -24,24 +25,24 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// Cost is what one expression has cost so far.
+// Cost is the cost of one expression so far.
 type Cost struct {
 	Span source.Span
-	// Evaluated is how often it was asked for.
+	// Evaluated is the number of evaluations.
 	Evaluated int64
-	// Passed is, of a predicate, how often it was true, and of a part of an
-	// action how often what stands behind it was come to; it is -1 for another
-	// value.
+	// Passed is, for a predicate, how often it was true; for a part of an
+	// action, how often the action continued after it; and -1 for other
+	// expressions.
 	Passed int64
-	// Samples is how many of the samples found it being evaluated, and nothing
-	// inside it.
+	// Samples is the number of samples that found an evaluator in this
+	// expression, but not in a counted part of it.
 	Samples int64
 }
 
-// sitesMax bounds how many expressions are counted.
+// sitesMax bounds the expressions that are counted.
 const sitesMax = 1 << 14
 
-// Profile is the expressions that are counted, and the counters.
+// Profile has the expressions to count, and the counters.
 type Profile struct {
 	sites []site
 	index map[source.Span]int32
@@ -56,7 +57,7 @@ type site struct {
 	predicate bool
 }
 
-// Counter is what one machine has counted. Only at is read by others before
+// Counter has the counts of one machine. Other goroutines read only at before
 // the search is over.
 type Counter struct {
 	at        atomic.Int32 // the site that is being evaluated + 1
@@ -67,7 +68,7 @@ type Counter struct {
 // New returns a profile without sites.
 func New() *Profile { return &Profile{index: map[source.Span]int32{}} }
 
-// Join makes a machine count.
+// Join gives a machine its Counter.
 func (p *Profile) Join() *Counter {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,8 +77,9 @@ func (p *Profile) Join() *Counter {
 	return n
 }
 
-// Site numbers an expression, by its text: what is compiled several times is
-// one. It is -1 for what was not written, and where there are too many.
+// Site returns the number of an expression. An expression that is compiled
+// several times has one site, given by its source position. Site returns -1 for
+// an expression that the user did not write, and when there are too many.
 func (p *Profile) Site(e core.Expr, predicate bool) int32 {
 	span := e.Span()
 	if !span.IsValid() || span.Start >= span.End {
@@ -96,13 +98,15 @@ func (p *Profile) Site(e core.Expr, predicate bool) int32 {
 	return n
 }
 
-// Set says that a site is being evaluated, by its number plus one; 0 is none.
+// Set records the site that is being evaluated: its number plus one, or 0 for
+// none.
 func (p *Counter) Set(at int32) { p.at.Store(at) }
 
-// Pass counts that a predicate was true, or that an action went on.
+// Pass counts that a predicate was true, or that an action continued.
 func (p *Counter) Pass(n int32) { p.passed[n]++ }
 
-// Enter counts an evaluation and returns where the machine was before.
+// Enter counts an evaluation and returns the site in which the machine was
+// before.
 func (p *Counter) Enter(n int32) (before int32) {
 	before = p.at.Load()
 	p.at.Store(n + 1)
@@ -110,8 +114,8 @@ func (p *Counter) Enter(n int32) (before int32) {
 	return before
 }
 
-// Sample notes what the evaluators are evaluating at this moment. It may be called from
-// any goroutine.
+// Sample records the expressions that the evaluators are evaluating at this moment. It
+// may be called from any goroutine.
 func (p *Profile) Sample() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,10 +127,10 @@ func (p *Profile) Sample() {
 	}
 }
 
-// Costs lists the expressions by their places, and how many samples found no
-// expression being evaluated. An expression that was never asked for and that was
-// computed before the search is not among them: nothing is known of it. No evaluator
-// may be counting.
+// Costs lists the expressions by source position, and the number of samples that
+// found no expression being evaluated. It omits an expression that was computed
+// before the search and never evaluated again, because nothing is known of its cost.
+// No evaluator may be counting.
 func (p *Profile) Costs(computed func(source.Span) bool) (costs []Cost, outside int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
