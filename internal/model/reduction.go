@@ -16,8 +16,8 @@ func (m *Model) Reduction() reduce.Report {
 	return m.reduction.Report()
 }
 
-// reduce decides what may be taken alone. It comes before the algorithm is
-// compiled.
+// reduce chooses the steps that are taken alone. It runs before the algorithm
+// is compiled.
 func (b *builder) reduce() {
 	if !b.o.Reduce {
 		return
@@ -33,8 +33,8 @@ func (b *builder) reduce() {
 	b.m.reduction = reduce.Decide(b.p, b.m.direct, invariants)
 }
 
-// irreducible names a part of the model that could distinguish a reduced search from a
-// whole one, or is empty.
+// irreducible names a part of the model that could observe the difference between a
+// reduced and a full search; "" if there is none.
 func (b *builder) irreducible() string {
 	m := b.m
 	switch {
@@ -65,8 +65,8 @@ func (b *builder) irreducible() string {
 	return ""
 }
 
-// effect is the name of an operator that e uses and that can see how the search
-// goes, or is empty.
+// effect names an operator in e that can observe the progress of the search; ""
+// if there is none.
 func effect(p *program.Program, e core.Expr, seen map[*core.Def]bool) (name string) {
 	def := func(d *core.Def) {
 		if d, _ = p.Resolve(d); d == nil || seen[d] || name != "" {

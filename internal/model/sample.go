@@ -9,9 +9,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// lower samples states and lowers the model. Lowering may take work in proportion
-// to the sample: where it would take more, more states are visited first, so that
-// the time is lost only on models that are searched for much longer.
+// lower samples states and lowers the model. The permitted work is proportional
+// to the size of the sample. If lowering needs more, more states are sampled
+// first, so that the time is lost only on models whose search takes much longer.
 func (m *Model) lower(o packOptions) (states []check.State, lowered *pack.Lowered, why string) {
 	s := m.newSampler(o.stop)
 	for scale := 1; ; scale *= sampleGrowth {
@@ -40,7 +40,7 @@ func (m *Model) lower(o packOptions) (states []check.State, lowered *pack.Lowere
 	}
 }
 
-// The work of lowering for the first sample, and how samples grow.
+// The work for the first sample, and the growth of samples.
 const (
 	workPerSample  = 150_000
 	sampleGrowth   = 4
@@ -61,7 +61,7 @@ type sampler struct {
 
 func (m *Model) newSampler(stop func() bool) *sampler {
 	s := &sampler{w: m.newWorker(), stop: stop, seen: make(map[string]bool)}
-	// The evaluator has this run already.
+	// The evaluator already has this run.
 	s.w.run.Muted, s.w.run.World.Files = true, nil
 	asks := 0
 	s.w.run.Stop = func() bool {
@@ -72,16 +72,18 @@ func (m *Model) newSampler(stop func() bool) *sampler {
 	return s
 }
 
-// sampleAsksMax is how many times a sample asks whether to stop, each time after
-// PollEvery turns of loops: where states take that much, few must do.
+// sampleAsksMax is the number of times that a sample polls whether to stop, once
+// per PollEvery iterations of loops. Where single states take that much work, a
+// few states must do.
 const sampleAsksMax = 200_000
 
-// sampleFew is how many states are enough for a sample that takes too long.
+// sampleFew is the number of states that suffice for a sample that takes too
+// long.
 const sampleFew = 100
 
-// visit goes on until there are so many states, or so many were visited.
-// Complete says that there are no more; where it is cut short, what it was about
-// to expand is expanded again.
+// visit continues until it has sampled or visited enough states. complete: there
+// are no more states. If visit was cut short, the next call expands the
+// interrupted state again.
 func (s *sampler) visit(states, visited int) (complete, ok bool) {
 	visit := func(_ int, c check.State) error {
 		if s.visited++; s.visited > visited || len(s.states) >= states {
@@ -114,7 +116,7 @@ func (s *sampler) visit(states, visited int) (complete, ok bool) {
 	return err == nil, len(s.states) > 0
 }
 
-// samples is what the model knows of its states after the sample.
+// samples returns what the model knows about its states after the sample.
 func (m *Model) samples() pack.Sample {
 	var out pack.Sample
 	for _, t := range m.codec.Vars {
@@ -143,7 +145,7 @@ func (m *Model) samples() pack.Sample {
 	return out
 }
 
-// The size of the sample that the layout is guessed from.
+// The size of the sample from which the layout is guessed.
 const (
 	sampleStatesMax  = 2_000
 	sampleVisitedMax = 20_000

@@ -13,30 +13,30 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Observer sees what a step does with resources, and may end it. Its methods
-// are called with the number of accesses before; a step that branches goes
-// back to smaller numbers.
+// Observer observes the accesses of a step to resources, and may end the step.
+// Its methods receive the number of earlier accesses; when a step branches,
+// that number decreases again.
 type Observer interface {
-	// Access is called when a resource was read, or is to be written. False
-	// ends this way of executing the step.
+	// Access is called after a read and before a write of a resource. If it
+	// returns false, this way of executing the step ends.
 	Access(n int, s Access) bool
-	// Blocked is called where an await is false, or there is no element to
-	// choose.
+	// Blocked is called when the condition of an await is false, or there is no
+	// element to choose.
 	Blocked(n int, at core.Expr, s pcal.Stmt)
 }
 
-// Access is a read or write of a resource as the process sees it.
+// Access is a read or write of a resource, as the process sees it.
 type Access struct {
 	Stmt  pcal.Stmt
 	Write bool
-	// Param is the name of the parameter, empty inside a procedure: there it
-	// is the procedure's, not the archetype's.
+	// Param is the name of the archetype's parameter. It is empty inside a
+	// procedure, whose parameters are its own.
 	Param string
 	Index []value.Value
 	Value value.Value
 }
 
-// path is a way of executing a step, so far. Vals is never changed in place.
+// path is a partial execution of a step. vals is never changed in place.
 type path struct {
 	vals     []value.Value
 	env      *tree.Env
@@ -50,13 +50,14 @@ type stepper struct {
 	text *text
 	obs  Observer // may be nil
 	done func(vals []value.Value) error
-	// accesses is how many the way that is being finished has made.
+	// accesses is the number of accesses of the execution that is being
+	// completed.
 	accesses int
 }
 
-// Step executes the step that a process is at, in every way, and calls done
-// with the values of the variables after it and the number of accesses made.
-// An error of the algorithm's is a *check.EvalError.
+// Step executes the next step of a process in every possible way. It calls done
+// with the values of the variables after the step and the number of accesses.
+// If the algorithm fails, Step returns a *check.EvalError.
 func (a *Algorithm) Step(p *Process, vals []value.Value, obs Observer, done func(vals []value.Value, accesses int) error) error {
 	_, label := a.Label(p, vals)
 	b := a.blocks[label]
@@ -72,8 +73,8 @@ func (a *Algorithm) Step(p *Process, vals []value.Value, obs Observer, done func
 	return a.guard(func() error { return x.stmts(b.Body, path{vals: vals, env: n}, x.end, nil) })
 }
 
-// Crash executes the crash of a process, in every way, as Step does. A process
-// that does not crash, and one that is at its end, has none.
+// Crash executes the crash of a process in every possible way, as Step does. It
+// does nothing for a process that cannot crash or has ended.
 func (a *Algorithm) Crash(p *Process, vals []value.Value, done func(vals []value.Value) error) error {
 	if p.Decl.Crash == nil {
 		return nil
@@ -102,7 +103,7 @@ type (
 	yielded func(path, value.Value) error
 )
 
-// stmts executes a list, and then k. Y takes what a yield gives.
+// stmts executes a list of statements, and then k. y receives yielded values.
 func (x *stepper) stmts(list []pcal.Stmt, p path, k after, y yielded) error {
 	if len(list) == 0 {
 		return k(p)
@@ -191,7 +192,8 @@ func (x *stepper) with(s *pcal.With, p path, k after, y yielded) error {
 	return nil
 }
 
-// access reports an access of the archetype's; false ends this way.
+// access reports an access of the archetype to the observer; false ends this
+// execution.
 func (x *stepper) access(s pcal.Stmt, a *pcal.Access, write bool, index []value.Value, v value.Value, p *path) bool {
 	if a == nil {
 		return true
@@ -219,8 +221,8 @@ func (x *stepper) indices(a *pcal.Access, p path) []value.Value {
 	return out
 }
 
-// read executes the read part of a mapping, and for every value that it yields
-// the rest of the step.
+// read executes the read part of a mapping. For every value that it yields, it
+// executes the rest of the step.
 func (x *stepper) read(s *pcal.Read, p path, k after, y yielded) error {
 	index := x.indices(s.Access, p)
 	return x.stmts(s.Body, p, func(path) error {
@@ -246,7 +248,7 @@ func (x *stepper) write(s *pcal.Write, p path, k after) error {
 	return x.stmts(s.Body, q, k, nil)
 }
 
-// assign makes simultaneous assignments: all values first.
+// assign performs simultaneous assignments: it computes all values first.
 func (x *stepper) assign(s *pcal.Assign, p path) path {
 	updates, known := x.text.updates[s]
 	if !known {
@@ -261,7 +263,7 @@ func (x *stepper) assign(s *pcal.Assign, p path) path {
 	return p
 }
 
-// jump makes the updates of a goto, call or return, one after the other.
+// jump performs the updates of a goto, call or return, one after the other.
 func (x *stepper) jump(s pcal.Stmt, p path, k after) error {
 	updates, known := x.text.updates[s]
 	if !known {
@@ -271,8 +273,8 @@ func (x *stepper) jump(s pcal.Stmt, p path, k after) error {
 	return x.update(updates, p.vals, p, k)
 }
 
-// update makes updates whose values speak of before, and primed of what the
-// updates so far have made of it.
+// update performs updates. Unprimed variables in their values mean the state
+// before; primed ones include the updates so far.
 func (x *stepper) update(updates []pcal.Update, before []value.Value, p path, k after) error {
 	if len(updates) == 0 {
 		return k(p)
@@ -294,7 +296,7 @@ func (x *stepper) update(updates []pcal.Update, before []value.Value, p path, k 
 	return nil
 }
 
-// guard turns an evaluation error that unwinds into an error.
+// guard converts an evaluation error that unwinds as a panic into an error.
 func (a *Algorithm) guard(f func() error) error {
 	var out error
 	if err := value.Catch(func() { out = f() }); err != nil {

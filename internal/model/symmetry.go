@@ -11,11 +11,11 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// What a state is identified by where the configuration has a SYMMETRY or a
-// VIEW: the name of its orbit, or the value of the view in one state of the
-// orbit, always the same.
+// If the configuration has a SYMMETRY, a state is identified by the name of its
+// orbit; if it has a VIEW, by the value of the view in one state of the orbit,
+// which is always the same one.
 
-// symmetry evaluates what SYMMETRY names and finds its group.
+// symmetry evaluates the SYMMETRY of the configuration and computes its group.
 func (b *builder) symmetry() {
 	if !b.cfg.Symmetry.IsSet() {
 		return
@@ -52,21 +52,21 @@ type keyedWorker struct {
 	keys *symmetry.Keys
 }
 
-// Capabilities is what the worker inside supports, with keys.
+// Capabilities returns the features of the embedded worker, and keys.
 func (w *keyedWorker) Capabilities() check.Capabilities {
 	can := w.worker.Capabilities()
 	can.Key = w.Key
 	return can
 }
 
-// Key is what identifies the candidate.
+// Key returns the key of the candidate.
 func (w *keyedWorker) Key() (check.State, error) { return w.key(w.keys) }
 
 func (m *Model) newKeys() *symmetry.Keys {
 	return symmetry.NewKeys(m.codec, m.symmetry, m.orbits)
 }
 
-// key is what identifies the candidate, which is encoded in buf.
+// key returns the key of the candidate, which is encoded in buf.
 func (w *worker) key(keys *symmetry.Keys) (check.State, error) {
 	if w.m.view == nil {
 		return keys.Name(w.seen, w.buf), nil
@@ -79,7 +79,7 @@ func (w *worker) key(keys *symmetry.Keys) (check.State, error) {
 	return w.viewed, nil
 }
 
-// viewOf is the value of the view in a state.
+// viewOf returns the value of the view in a state.
 func (w *worker) viewOf(state vector.Vector) (v value.Value, err error) {
 	err = w.guard(w.m.view, state, vector.Vector{}, func() { v = w.ev.Value(w.m.view.id, state, vector.Vector{}).Normal() })
 	return v, err

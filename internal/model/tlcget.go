@@ -12,8 +12,8 @@ import (
 )
 
 // parts is the value of TLCGet("spec"): the formulas of each kind that the configuration
-// names, or that the specification consists of, with their names and places. How often
-// each was evaluated is not part of it.
+// names or the specification consists of, with their names and positions. It does not
+// have the numbers of their evaluations.
 func (m *Model) parts() value.Value {
 	formulas := func(fs ...*formula) value.Value {
 		var out []value.Value
@@ -55,8 +55,8 @@ func (m *Model) parts() value.Value {
 		"temporals", value.SetOf(fairness), "variables", value.SetOf(variables))
 }
 
-// part is a formula as a record of its name and its location. The location of a name
-// is that of what it stands for.
+// part returns a formula as a record of its name and its location. The location of a
+// name is that of its definition.
 func (m *Model) part(name string, e core.Expr) value.Value {
 	module := m.program.Spec.Name
 	for range splitDepthMax {
@@ -73,7 +73,7 @@ func (m *Model) part(name string, e core.Expr) value.Value {
 	return tlcget.Record("location", location(e.Span(), module), "name", value.String(name))
 }
 
-// location is a place in the text.
+// location returns a source position as a value.
 func location(at source.Span, module string) value.Value {
 	var from, to source.Position
 	if at.IsValid() {

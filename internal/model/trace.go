@@ -8,13 +8,15 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// AskPath says how the state whose successors are computed was reached, for Trace.
+// AskPath sets the function that returns the path to the state whose successors
+// are being computed, for Trace.
 func (w *worker) AskPath(path func() ([]check.State, error)) {
 	w.run.World.Trace = func() value.Value { return w.trace(path) }
 }
 
-// trace is the behaviour up to the current state: the one that successors are
-// computed of, or the candidate, where that is asked about.
+// trace returns the behaviour up to the current state: the state whose
+// successors are being computed or, if the expression is about it, the
+// candidate.
 func (w *worker) trace(path func() ([]check.State, error)) value.Value {
 	states, err := path()
 	if err != nil {
@@ -30,7 +32,7 @@ func (w *worker) trace(path func() ([]check.State, error)) value.Value {
 	return value.TupleOf(out)
 }
 
-// recordOf is a state as a record of its variables.
+// recordOf returns a state as a record of its variables.
 func (m *Model) recordOf(vals []value.Value) value.Value {
 	fields := make([]value.Field, len(vals))
 	for i, v := range vals {

@@ -10,15 +10,15 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// packedWorker is a worker of a packed model. Packed code does what it can; for
-// the rest it has the worker that it embeds, whose vectors are then filled in
-// with the values of the variables.
+// packedWorker is a worker of a packed model. Packed code does what it can. For
+// the rest, the worker fills in the vectors of the embedded worker, which
+// evaluates them.
 type packedWorker struct {
 	*worker
 	p       *packing
 	machine *pack.Machine
 
-	// words is the state being expanded, if it is packed, and next the
+	// words is the state that is being expanded, if it is packed. next is the
 	// candidate.
 	words, next         []uint64
 	curPacked           bool
@@ -34,12 +34,13 @@ type packedWorker struct {
 	runs, stops         int64
 
 	values []varValues
-	// ors and ands are those of all states that were expanded, and of those
-	// outside the constraints.
+	// ors and ands are the bits that are set in some and in all states that
+	// were expanded or are outside the constraints.
 	ors, ands []uint64
 }
 
-// varValues remembers values of a variable by their bits, and bits by numbers.
+// varValues caches the values of a variable by their bits, and the bits by the
+// values' numbers.
 type varValues struct {
 	one     map[uint64]numbered // where the variable is in one word
 	several map[string]numbered
@@ -51,10 +52,10 @@ type numbered struct {
 	id uint32
 }
 
-// varValuesMax bounds how many values of a variable are remembered.
+// varValuesMax bounds the cached values of a variable.
 const varValuesMax = 1 << 17
 
-// Capabilities is what a worker of packed states supports.
+// Capabilities returns the features that a worker of packed states supports.
 func (w *packedWorker) Capabilities() check.Capabilities {
 	can := w.worker.Capabilities()
 	can.Further, can.AtLevel, can.Atom, can.Later = w, w.AtLevel, w.Atom, w.Later
@@ -75,7 +76,7 @@ func (m *Model) newPackedWorker() *packedWorker {
 	return w
 }
 
-// emit visits a successor that packed code made.
+// emit visits a successor that packed code produced.
 func (w *packedWorker) emit(action int) bool {
 	w.emitted++
 	w.next, w.nextPacked, w.nxLoaded = w.machine.Words(), true, false
@@ -88,7 +89,7 @@ func (w *packedWorker) emit(action int) bool {
 	return w.err == nil
 }
 
-// visitVector visits a candidate that the embedded worker made.
+// visitVector visits a candidate that the embedded worker produced.
 func (w *packedWorker) visitVector(action int, s check.State) error {
 	w.nxLoaded = true
 	w.nextPacked = w.encode()
@@ -143,7 +144,7 @@ func (w *packedWorker) encodeVar(i, id int, v value.Value) bool {
 	return true
 }
 
-// load fills in a vector from a packed state.
+// load fills a vector with the values of a packed state.
 func (w *packedWorker) load(words []uint64, to vector.Vector) {
 	for i := range to.Vals {
 		n := w.valueOf(words, i)
@@ -218,18 +219,20 @@ func (w *packedWorker) Next(s check.State, visit check.Visit) error {
 	return w.again(s)
 }
 
-// hopeless reports whether packed code stops so often that it is not worth a try.
+// hopeless reports whether packed code stops so often that it is not worth
+// trying.
 func (w *packedWorker) hopeless() bool { return w.runs >= hopelessRunsMin && w.stops > w.runs/2 }
 
 const hopelessRunsMin = 4096
 
-// polled asks now and then whether the search is over.
+// polled occasionally checks whether the search is over.
 func (w *packedWorker) polled() bool {
 	w.polls++
 	return w.polls%tlcget.PollEvery == 0 && w.run.Stop()
 }
 
-// again expands the state with the embedded worker, without what was visited.
+// again expands the state with the embedded worker, and skips the successors
+// that were visited already.
 func (w *packedWorker) again(s check.State) error {
 	done := w.emitted
 	w.curLoaded = true
@@ -243,7 +246,7 @@ func (w *packedWorker) again(s check.State) error {
 	})
 }
 
-// holds evaluates a formula of the candidate, or of the step to it.
+// holds evaluates a formula on the candidate, or on the step to it.
 func (w *packedWorker) holds(f *formula, step bool) (bool, error) {
 	if n := w.p.preds[f.id]; n >= 0 && w.nextPacked && (!step || w.curPacked) {
 		var holds, ok bool
@@ -278,7 +281,7 @@ func (w *packedWorker) loadCur() {
 	}
 }
 
-// note adds the bits of a state to those that were met.
+// note adds the bits of a state to those that were seen.
 func (w *packedWorker) note(words []uint64) {
 	for i, x := range words {
 		w.ors[i] |= x
@@ -286,8 +289,8 @@ func (w *packedWorker) note(words []uint64) {
 	}
 }
 
-// InModel evaluates the constraints. What is outside is not expanded, and its
-// bits are met nevertheless, as the compiled evaluator meets its values.
+// InModel evaluates the constraints. A state outside them is not expanded, but
+// its bits count as seen, as its values do in the compiled evaluator.
 func (w *packedWorker) InModel() (bool, error) {
 	inside, err := w.inModel()
 	if !inside && w.nextPacked {
@@ -328,7 +331,7 @@ func (w *packedWorker) BrokenInvariant() (int, error) {
 	return w.BrokenInvariantAfter(-1)
 }
 
-// BrokenInvariantAfter is BrokenInvariant for the invariants behind one.
+// BrokenInvariantAfter is BrokenInvariant for the invariants after a given one.
 func (w *packedWorker) BrokenInvariantAfter(last int) (int, error) {
 	for i := last + 1; i < len(w.m.invariants); i++ {
 		if holds, err := w.holds(w.m.invariants[i], false); err != nil || !holds {
@@ -342,7 +345,7 @@ func (w *packedWorker) BrokenInvariantAfter(last int) (int, error) {
 // candidate breaks, or -1.
 func (w *packedWorker) BrokenStep() (int, error) { return w.BrokenStepAfter(-1) }
 
-// BrokenStepAfter is BrokenStep for the properties behind one.
+// BrokenStepAfter is BrokenStep for the properties after a given one.
 func (w *packedWorker) BrokenStepAfter(last int) (int, error) {
 	for i := last + 1; i < len(w.m.steps); i++ {
 		f := w.m.steps[i].next

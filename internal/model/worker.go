@@ -12,16 +12,16 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// evaluator is what a worker needs of either evaluator. Errors of the
+// evaluator is the interface of a worker to an evaluator. Errors of the
 // specification unwind as *value.Error.
 type evaluator interface {
-	// init calls found for every way to give nxt values that satisfy the
-	// initial predicate, and stops where found is false.
+	// init calls found for every assignment to nxt that satisfies the initial
+	// predicate. It stops when found returns false.
 	Init(nxt vector.Vector, found func(action int) bool)
-	// next does so for the next-state relation, from cur.
+	// next does the same for the next-state relation, from cur.
 	Next(cur, nxt vector.Vector, found func(action int) bool)
-	// holds evaluates a formula of the model; nxt is nil for a predicate of
-	// one state, cur too for a constant.
+	// holds evaluates a formula of the model. nxt is nil for a predicate of one
+	// state; cur is nil too for a constant.
 	Holds(formula int, cur, nxt vector.Vector) bool
 	Value(formula int, cur, nxt vector.Vector) value.Value
 }
@@ -32,13 +32,13 @@ type worker struct {
 	run *tlcget.Run
 	ev  evaluator
 
-	// The state being expanded, its encoding and where each variable ends in
-	// it, and the candidate.
+	// The state that is being expanded, its encoding and the end of each
+	// variable in it, and the candidate.
 	cur, nxt vector.Vector
 	from     []byte
 	ends     []int32
 	initial  bool // there is no state being expanded
-	// seen is the candidate with all its numbers.
+	// seen is the candidate with all value numbers.
 	seen vector.Vector
 
 	buf, full []byte
@@ -88,7 +88,8 @@ func (m *Model) newWorker() *worker {
 	return w
 }
 
-// Capabilities is what a worker supports that evaluates values.
+// Capabilities returns the features that a worker which evaluates values
+// supports.
 func (w *worker) Capabilities() check.Capabilities {
 	return check.Capabilities{Further: w, AtLevel: w.AtLevel, AskPath: w.AskPath, EndWhen: w.EndWhen, Atom: w.Atom}
 }
@@ -193,14 +194,14 @@ func (w *worker) candidate(action int) bool {
 	return true
 }
 
-// encoding is the variable whose value is being encoded, if there is one, and
-// the action that gave it.
+// encoding returns the variable whose value is being encoded, if there is one,
+// and the action that assigned it.
 type encoding struct {
 	active           bool
 	variable, action int
 }
 
-// place is where an action, or the initial predicate, is written.
+// place returns the source position of an action or of the initial predicate.
 func (w *worker) place(action int) string {
 	if w.initial {
 		return w.m.init.expr.Span().String()
@@ -208,7 +209,8 @@ func (w *worker) place(action int) string {
 	return w.m.info.Actions[action].Place
 }
 
-// incomplete is the error of a candidate in which variables have no value.
+// incomplete returns the error for a candidate in which variables have no
+// value.
 func (w *worker) incomplete(action int) error {
 	missing := ""
 	for i, v := range w.nxt.Vals {
@@ -259,7 +261,7 @@ func (w *worker) BrokenInvariant() (int, error) {
 	return w.BrokenInvariantAfter(-1)
 }
 
-// BrokenInvariantAfter is BrokenInvariant for the invariants behind one.
+// BrokenInvariantAfter is BrokenInvariant for the invariants after a given one.
 func (w *worker) BrokenInvariantAfter(last int) (int, error) {
 	for i := last + 1; i < len(w.m.invariants); i++ {
 		f := w.m.invariants[i]
@@ -278,7 +280,7 @@ func (w *worker) BrokenInvariantAfter(last int) (int, error) {
 // candidate breaks, or -1.
 func (w *worker) BrokenStep() (int, error) { return w.BrokenStepAfter(-1) }
 
-// BrokenStepAfter is BrokenStep for the properties behind one.
+// BrokenStepAfter is BrokenStep for the properties after a given one.
 func (w *worker) BrokenStepAfter(last int) (int, error) {
 	for i := last + 1; i < len(w.m.steps); i++ {
 		s := w.m.steps[i]
@@ -300,6 +302,6 @@ func (w *worker) BrokenStepAfter(last int) (int, error) {
 	return -1, nil
 }
 
-// AtLevel sets how many states the path to the next expanded state has, for
-// TLCGet("level"); the candidate's path has one more.
+// AtLevel sets the number of states on the path to the next expanded state, for
+// TLCGet("level"). The path of the candidate has one more.
 func (w *worker) AtLevel(level int) { w.run.Level = level }

@@ -4,16 +4,15 @@ package program
 
 import "github.com/ashlar-dev/ashlar/internal/tla/core"
 
-// Action is a disjunct of the next-state relation: what it is called, and the
-// expression that it is.
+// Action is a disjunct of the next-state relation: its name and its expression.
 type Action struct {
 	Name string
 	Expr core.Expr
 }
 
-// Actions are the actions of a next-state relation. It is opened at
-// disjunctions, \E, LET and applications of definitions; what is left is an
-// action, and it has the name of the definition that it was found in.
+// Actions are the actions of a next-state relation. Disjunctions, \E, LET and
+// applications of definitions are expanded. Every other expression is an
+// action; its name is that of the definition in which it was found.
 type Actions struct {
 	p     *Program
 	List  []Action

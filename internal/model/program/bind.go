@@ -77,8 +77,8 @@ func (p *Program) bindOverrides(cfg *config.Config, diags *source.List) {
 	}
 }
 
-// targets finds what a name on the left side of a configuration's assignment
-// stands for: constants and definitions, of one module or of the root.
+// targets finds the constants and definitions to which a name on the left side
+// of a configuration's assignment refers, in one module or in the root module.
 func (p *Program) targets(name, module config.Name) (cs []*core.Constant, ds []*core.Def) {
 	for _, c := range p.Spec.Constants {
 		if c.Name == name.Text && (!module.IsSet() || c.Module == module.Text) {
@@ -106,7 +106,7 @@ func (p *Program) targets(name, module config.Name) (cs []*core.Constant, ds []*
 	return cs, ds
 }
 
-// Unknown reports a name that the specification does not have.
+// Unknown reports a name that the specification does not declare.
 func (p *Program) Unknown(n config.Name, diags *source.List) {
 	if d, ok := p.misnamed(n); ok {
 		diags.Add(d)
@@ -127,9 +127,9 @@ func (p *Program) Unknown(n config.Name, diags *source.List) {
 }
 
 // undeclared warns of a value for a constant that the specification does not
-// have. TLC ignores such values too, and many configurations have one, as
-// defaultInitValue = defaultInitValue. A value for a variable is an error: it is
-// meant as the first one.
+// declare. It is only a warning because TLC ignores such values and many
+// configurations have one, such as defaultInitValue = defaultInitValue. A value
+// for a variable is an error, because the author means it as the initial value.
 func (p *Program) undeclared(n config.Name, diags *source.List) {
 	var found source.List
 	p.Unknown(n, &found)
@@ -145,9 +145,9 @@ func (p *Program) undeclared(n config.Name, diags *source.List) {
 	}
 }
 
-// misnamed is the diagnostic of a name that a configuration uses, and that the
-// specification has as something else, or has in two parts; false where there is
-// nothing better to say than that it is unknown.
+// misnamed returns a diagnostic for a name in a configuration that the
+// specification declares as something else, or as two parts. It returns false if
+// the name is simply unknown.
 func (p *Program) misnamed(n config.Name) (source.Diagnostic, bool) {
 	d := source.Diagnostic{Code: UnknownName, Span: n.Span}
 	for _, v := range p.Spec.Variables {
@@ -166,8 +166,8 @@ func (p *Program) misnamed(n config.Name) (source.Diagnostic, bool) {
 	return d, false
 }
 
-// configValues makes values of what a configuration writes: of an assignment,
-// and of the arguments in it.
+// configValues converts the values in a configuration's assignment, including
+// those in its arguments.
 func configValues(a config.Constant) (val value.Value, args []value.Value, err error) {
 	err = value.Catch(func() {
 		val = configValue(a.Value)
@@ -178,7 +178,7 @@ func configValues(a config.Constant) (val value.Value, args []value.Value, err e
 	return val, args, err
 }
 
-// configValue makes a value of what a configuration writes.
+// configValue converts a value of a configuration.
 func configValue(v config.Value) value.Value {
 	elems := func() []value.Value {
 		vs := make([]value.Value, len(v.Elems))

@@ -7,7 +7,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/stdlib"
 )
 
-// Native is the Go form of a definition of a standard module, or nil.
+// Native returns the Go implementation of a definition of a standard module, or
+// nil.
 func Native(d *core.Def) *stdlib.Op {
 	if !d.Native {
 		return nil
@@ -15,15 +16,15 @@ func Native(d *core.Def) *stdlib.Op {
 	return stdlib.Lookup(d.Module, d.Name)
 }
 
-// HasEffects reports whether d is an operator whose result may differ from one
-// evaluation to the next, or that acts.
+// HasEffects reports whether d is an operator that has side effects, or whose
+// result may differ between evaluations.
 func HasEffects(d *core.Def) bool {
 	op := Native(d)
 	return op != nil && op.Effects
 }
 
-// Reach calls visit for the definitions that e leads to, each once and none that seen
-// has; what a definition is made of is looked into as long as visit says so.
+// Reach calls visit once for each definition on which e depends, except those in
+// seen. It continues with the body of a definition only if visit returns true.
 func (p *Program) Reach(e core.Expr, seen map[*core.Def]bool, visit func(*core.Def) (further bool)) {
 	var walk func(core.Expr)
 	def := func(d *core.Def) {
@@ -54,8 +55,8 @@ func (p *Program) Reach(e core.Expr, seen map[*core.Def]bool, visit func(*core.D
 	walk(e)
 }
 
-// Unsteady reports whether e may have another value when it is evaluated again, or
-// an effect. A constant that is computed once has neither after the sample.
+// Unsteady reports whether another evaluation of e may have another value or a
+// side effect. A constant that is computed once has neither after the sample.
 func (p *Program) Unsteady(e core.Expr) bool {
 	if !p.Facts(e).Volatile {
 		return false
@@ -71,8 +72,8 @@ func (p *Program) Unsteady(e core.Expr) bool {
 	return found
 }
 
-// nativePrimitive reports whether the body of a native definition is no more than
-// a place for one.
+// nativePrimitive reports whether the body of a native definition is only a
+// placeholder.
 func nativePrimitive(d *core.Def) bool {
 	op := Native(d)
 	return op != nil && (op.Primitive || op.Effects)

@@ -8,26 +8,28 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// Facts is what the compiler and the analysis of formulas want to know about
-// an expression before it is evaluated.
+// Facts has the properties of an expression that the compiler and the analysis
+// of formulas need before it is evaluated.
 type Facts struct {
 	Level core.Level
-	// Volatile reports that two evaluations may differ or that evaluating has an
-	// effect: TLCGet, TLCSet, RandomElement, Print.
+	// Volatile: two evaluations may differ, or an evaluation has an effect
+	// (TLCGet, TLCSet, RandomElement, Print).
 	Volatile bool
-	// Locals reports that a name bound outside is used.
+	// Locals: the expression uses a name that is bound outside it.
 	Locals bool
-	// Nodes is the size with calls expanded, saturating.
+	// Nodes is the size with calls expanded; it saturates.
 	Nodes int
-	// Vars are the variables it mentions: bit i stands for variable i, the last
-	// bit for all that have none of their own.
+	// Vars has the variables that the expression mentions: bit i stands for
+	// variable i, and the last bit for all variables without a bit of their
+	// own.
 	Vars uint64
 }
 
-// VarBits is how many variables have a bit of their own.
+// VarBits is the number of variables with a bit of their own.
 const VarBits = 63
 
-// VarBit is the bit of a variable; all variables from number VarBits on share one.
+// VarBit returns the bit of a variable; all variables from number VarBits on share
+// one.
 func VarBit(index int) uint64 { return 1 << min(index, VarBits) }
 
 const nodesMax = 1 << 20
@@ -40,28 +42,28 @@ func (f *Facts) join(g Facts) {
 	f.Vars |= g.Vars
 }
 
-// names are names and LET definitions, keyed by pointer, and how often they are
-// bound where the walk is.
+// names counts, by pointer, how often names and LET definitions are bound
+// around the current expression.
 type names map[any]int
 
 // Facts computes the facts of an expression that has no free names but variables.
 func (p *Program) Facts(e core.Expr) Facts { return p.factsWithin(e, nil, nil) }
 
-// FactsIn computes the facts of an expression with free names; resolve says what one
-// stands for, and is false for a value.
+// FactsIn computes the facts of an expression with free names. resolve returns the
+// expression for which a name stands, or false if it stands for a value.
 func (p *Program) FactsIn(e core.Expr, resolve func(*core.LocalRef) (Facts, bool)) Facts {
 	return p.factsWithin(e, nil, resolve)
 }
 
-// Level is the level of e, names bound outside not considered. It may be called by
-// several goroutines, while none computes facts.
+// Level returns the level of e, ignoring names that are bound outside. Several
+// goroutines may call it while none computes facts.
 func (p *Program) Level(e core.Expr) core.Level {
 	p.factsMu.Lock()
 	defer p.factsMu.Unlock()
 	return p.Facts(e).Level
 }
 
-// factsWithin is factsIn where the names bound are bound as well.
+// factsWithin is factsIn with the names bound also counted as bound.
 func (p *Program) factsWithin(e core.Expr, bound names, resolve func(*core.LocalRef) (Facts, bool)) Facts {
 	f := Facts{Nodes: 1}
 	var most core.Level
@@ -134,17 +136,19 @@ func (p *Program) factsWithin(e core.Expr, bound names, resolve func(*core.Local
 	return f
 }
 
-// passesKey is a definition with what passes through the operators that it is
-// given: for each a bit for each argument, or a mark that nothing is known.
+// passesKey identifies a definition and the operators that are passed to it:
+// for each operator a bit for each argument, or a mark for unknown.
 type passesKey struct {
 	def *core.Def
 	ops string
 }
 
-// passes says of each argument of a call whether its level is part of the level
-// of the call: not where the definition, or an operator that it is given, has it
-// below ENABLED only, or does not use it. Of a recursive definition all are.
-// Ops says the same of operator parameters around; nil stands for all.
+// passes reports for each argument of a call whether the argument's level
+// contributes to the level of the call. It does not if the definition, or an
+// operator passed to it, uses the argument only below ENABLED or not at all. For
+// a recursive definition, all arguments contribute. ops has the same information
+// for operator parameters of enclosing definitions; nil means that all arguments
+// contribute.
 func (p *Program) passes(call *core.Call, ops map[*core.Local][]bool) []bool {
 	to, _ := p.Resolve(call.Def)
 	if to == nil || to.Body == nil || p.IsNative(to) || len(call.Args) > len(to.Params) {
@@ -167,7 +171,8 @@ func (p *Program) passes(call *core.Call, ops map[*core.Local][]bool) []bool {
 	return out
 }
 
-// operatorPasses is passes for the arguments of an operator that is passed on.
+// operatorPasses is passes for the arguments of an operator that is itself
+// passed as an argument.
 func (p *Program) operatorPasses(a core.Expr, ops map[*core.Local][]bool) []bool {
 	switch a := a.(type) {
 	case *core.OpRef:
@@ -180,7 +185,8 @@ func (p *Program) operatorPasses(a core.Expr, ops map[*core.Local][]bool) []bool
 	return nil
 }
 
-// passesIn says of each parameter whether its level is part of that of a body.
+// passesIn reports for each parameter whether its level contributes to the
+// level of a body.
 func (p *Program) passesIn(params []*core.Local, body core.Expr, ops map[*core.Local][]bool) []bool {
 	used := map[*core.Local]bool{}
 	var walk func(core.Expr)
@@ -218,8 +224,8 @@ func (p *Program) passesIn(params []*core.Local, body core.Expr, ops map[*core.L
 	return out
 }
 
-// usedOutsideEnabled has the bodies of the definitions of a LET that its value
-// depends on otherwise than through ENABLED, which hides their level.
+// usedOutsideEnabled returns the bodies of the LET definitions on which the
+// value depends outside ENABLED, which hides their level.
 func usedOutsideEnabled(let *core.Let) map[core.Expr]bool {
 	bodies := map[*core.Def]core.Expr{}
 	live := map[core.Expr]bool{}
@@ -254,7 +260,7 @@ func usedOutsideEnabled(let *core.Let) map[core.Expr]bool {
 	return live
 }
 
-// callFacts are the facts of the body of a definition that is applied.
+// callFacts returns the facts of the body of a definition that is applied.
 func (p *Program) callFacts(d *core.Def, bound names) Facts {
 	if bound[d] > 0 {
 		return Facts{} // the body is looked at where the LET is
@@ -265,7 +271,8 @@ func (p *Program) callFacts(d *core.Def, bound names) Facts {
 	}
 	f := p.DefFacts(to)
 	if !p.globals[to] {
-		// Recursive definitions and functions of a LET live where the LET is.
+		// Recursive definitions and functions of a LET belong to the scope of
+		// the LET.
 		if _, isFn := to.Body.(*core.Fn); isFn || to.Recursive {
 			f.Locals = true
 		}
@@ -273,8 +280,8 @@ func (p *Program) callFacts(d *core.Def, bound names) Facts {
 	return f
 }
 
-// DefFacts computes the facts of a definition's body, parameters bound. A
-// recursive use counts as nothing but very large.
+// DefFacts computes the facts of a definition's body with the parameters bound.
+// A recursive use contributes nothing but a very large size.
 func (p *Program) DefFacts(d *core.Def) Facts {
 	if f, ok := p.factsByDef[d]; ok {
 		return f

@@ -8,9 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// findConstDefs makes a cell for every definition whose value is computed
-// once: without parameters, of constant level, closed. TLC computes them when
-// it starts; here they wait until they are needed.
+// findConstDefs makes a cell for every definition whose value is computed once:
+// it has no parameters, has constant level, and is closed. TLC computes such
+// values when it starts; here they are computed when they are first needed.
 func (p *Program) findConstDefs() {
 	asks := asksRun{p: p, known: make(map[*core.Def]bool)}
 	add := func(d *core.Def) {
@@ -32,17 +32,16 @@ func (p *Program) findConstDefs() {
 	}
 }
 
-// asksRun finds out which definitions read or write what changes during a run,
-// directly or through others.
+// asksRun finds the definitions that, directly or through others, read or write
+// state that changes during a run.
 type asksRun struct {
 	p     *Program
 	known map[*core.Def]bool
-	// visited are those of which it is known only if the answer is no.
+	// visited has the definitions for which the answer is known to be no.
 	visited []*core.Def
 }
 
-// of reports whether d does. What was looked at for one definition is not looked at for
-// another.
+// of reports whether d does. It examines no definition twice, even for different d.
 func (a *asksRun) of(d *core.Def) bool {
 	a.visited = a.visited[:0]
 	asks := a.look(d)
@@ -87,8 +86,8 @@ func (a *asksRun) look(d *core.Def) bool {
 	return asks
 }
 
-// Computed reports whether an expression is within a definition that is a constant and
-// has a value, which was computed once and outside what is counted.
+// Computed reports whether an expression is inside a constant definition whose value
+// was computed once, outside the counted evaluations.
 func (p *Program) Computed(at source.Span) bool {
 	for d, c := range p.ConstDefs {
 		if d.Body == nil {

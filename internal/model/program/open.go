@@ -4,8 +4,9 @@ package program
 
 import "github.com/ashlar-dev/ashlar/internal/tla/core"
 
-// instantiate returns the body of d with args for its parameters. Names that
-// the body binds are renamed, so that nothing in args is captured.
+// instantiate returns the body of d with args substituted for its parameters.
+// It renames the names that the body binds, so that no name in args is
+// captured.
 func instantiate(d *core.Def, args []core.Expr) core.Expr {
 	if len(d.Params) == 0 {
 		return d.Body
@@ -13,27 +14,28 @@ func instantiate(d *core.Def, args []core.Expr) core.Expr {
 	return core.ApplyOperator(&core.Lambda{Params: d.Params, Body: d.Body}, args, core.At{Place: d.Span})
 }
 
-// Open is the body of a definition with the arguments of the call put in, or
-// nil where it cannot be opened.
+// Open returns the body of a definition with the arguments of the call
+// substituted, or nil if it cannot be expanded.
 func (p *Program) Open(e *core.Call) core.Expr {
 	d, _ := p.Resolve(e.Def)
 	if d == nil || d.Body == nil || d.Recursive || p.IsNative(d) {
 		return nil
 	}
 	body := instantiate(d, e.Args)
-	// Arguments are copied to wherever they are used, which must not go on
-	// without end.
+	// An argument is copied to every use, which could otherwise make the
+	// expression grow without limit.
 	if left := openedMax; !countNodes(body, &left) {
 		return nil
 	}
 	return body
 }
 
-// openedMax bounds the size of an expression that opening a definition makes,
-// the definitions that it mentions not counted.
+// openedMax bounds the size of an expanded expression, not counting the
+// definitions that it mentions.
 const openedMax = 1 << 16
 
-// countNodes takes the size of e from left and says whether that was enough.
+// countNodes subtracts the size of e from left and reports whether left was
+// sufficient.
 func countNodes(e core.Expr, left *int) bool {
 	*left--
 	for x := range core.Children(e, core.EvaluationOrder) {

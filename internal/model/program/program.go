@@ -41,8 +41,8 @@ const (
 	NoValue source.Code = "NoValue"
 )
 
-// Replacement is what the configuration puts in the place of a constant or of
-// a definition: a value, a definition, or the table of a constant operator.
+// Replacement is what the configuration substitutes for a constant or a
+// definition: a value, a definition, or the table of a constant operator.
 type Replacement struct {
 	Val   value.Value
 	Def   *core.Def
@@ -55,29 +55,29 @@ type row struct {
 	val  value.Value
 }
 
-// Program is a specification bound to a configuration: what both evaluators
-// read. It is immutable once built, but for the values of constant
-// definitions, which are computed when they are first needed.
+// Program is a specification bound to a configuration. All evaluators read it.
+// Once built, it is immutable, except for the values of constant definitions,
+// which are computed when they are first needed.
 type Program struct {
 	Spec *core.Spec
-	// pure evaluates native definitions by their TLA+ bodies where they have one.
+	// pure evaluates native definitions by their TLA+ bodies, if they have one.
 	pure bool
 
 	Constants map[*core.Constant]Replacement
 	Overrides map[*core.Def]Replacement
 	globals   map[*core.Def]bool // the definitions that no LET made
-	// factsByDef is complete but for what the reference evaluator asks later,
-	// under factsMu.
+	// factsByDef is complete, except for facts that the reference evaluator
+	// requests later, under factsMu.
 	factsByDef  map[*core.Def]Facts
 	passesByDef map[passesKey][]bool
 	factsMu     sync.Mutex
-	// ConstDefs holds the value of every constant-level definition without
-	// parameters. Both evaluators share it, so that RandomElement is drawn once.
+	// ConstDefs has the value of every constant-level definition without
+	// parameters. All evaluators share it, so that RandomElement is drawn once.
 	ConstDefs map[*core.Def]*memo.Cell
 }
 
-// Resolve follows the configuration's overrides of a definition: it returns
-// the definition to use, or nil and what stands in its place.
+// Resolve applies the configuration's overrides to a definition. It returns the
+// definition to use, or nil and the value that replaces it.
 func (p *Program) Resolve(d *core.Def) (*core.Def, Replacement) {
 	for range len(p.Overrides) + 1 {
 		r, ok := p.Overrides[d]
@@ -112,7 +112,7 @@ func (r Replacement) Apply(name string, args []value.Value) value.Value {
 	return value.Value{}
 }
 
-// IsNative reports whether d is computed in Go.
+// IsNative reports whether d is implemented in Go.
 func (p *Program) IsNative(d *core.Def) bool {
 	return d.Native && (d.Body == nil || !p.pure || nativePrimitive(d))
 }
@@ -122,16 +122,16 @@ func (p *Program) IsNative(d *core.Def) bool {
 // it: it is the model value of its name, which is what TLC's users give it.
 const unsetName = "defaultInitValue"
 
-// Options are what binds a specification besides its configuration.
+// Options, besides the configuration, determine how a specification is bound.
 type Options struct {
 	// Constants are values of constants without parameters that the configuration
 	// does not give.
 	Constants map[string]value.Value
-	// Pure evaluates native definitions by their TLA+ bodies where they have one.
+	// Pure evaluates native definitions by their TLA+ bodies, if they have one.
 	Pure bool
 }
 
-// New binds spec to cfg; problems go to diags.
+// New binds spec to cfg. It reports problems to diags.
 func New(spec *core.Spec, cfg *config.Config, o Options, diags *source.List) *Program {
 	p := &Program{
 		Spec: spec, pure: o.Pure,
@@ -170,12 +170,12 @@ func New(spec *core.Spec, cfg *config.Config, o Options, diags *source.List) *Pr
 	return p
 }
 
-// Literal is a value in a tree: an argument that was computed
-// outside it.
+// Literal is a value as an expression: an argument that was computed outside
+// the tree.
 type Literal struct {
 	core.At
 	Val value.Value
 }
 
-// Foreign says that core does not know the form.
+// Foreign marks the form as unknown to package core.
 func (*Literal) Foreign() {}

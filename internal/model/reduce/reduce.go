@@ -47,18 +47,18 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
-// Report states what of an algorithm was reduced.
+// Report describes which part of an algorithm was reduced.
 type Report struct {
 	// Labels are the names of the labels whose steps are taken alone.
 	Labels []string
-	// States is in how many states the steps of one process only were taken, by
-	// all workers so far.
+	// States is the number of states in which only one process took its steps,
+	// over all workers so far.
 	States int64
-	// Refused states why nothing is reduced, or is empty.
+	// Refused is the reason why nothing is reduced, or "".
 	Refused string
 }
 
-// Plan is what a model takes alone.
+// Plan has the blocks of a model whose steps are taken alone.
 type Plan struct {
 	labels  map[*pcal.Block]bool
 	names   []string
@@ -66,8 +66,8 @@ type Plan struct {
 	states  atomic.Int64
 }
 
-// Decide decides what may be taken alone: invariants are those whose violations are to
-// be found.
+// Decide chooses the blocks whose steps are taken alone. The reduced search must find
+// every violation of the given invariants.
 func Decide(p *program.Program, d *direct.Algorithm, invariants []Invariant) *Plan {
 	r := &Plan{labels: map[*pcal.Block]bool{}}
 	a := &reducer{p: p, d: d}
@@ -90,18 +90,18 @@ func Decide(p *program.Program, d *direct.Algorithm, invariants []Invariant) *Pl
 	return r
 }
 
-// Refuse is what reduces nothing, and why.
+// Refuse returns a Plan that reduces nothing, with the reason.
 func Refuse(why string) *Plan { return &Plan{refused: why} }
 
-// Report says what has come of it so far.
+// Report returns what the Plan has achieved so far.
 func (r *Plan) Report() Report {
 	return Report{Labels: slices.Clone(r.names), States: r.states.Load(), Refused: r.refused}
 }
 
-// Alone are the blocks whose steps are taken alone.
+// Alone returns the blocks whose steps are taken alone.
 func (r *Plan) Alone() map[*pcal.Block]bool { return r.labels }
 
-// Take counts a state in which the steps of one process only were taken.
+// Take counts a state in which only one process took its steps.
 func (r *Plan) Take() { r.states.Add(1) }
 
 // Invariant is a formula with its name.
@@ -110,19 +110,20 @@ type Invariant struct {
 	Expr core.Expr
 }
 
-// reducer finds what may be taken alone in an algorithm.
+// reducer chooses the steps of an algorithm that may be taken alone.
 type reducer struct {
 	p *program.Program
 	d *direct.Algorithm
-	// seen are the variables that invariants mention, but for pc, and labels
-	// the strings that they compare pc with.
+	// seen has the variables, other than pc, that invariants mention. labels
+	// has the strings with which invariants compare pc.
 	seen   uint64
 	labels map[string]bool
-	// own is the process of a variable that no other process mentions.
+	// own maps a variable that only one process mentions to that process.
 	own map[*core.Variable]*pcal.Process
 }
 
-// see collects what invariants see, or says why that is not known.
+// see collects what invariants observe. If that cannot be determined, it
+// returns the reason.
 func (a *reducer) see(invariants []Invariant) string {
 	a.labels = map[string]bool{}
 	pc := program.VarBit(a.d.Alg.PC.Index)
@@ -139,8 +140,8 @@ func (a *reducer) see(invariants []Invariant) string {
 	return ""
 }
 
-// seePC collects the labels that e compares pc with, and says whether it uses
-// pc in no other way.
+// seePC collects the labels with which e compares pc, and reports whether it
+// uses pc in no other way.
 func (a *reducer) seePC(e core.Expr, open map[*core.Def]bool) bool {
 	whole := true
 	core.Walk(e, func(x core.Expr) bool {
@@ -226,7 +227,8 @@ func (a *reducer) findOwn() {
 			a.own[v.Var] = p
 		}
 	}
-	// Definitions are not a process's: what they mention is shared.
+	// A definition belongs to no process, so the variables that it mentions are
+	// shared.
 	drop := func(p *pcal.Process) func(core.Expr) bool {
 		return func(e core.Expr) bool {
 			switch x := e.(type) {
@@ -272,11 +274,11 @@ func (a *reducer) findOwn() {
 	}
 }
 
-// given is the definition that the configuration replaces a constant by, which
-// may mention variables, or nil.
+// given returns the definition with which the configuration replaces a
+// constant, or nil. That definition may mention variables.
 func (a *reducer) given(c *core.Constant) *core.Def { return a.p.Constants[c].Def }
 
-// share takes the variables that a definition mentions from their processes.
+// share marks the variables that a definition mentions as shared.
 func (a *reducer) share(d *core.Def) {
 	d, _ = a.p.Resolve(d)
 	if d == nil || d.Body == nil || a.p.IsNative(d) {
@@ -298,8 +300,8 @@ func (a *reducer) safe(p *pcal.Process) []*pcal.Block {
 			unseen[b.Label] = b
 		}
 	}
-	// A label from which a walk along unseen ones comes back to one that it is
-	// still on is where a cycle closes.
+	// A cycle closes at a label if a walk along unseen labels returns from it
+	// to a label that is still on the walk.
 	const on, done = 1, 2
 	state := map[*pcal.Block]int{}
 	closes := map[*pcal.Block]bool{}
@@ -332,7 +334,7 @@ func (a *reducer) safe(p *pcal.Process) []*pcal.Block {
 	return out
 }
 
-// jumps are the labels that a block jumps to.
+// jumps returns the labels to which a block jumps.
 func jumps(b *pcal.Block) []string {
 	var out []string
 	pcal.InspectStmts(b.Body, func(s pcal.Stmt) {
@@ -343,8 +345,8 @@ func jumps(b *pcal.Block) []string {
 	return out
 }
 
-// unseen reports whether no other process and no invariant notices the step of a
-// block of p.
+// unseen reports whether no other process and no invariant can observe the step
+// of a block of p.
 func (a *reducer) unseen(p *pcal.Process, b *pcal.Block) bool {
 	ok := !a.labels[b.Label]
 	stmt := func(s pcal.Stmt) {
@@ -388,7 +390,7 @@ func (a *reducer) constant(d *core.Def) bool {
 	return f.Vars == 0 && !f.Volatile
 }
 
-// String is what a person reads of it.
+// String returns the report as a text for people.
 func (r Report) String() string {
 	if r.Refused != "" {
 		return "not reduced: " + r.Refused

@@ -10,7 +10,7 @@ import (
 // CallDepthMax bounds recursive operators and functions.
 const CallDepthMax = 20_000
 
-// NextValue is the value that a variable has in the next state so far.
+// NextValue returns the value that a variable has in the next state so far.
 func NextValue(nxt []value.Value, v *core.Variable) value.Value {
 	x := nxt[v.Index]
 	if x.IsUndefined() {
@@ -25,7 +25,8 @@ func DecimalLiteral(e *core.Decimal) value.Value {
 	return value.Value{}
 }
 
-// TupleElems takes apart what a tuple pattern is matched with.
+// TupleElems returns the elements of a value that is matched with a tuple
+// pattern.
 func TupleElems(b core.Bind, x value.Value) []value.Value {
 	es := x.Elements()
 	if len(es) != len(b.Vars) {
@@ -55,14 +56,15 @@ func Follow(f value.Value, path []value.Value) (value.Value, bool) {
 	return f, true
 }
 
-// Complete is an error where a variable has no value.
+// Complete fails if a variable has no value.
 func Complete(nxt []value.Value, vars []*core.Variable) {
 	for _, v := range vars {
 		NextValue(nxt, v)
 	}
 }
 
-// SetOperation is how two sets are put together; nil for other operators.
+// SetOperation returns the function of \cup, \cap or \; nil for other
+// operators.
 func SetOperation(op core.OpCode) func(a, b value.Value) value.Value {
 	switch op {
 	case core.OpCup:

@@ -10,13 +10,13 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Keys names the orbits of states for one worker. A name is that of the sorter, or
-// else the least encoding among the images of the state.
+// Keys names the orbits of states for one worker. A name is computed by the sorter
+// if possible; otherwise it is the least encoding among the images of the state.
 type Keys struct {
 	codec *vector.Codec
 	group []Permutation
-	// images[p][i] gives, for the value with number n of variable i, the number
-	// of its image under permutation p, plus one; 0 where it is not known yet.
+	// images[p][i] maps the number n of a value of variable i to the number,
+	// plus one, of its image under permutation p; 0 if that is not known yet.
 	images [][][]uint32
 	best   []byte
 	buf    []byte
@@ -25,8 +25,8 @@ type Keys struct {
 	sorter *sorter // nil where orbits are found by permutations only
 }
 
-// NewKeys returns the keys of states that codec encodes, under a group. Orbits is nil
-// where orbits are to be found by permutations only.
+// NewKeys returns a Keys for states that codec encodes, under a group. If orbits is
+// nil, Keys tries all permutations.
 func NewKeys(codec *vector.Codec, group []Permutation, orbits *Orbits) *Keys {
 	variables := len(codec.Vars)
 	k := &Keys{codec: codec, group: group, vals: make([]value.Value, variables)}
@@ -40,8 +40,8 @@ func NewKeys(codec *vector.Codec, group []Permutation, orbits *Orbits) *Keys {
 	return k
 }
 
-// Name is the name of the orbit of a state, given with its encoding. It is valid until
-// the next call.
+// Name returns the name of the orbit of a state that is given with its encoding. It is
+// valid until the next call.
 func (k *Keys) Name(state vector.Vector, encoded []byte) []byte {
 	if k.sorter != nil {
 		if name, ok := k.sorter.name(state); ok {
@@ -50,14 +50,15 @@ func (k *Keys) Name(state vector.Vector, encoded []byte) []byte {
 	}
 	k.least(state, encoded)
 	if k.sorter != nil {
-		// No name of a sorter ends so: numbers end below it.
+		// The mark differs from the end of a sorter's names, because numbers
+		// end in a smaller byte.
 		k.best = append(k.best, leastImage)
 	}
 	return k.best
 }
 
-// Least has the values of that state of the orbit of a state whose encoding is the
-// least. They are valid until the next call.
+// Least returns the values of the state with the least encoding in the orbit of a
+// state. They are valid until the next call.
 func (k *Keys) Least(state vector.Vector, encoded []byte) []value.Value {
 	least := k.least(state, encoded)
 	if least < 0 {
@@ -69,8 +70,8 @@ func (k *Keys) Least(state vector.Vector, encoded []byte) []value.Value {
 	return k.vals
 }
 
-// least finds the permutation that gives the least encoding, -1 for the identity, and
-// leaves that encoding in best.
+// least returns the permutation with the least encoding, or -1 for the identity, and
+// stores that encoding in best.
 func (k *Keys) least(state vector.Vector, encoded []byte) int {
 	k.best = append(k.best[:0], encoded...)
 	least := -1
@@ -84,7 +85,7 @@ func (k *Keys) least(state vector.Vector, encoded []byte) int {
 	return least
 }
 
-// leastImage marks an encoding that is the least of a state's images.
+// leastImage marks a name that is the least encoding of a state's images.
 const leastImage = 0xff
 
 // image encodes the image of a state under permutation p into k.buf.

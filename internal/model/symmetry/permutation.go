@@ -8,7 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Permutation maps model values to model values; others stay as they are.
+// Permutation maps model values to model values. Model values that are not in
+// it remain unchanged.
 type Permutation struct {
 	from, to []value.Value // sorted by from
 }
@@ -22,7 +23,7 @@ func (p Permutation) of(v value.Value) value.Value {
 	return v
 }
 
-// Apply renames the model values inside v.
+// Apply replaces the model values inside v by their images.
 func (p Permutation) Apply(v value.Value) value.Value {
 	v = v.Normal()
 	switch v.Kind() {
@@ -67,7 +68,7 @@ func (p Permutation) applyAll(vs []value.Value) (out []value.Value, changed bool
 	return out, changed
 }
 
-// then is first p, then q.
+// then returns the composition: first p, then q.
 func (p Permutation) then(q Permutation) Permutation {
 	seen := append([]value.Value(nil), p.from...)
 	for _, x := range q.from {
@@ -85,7 +86,7 @@ func (p Permutation) then(q Permutation) Permutation {
 	return r
 }
 
-// text identifies a permutation.
+// text returns a text that identifies a permutation.
 func (p Permutation) text() string {
 	s := ""
 	for i := range p.from {
@@ -94,7 +95,7 @@ func (p Permutation) text() string {
 	return s
 }
 
-// permutationOf reads a permutation from a function on model values.
+// permutationOf converts a function on model values to a permutation.
 func permutationOf(f value.Value) (Permutation, bool) {
 	var p Permutation
 	f = f.Normal()
@@ -119,8 +120,8 @@ func permutationOf(f value.Value) (Permutation, bool) {
 // GroupMax bounds the group that SYMMETRY generates.
 const GroupMax = 50_000
 
-// Group is the group of permutations that the elements of a set generate, without the
-// identity; wrong says what about the set is not right, or is empty.
+// Group returns the group that the permutations in a set generate, without the
+// identity. wrong describes what is wrong with the set, or is "".
 func Group(set value.Value) (group []Permutation, wrong string) {
 	if set.Kind() != value.KindSet || !value.IsFinite(set) {
 		return nil, "is not a finite set"
@@ -142,7 +143,7 @@ func Group(set value.Value) (group []Permutation, wrong string) {
 	return group, ""
 }
 
-// closure is the group that the generators generate, without the identity.
+// closure returns the group that the generators generate, without the identity.
 func closure(generators []Permutation) ([]Permutation, bool) {
 	seen := map[string]bool{"": true}
 	group := []Permutation{{}}

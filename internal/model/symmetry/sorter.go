@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// parted is a value of a variable taken apart: the set whose elements it
-// mentions, or -1, and the numbers of its skeleton and its columns.
+// parted is a decomposed value of a variable: the number of the set whose
+// elements it mentions, or -1, and the numbers of its skeleton and its columns.
 type parted struct {
 	known   bool
 	ok      bool
@@ -19,7 +19,7 @@ type parted struct {
 	numbers []uint32
 }
 
-// part takes a value apart. Where something has no number, it is not ok.
+// part decomposes a value. It is not ok if a part has no number.
 func (o *Orbits) part(v value.Value) (p parted) {
 	p = parted{known: true, set: -1}
 	err := value.Catch(func() {
@@ -59,8 +59,8 @@ func newSorter(o *Orbits, variables int) *sorter {
 	return &sorter{o: o, known: make([][]parted, variables), parts: make([]*parted, variables)}
 }
 
-// partOf is a value of a variable taken apart; number is that of the value plus
-// one, or 0.
+// partOf returns the decomposition of a value of a variable. number is the
+// value's number plus one, or 0.
 func (s *sorter) partOf(variable int, v value.Value, number uint32) *parted {
 	if number == 0 {
 		p := s.o.part(v)
@@ -78,8 +78,8 @@ func (s *sorter) partOf(variable int, v value.Value, number uint32) *parted {
 	return p
 }
 
-// name is the name of a state's orbit, unless some value has no columns. It is
-// the sorter's.
+// name returns the name of a state's orbit, unless a value has no columns. The
+// name belongs to the sorter.
 func (s *sorter) name(state vector.Vector) ([]byte, bool) {
 	for i, v := range state.Vals {
 		p := s.partOf(i, v, state.IDs[i])

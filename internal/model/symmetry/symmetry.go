@@ -32,8 +32,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Orbits is what the symmetries of a model permute, where they are all
-// permutations of one set or of each of several, independently.
+// Orbits has the sets of model values that a model's symmetries permute: all
+// permutations of one set, or of each of several sets independently.
 type Orbits struct {
 	sets    [][]value.Value
 	of      map[string]element // by name of the model value
@@ -41,20 +41,20 @@ type Orbits struct {
 	mark    value.Value        // stands in a column for its element
 }
 
-// element is an element's set and its number in it.
+// element is the set of an element, and the element's number in it.
 type element struct{ set, at int }
 
-// The tables of Orbits.numbers.
+// The indices of the tables of Orbits.numbers.
 const (
 	skeletonTable = iota
 	columnTable
 	orbitTables
 )
 
-// NewOrbits finds the sets that a group permutes. It returns nil where the group is
-// another one.
+// NewOrbits finds the sets that a group permutes. It returns nil if the group is
+// not of this form.
 func NewOrbits(group []Permutation) *Orbits {
-	// No configuration can name a model value so.
+	// No configuration can give a model value this name.
 	o := &Orbits{of: map[string]element{}, mark: value.Model("*")}
 	set := map[string]int{} // by name
 	var elems []value.Value
@@ -88,8 +88,8 @@ func NewOrbits(group []Permutation) *Orbits {
 		o.of[v.String()] = element{n, len(o.sets[n])}
 		o.sets[n] = append(o.sets[n], v)
 	}
-	// A group of permutations of these sets that has as many elements as there
-	// are permutations has all of them.
+	// If a group of permutations of these sets has as many elements as there
+	// are such permutations, it has all of them.
 	all := 1
 	for _, s := range o.sets {
 		for n := 2; n <= len(s); n++ {
@@ -105,10 +105,11 @@ func NewOrbits(group []Permutation) *Orbits {
 	return o
 }
 
-// Numbers is the codec whose numbers the names of a Keys consist of, for a checkpoint.
+// Numbers returns the codec whose numbers occur in the names of a Keys, for a
+// checkpoint.
 func (o *Orbits) Numbers() *vector.Codec { return o.numbers }
 
-// none is the place of a value that mentions no element, several of one that
+// none stands for a value that mentions no element, several for one that
 // mentions more than one.
 var (
 	none    = element{-1, -1}
@@ -125,7 +126,8 @@ func (p element) join(q element) element {
 	return several
 }
 
-// each calls visit for every element that occurs in v, until it is false.
+// each calls visit for every element that occurs in v, until visit returns
+// false.
 func (o *Orbits) each(v value.Value, visit func(element) bool) bool {
 	v = v.Normal()
 	all := func(vs []value.Value) bool {
@@ -155,7 +157,7 @@ func (o *Orbits) each(v value.Value, visit func(element) bool) bool {
 	return true
 }
 
-// mentions is the element that occurs in v.
+// mentions returns the element that occurs in v.
 func (o *Orbits) mentions(v value.Value) element {
 	p := none
 	o.each(v, func(q element) bool {
@@ -165,7 +167,7 @@ func (o *Orbits) mentions(v value.Value) element {
 	return p
 }
 
-// setOf is the set of the first element that v mentions, or -1.
+// setOf returns the set of the first element that v mentions, or -1.
 func (o *Orbits) setOf(v value.Value) int {
 	set := -1
 	o.each(v, func(q element) bool {
@@ -175,9 +177,9 @@ func (o *Orbits) setOf(v value.Value) int {
 	return set
 }
 
-// split takes a value apart with respect to a set of elements: it appends to
-// each element's column and returns the skeleton. It is false for a value that
-// has no columns, and for one that mentions an element of another set.
+// split decomposes a value with respect to a set of elements: it appends to
+// each element's column and returns the skeleton. It returns false for a value
+// that has no columns, or that mentions an element of another set.
 func (o *Orbits) split(v value.Value, set int, columns [][]value.Value) (skeleton value.Value, ok bool) {
 	v = v.Normal()
 	if o.mentions(v) == none {
@@ -226,8 +228,9 @@ func (o *Orbits) split(v value.Value, set int, columns [][]value.Value) (skeleto
 	return value.Value{}, false
 }
 
-// splitSet takes a set apart: what mentions no element is the skeleton, and what
-// mentions one is in its column, with a mark in the element's place.
+// splitSet decomposes a set. Members that mention no element belong to the
+// skeleton. A member that mentions an element belongs to its column, with a mark
+// in place of the element.
 func (o *Orbits) splitSet(elems []value.Value, set int, add func(func(at int) value.Value)) (skeleton value.Value, ok bool) {
 	var plain []value.Value
 	columns := make([][]value.Value, len(o.sets[set]))

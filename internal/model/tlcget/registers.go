@@ -11,21 +11,22 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Shared is what the runs of one model share: the settings, and the registers that
-// assumptions and the initial predicate set. A worker's own registers come first.
+// Shared is the state that the runs of one model share: the settings, and the
+// registers that assumptions and the initial predicate set. A worker's own
+// registers take precedence.
 type Shared struct {
 	settings Settings
 
 	mu        sync.RWMutex
 	registers map[string]value.Value
-	// first is the run that evaluated the assumptions, whose registers the
-	// postcondition sees.
+	// first is the run that evaluated the assumptions. The postcondition sees
+	// its registers.
 	first *Run
-	// runs are those of workers, in the order in which they began.
+	// runs has the runs of the workers, in the order in which they began.
 	runs []*Run
 }
 
-// NewShared returns the shared state of the runs of a model; no register has a value.
+// NewShared returns the shared state of a model's runs; no register has a value.
 func NewShared(s Settings) *Shared { return &Shared{settings: s} }
 
 func (c *Shared) get(name string) (value.Value, bool) {
@@ -70,10 +71,10 @@ func (c *Shared) Join(r *Run) {
 	}
 }
 
-// allRunsMax bounds how many runs Join adds.
+// allRunsMax bounds the runs that Join adds.
 const allRunsMax = 1024
 
-// all are the values of the registers with a number in each of the workers.
+// all returns the values of the registers with a given number in all workers.
 func (r *Run) all() value.Value {
 	if !r.over {
 		value.Fail(`TLCGet("all"): other workers may be evaluating; it has a value in a postcondition only`)
@@ -81,7 +82,7 @@ func (r *Run) all() value.Value {
 	c := r.shared
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	// A worker that had nothing to do has what is common.
+	// A worker that has set nothing has the shared value.
 	workers := min(max(1, r.shared.settings.Configuration.Workers), allRunsMax)
 	var runs []map[string]value.Value
 	for i := range workers {

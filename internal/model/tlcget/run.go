@@ -10,24 +10,25 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Run is what a specification can see and change of the run that evaluates it:
-// the registers of TLCGet and TLCSet, the random numbers, the output. Each
-// worker has its own.
+// Run is the part of a run that a specification can read and change: the
+// registers of TLCGet and TLCSet, the random numbers, the output. Each worker
+// has its own.
 type Run struct {
 	shared    *Shared
 	registers map[string]value.Value
 	random    *random
-	// Level is how many states the path to what is evaluated has.
+	// Level is the number of states on the path to the state that is evaluated.
 	Level int
-	// Setup reports that an assumption or the initial predicate is being evaluated:
-	// the registers that these set are every worker's.
+	// Setup: an assumption or the initial predicate is being evaluated. All workers
+	// share the registers that these set.
 	Setup bool
-	// Action is the index of what made the candidate plus one, 0 where that is
-	// not known.
+	// Action is the index, plus one, of the action that produced the candidate;
+	// 0 if it is not known.
 	Action int
-	// Muted drops output: an evaluation is being repeated to explain it.
+	// Muted suppresses output, because an evaluation is being repeated to
+	// explain it.
 	Muted bool
-	// over reports that no worker is evaluating, so that all registers may be read.
+	// over: no worker is evaluating, so all registers may be read.
 	over  bool
 	World stdlib.Context
 
@@ -35,22 +36,23 @@ type Run struct {
 	Stop func() bool
 }
 
-// ErrStopped is what an evaluation unwinds with when the search is over.
+// ErrStopped is the error with which an evaluation unwinds when the search is
+// over.
 var ErrStopped = &value.Error{Message: "the evaluation was stopped"}
 
-// PollEvery is how many turns of loops there are between two looks at
-// whether the search is over; it is a power of two.
+// PollEvery is the number of loop iterations between two checks whether the
+// search is over. It must be a power of two.
 const PollEvery = 256
 
-// AskStop ends the evaluation where the search is over.
+// AskStop ends the evaluation if the search is over.
 func (r *Run) AskStop() {
 	if r.Stop != nil && r.Stop() {
 		panic(ErrStopped)
 	}
 }
 
-// New returns the run of a worker; its number makes its random numbers differ from
-// those of others.
+// New returns the run of a worker. The worker's number makes its random numbers
+// differ from those of the other workers.
 func New(shared *Shared, worker uint64) *Run {
 	r := &Run{shared: shared, registers: make(map[string]value.Value), random: newRandom(shared.settings.Seed, worker)}
 	r.World = stdlib.Context{
@@ -66,7 +68,7 @@ func New(shared *Shared, worker uint64) *Run {
 	return r
 }
 
-// Mute returns a run for repeating an evaluation: its effects are not seen.
+// Mute returns a run for repeating an evaluation without visible effects.
 func (r *Run) Mute() *Run {
 	m := New(r.shared, 0)
 	m.Level, m.Muted, m.Stop = r.Level, true, r.Stop
@@ -80,8 +82,8 @@ func (r *Run) Mute() *Run {
 	return m
 }
 
-// unwritten are files for an evaluation that is repeated: what it writes is
-// written already.
+// unwritten gives a repeated evaluation access to files; it drops writes,
+// because the first evaluation has made them.
 type unwritten struct{ stdlib.Files }
 
 func (unwritten) WriteFile(string, []byte, bool) error { return nil }
@@ -92,7 +94,7 @@ func (r *Run) print(line string) {
 	}
 }
 
-// registerName keeps numbered registers and named ones apart.
+// registerName distinguishes numbered registers from named ones.
 func registerName(v value.Value) string {
 	if v.Kind() == value.KindInt {
 		return strconv.Itoa(int(v.AsInt()))
@@ -126,8 +128,8 @@ func (r *Run) setRegister(key, val value.Value) {
 	}
 }
 
-// Settings are what the registers and the effects of a run are connected to. The zero
-// settings connect them to nothing.
+// Settings connect the registers and effects of a run to its surroundings. The zero
+// Settings connect them to nothing.
 type Settings struct {
 	// Output receives what Print and PrintT print, one call per line, without
 	// a line end. It may be called from several workers at once. Nil: discarded.
@@ -136,8 +138,8 @@ type Settings struct {
 	Seed uint64
 	// Now gives JavaTime. Nil: JavaTime is an evaluation error.
 	Now func() int32
-	// Files is what IOUtils, Json and CSV read and write, Environment what
-	// IOEnv is. Nil: they are evaluation errors.
+	// Files is what IOUtils, Json and CSV read and write; Environment is the
+	// value of IOEnv. If they are nil, using them is an evaluation error.
 	Files       stdlib.Files
 	Environment func() map[string]string
 	// Progress gives what TLCGet knows of the run. Nil: TLCGet of such a name
@@ -145,8 +147,8 @@ type Settings struct {
 	Progress func() Progress
 	// Configuration is the value of TLCGet("config").
 	Configuration Configuration
-	// Exit is called, by any worker, when the specification asks for the end of
-	// the run, by TLCSet("exit", TRUE). Nil: the run continues.
+	// Exit is called, by any worker, when the specification ends the run with
+	// TLCSet("exit", TRUE). Nil: the run continues.
 	Exit func()
 	// Actions lists the actions of the next-state relation, for TLCGet("action"),
 	// and Spec is the value of TLCGet("spec"). Both are called during the run only.

@@ -21,19 +21,20 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// The names of TLCGet that stand for records have those fields of TLC's that mean
-// something here.
+// The records that TLCGet returns have the fields of TLC's records that have a
+// meaning here.
 const (
-	// The revision, for specifications that require a recent TLC: the date is that of
-	// the TLC whose behaviour is implemented.
+	// The revision is for specifications that require a recent TLC. Its date is that
+	// of the TLC whose behaviour this package implements.
 	revisionTag       = "ashlar"
 	revisionDate      = "2026-04-29"
 	revisionTimestamp = 1_777_420_800
-	// notSet stands for a figure of the configuration that the mode does not have.
+	// notSet is the value of a setting that the mode does not have.
 	notSet = -1
 )
 
-// Progress is what a specification may ask of the run by TLCGet.
+// Progress is the progress of the run, which a specification may read with
+// TLCGet.
 type Progress struct {
 	Generated, Distinct, Queue int64
 	Diameter                   int
@@ -47,17 +48,17 @@ const (
 	Simulate = "simulate"
 )
 
-// Configuration is how a specification is run, as far as it may ask for that.
+// Configuration has the settings of the run that a specification may read.
 type Configuration struct {
 	Mode     string // "" is Search
 	Workers  int
 	Deadlock bool
-	// Depth, Walks and Seed are those of a simulation.
+	// Depth, Walks and Seed are settings of a simulation.
 	Depth, Walks int64
 	Seed         uint64
 }
 
-// property is a property of the run by its name.
+// property returns a property of the run by its name.
 func (r *Run) property(name string) (value.Value, bool) {
 	switch name {
 	case "level":
@@ -104,7 +105,7 @@ func (r *Run) property(name string) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// candidate is the action that made the candidate.
+// candidate returns the action that produced the candidate.
 func (r *Run) candidate() (value.Value, bool) {
 	if r.Action == 0 || r.shared.settings.Actions == nil {
 		return value.Value{}, false
@@ -117,7 +118,7 @@ func (r *Run) candidate() (value.Value, bool) {
 	return Record("location", value.String(place), "name", value.String(name)), true
 }
 
-// Record is the record of names and their values, given in turn.
+// Record returns a record; the arguments are alternately names and values.
 func Record(pairs ...any) value.Value {
 	fields := make([]value.Field, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {

@@ -10,9 +10,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// next executes e as an action: it gives values to variables of s.nxt that
-// have none, in every way in which e can be true, and calls k for each. What
-// it assigned is undone when k returns. It is false where k was.
+// next executes e as an action. It assigns values to the variables of s.nxt
+// that have none, in every way that makes e true, and calls k for each. When k
+// returns, next undoes its assignments. It returns false if k did.
 func (r *Evaluator) next(e core.Expr, n *Env, s State, k func() bool) bool {
 	saved := r.at
 	r.at = &place{up: saved, expr: e}
@@ -87,7 +87,7 @@ func (r *Evaluator) next1(e core.Expr, n *Env, s State, k func() bool) bool {
 	return r.test(e, n, s, k)
 }
 
-// test goes on where e, which assigns nothing, is true.
+// test continues if e, which assigns nothing, is true.
 func (r *Evaluator) test(e core.Expr, n *Env, s State, k func() bool) bool {
 	return !r.boolean(e, n, s) || k()
 }
@@ -144,8 +144,8 @@ func (r *Evaluator) nextOp(e *core.Op, n *Env, s State, k func() bool) bool {
 	return r.test(e, n, s, k)
 }
 
-// assign gives v the value x and goes on, or, where v has a value already,
-// goes on if it is x.
+// assign gives v the value x and continues. If v already has a value, it
+// continues only if that value is x.
 func (r *Evaluator) assign(v *core.Variable, x value.Value, s State, k func() bool) bool {
 	if old := s.Nxt[v.Index]; !old.IsUndefined() {
 		return !value.Equal(old, x) || k()
@@ -157,7 +157,7 @@ func (r *Evaluator) assign(v *core.Variable, x value.Value, s State, k func() bo
 	return ok
 }
 
-// assignable is the variable whose next value e stands for, or nil.
+// assignable returns the variable whose next value e denotes, or nil.
 func (r *Evaluator) assignable(e core.Expr, n *Env, s State) *core.Variable {
 	switch e := e.(type) {
 	case *core.VarRef:
@@ -186,8 +186,8 @@ func (r *Evaluator) assignable(e core.Expr, n *Env, s State) *core.Variable {
 	return nil
 }
 
-// unchanged is UNCHANGED e as an action: tuples and definitions are taken
-// apart down to the variables.
+// unchanged executes UNCHANGED e as an action. It decomposes tuples and
+// definitions into variables.
 func (r *Evaluator) unchanged(e core.Expr, n *Env, s State, k func() bool) bool {
 	switch e := e.(type) {
 	case *core.VarRef:

@@ -23,7 +23,7 @@ func (r *Evaluator) constRef(e *core.ConstRef, n *Env, s State) value.Value {
 	return c.Val
 }
 
-// applyOperator applies what an operator parameter stands for.
+// applyOperator applies the operator for which an operator parameter stands.
 func (r *Evaluator) applyOperator(b *binding, args []core.Expr, n *Env, s State) value.Value {
 	switch op := b.expr.(type) {
 	case *core.OpRef:
@@ -53,7 +53,7 @@ func (r *Evaluator) call(e *core.Call, n *Env, s State) value.Value {
 	return r.callGlobal(e.Def, e.Args, n, s)
 }
 
-// callGlobal applies a definition of the specification, overrides considered.
+// callGlobal applies a definition of the specification, overrides applied.
 func (r *Evaluator) callGlobal(d *core.Def, args []core.Expr, n *Env, s State) value.Value {
 	d, repl := r.p.Resolve(d)
 	switch {
@@ -100,8 +100,8 @@ func bindParams(params []*core.Local, args []core.Expr, n, outer *Env) *Env {
 	return inner
 }
 
-// body evaluates the body of d with args, written in n, for its parameters;
-// outer is what d itself sees.
+// body evaluates the body of d with its parameters bound to args in n; outer is
+// the environment of d itself.
 func (r *Evaluator) body(d *core.Def, args []core.Expr, n, outer *Env, s State) value.Value {
 	if d.Body == nil {
 		value.Fail("the operator %s of module %s has no definition that can be evaluated", d.Name, d.Module)
@@ -115,7 +115,7 @@ func (r *Evaluator) body(d *core.Def, args []core.Expr, n, outer *Env, s State) 
 	return v
 }
 
-// native calls the Go form of a definition of a standard module.
+// native calls the Go implementation of a definition of a standard module.
 func (r *Evaluator) native(d *core.Def, args []core.Expr, n *Env, s State) value.Value {
 	op := program.Native(d)
 	if op == nil {
@@ -143,8 +143,8 @@ func (r *Evaluator) native(d *core.Def, args []core.Expr, n *Env, s State) value
 	return op.Call(&r.run.World, in)
 }
 
-// attempt evaluates an expression that may have no value; its caller can catch
-// that and continue.
+// attempt evaluates an expression that may have no value. Its caller can catch
+// the error and continue.
 func (r *Evaluator) attempt(e core.Expr, n *Env, s State) value.Value {
 	was, done := *r, false
 	defer func() {

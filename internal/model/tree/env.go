@@ -10,15 +10,16 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// State is where an expression is evaluated: the current state, the next one
-// as far as it is known, and whether variables mean the next one. An initial
-// predicate is evaluated as if primed: it determines the "next" state.
+// State is the state in which an expression is evaluated: the current state,
+// the part of the next state that is known, and whether variables mean the next
+// state. An initial predicate is evaluated as if primed, because it determines
+// the "next" state.
 type State struct {
 	Cur, Nxt []value.Value
 	primed   bool
 }
 
-// prime is s for what stands under a prime.
+// prime returns s for the expression under a prime.
 func (s State) prime() State {
 	if s.primed {
 		value.Fail("a primed expression cannot be primed again")
@@ -30,7 +31,7 @@ func (s State) prime() State {
 	return s
 }
 
-// read is the value of a variable in s.
+// read returns the value of a variable in s.
 func (s State) read(v *core.Variable) value.Value {
 	if s.primed {
 		return rule.NextValue(s.Nxt, v)
@@ -41,32 +42,34 @@ func (s State) read(v *core.Variable) value.Value {
 	return s.Cur[v.Index]
 }
 
-// binding is what a name means: a value, or an expression in its environment.
-// The expression is evaluated when the name is first used, and again only when
-// the state has changed: without that, the argument n - 1 of a recursion would
-// be evaluated as often as the recursion is deep, at every depth.
+// binding is the meaning of a name: a value, or an expression in its
+// environment. The expression is evaluated when the name is first used, and
+// again only after the state has changed. Otherwise the argument n - 1 of a
+// recursion would be evaluated again at every depth, as often as the recursion
+// is deep.
 type binding struct {
 	val  value.Value
 	expr core.Expr
 	env  *Env
 
-	// kept is the last value of expr. Several workers may ask a lazy value of a
-	// constant, and so the names in it.
+	// kept is the last value of expr. It is synchronized, because several
+	// workers may use a lazy value of a constant and so the names in it.
 	kept atomic.Pointer[keptValue]
-	// asked reports that dependsOnNext was found out, and next what it is.
+	// asked: dependsOnNext was computed, and its result is next.
 	asked, next bool
 }
 
-// keptValue is the value of an expression and when it is that.
+// keptValue is the value of an expression, with the moment at which it was
+// computed.
 type keptValue struct {
 	val  value.Value
 	when moment
 }
 
-// moment is what the value of an expression depends on besides what its names
-// mean: the vectors of the state it is evaluated in, and how often a value was
-// taken out of a next state. Values that are added change nothing that had a
-// value before.
+// moment is the state on which the value of an expression depends, besides the
+// meanings of its names: the vectors of the state, and the number of values
+// that were removed from a next state. Adding values to a next state changes no
+// expression that already had a value.
 type moment struct {
 	cur, nxt  *value.Value
 	primed    bool
@@ -94,7 +97,7 @@ func (n *Env) lookup(l *core.Local) *binding {
 	return b
 }
 
-// find is what l means, or nil.
+// find returns the meaning of l, or nil.
 func (n *Env) find(l *core.Local) *binding {
 	for ; n != nil; n = n.up {
 		if n.local == l {
@@ -104,7 +107,7 @@ func (n *Env) find(l *core.Local) *binding {
 	return nil
 }
 
-// lookupDef finds a definition that a LET made, or nil.
+// lookupDef finds a definition of a LET, or returns nil.
 func (n *Env) lookupDef(d *core.Def) *binding {
 	for ; n != nil; n = n.up {
 		if n.def == d {
@@ -134,7 +137,7 @@ func (r *Evaluator) localRef(e *core.LocalRef, n *Env, s State) value.Value {
 	return r.byName(b, s)
 }
 
-// byName is the value of a binding in state s.
+// byName returns the value of a binding in state s.
 func (r *Evaluator) byName(b *binding, s State) value.Value {
 	if b.expr == nil {
 		return b.val
@@ -154,7 +157,7 @@ func (r *Evaluator) byName(b *binding, s State) value.Value {
 	return v
 }
 
-// level is the level of e, names bound outside not considered.
+// level returns the level of e, ignoring names that are bound outside.
 func (r *Evaluator) level(e core.Expr) core.Level {
 	l, ok := r.levels[e]
 	if !ok {
@@ -164,8 +167,8 @@ func (r *Evaluator) level(e core.Expr) core.Level {
 	return l
 }
 
-// dependsOnNext reports whether the expression of b is about a next state, or may
-// be through a name in it.
+// dependsOnNext reports whether the expression of b mentions a next state, or may
+// do so through a name in it.
 func (r *Evaluator) dependsOnNext(b *binding) bool {
 	if !b.asked {
 		b.next = r.mentionsNext(b.expr, b.env, map[*core.Def]bool{})
@@ -174,8 +177,8 @@ func (r *Evaluator) dependsOnNext(b *binding) bool {
 	return b.next
 }
 
-// mentionsNext is dependsOnNext of an expression; walked are the definitions of
-// LETs that have been looked into.
+// mentionsNext is dependsOnNext for an expression. walked has the LET
+// definitions that were examined.
 func (r *Evaluator) mentionsNext(e core.Expr, n *Env, walked map[*core.Def]bool) bool {
 	if r.level(e) > core.StateLevel {
 		return true

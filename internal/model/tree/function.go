@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// fn is a function expression. Its values are computed when they are needed,
-// so that it may be recursive, and its domain infinite.
+// fn evaluates a function expression. The function's values are computed when
+// they are needed, so that it may be recursive and its domain infinite.
 func (r *Evaluator) fn(e *core.Fn, n *Env, s State) value.Value {
 	domain := r.domain(e, n, s)
 	known := memo.NewFunction()
@@ -46,7 +46,7 @@ func (r *Evaluator) fn(e *core.Fn, n *Env, s State) value.Value {
 	return f
 }
 
-// domain is the set of arguments of a function expression.
+// domain returns the domain of a function expression.
 func (r *Evaluator) domain(e *core.Fn, n *Env, s State) value.Value {
 	if len(e.Binds) == 1 {
 		return r.Eval(e.Binds[0].Set, n, s)
@@ -58,8 +58,8 @@ func (r *Evaluator) domain(e *core.Fn, n *Env, s State) value.Value {
 	return value.Times(sets...)
 }
 
-// except evaluates [f EXCEPT ...]: each update sees those before it. One whose
-// path leaves a domain changes nothing, and its value is not evaluated.
+// except evaluates [f EXCEPT ...]; each update sees the earlier ones. An update
+// whose path leaves a domain changes nothing, and its value is not evaluated.
 func (r *Evaluator) except(e *core.Except, n *Env, s State) value.Value {
 	f := r.Eval(e.Fn, n, s)
 	for _, u := range e.Updates {
@@ -84,7 +84,8 @@ func (r *Evaluator) except(e *core.Except, n *Env, s State) value.Value {
 	return f
 }
 
-// filter is {x \in s : pred(x)}; one that is too large to be listed is lazy.
+// filter returns {x \in s : pred(x)}. A set that is too large to be listed
+// becomes a lazy value.
 func (r *Evaluator) filter(s value.Value, pred func(*Evaluator, value.Value) bool) value.Value {
 	if s.Kind() == value.KindSet && value.IsFinite(s) {
 		if v, ok := value.FilterFinite(s, func(x value.Value) bool { return pred(r, x) }); ok {
@@ -97,8 +98,8 @@ func (r *Evaluator) filter(s value.Value, pred func(*Evaluator, value.Value) boo
 	})
 }
 
-// later lends evaluators for what a lazy value is asked: the same one, so that
-// it knows the place of an error, unless others may ask too.
+// later returns the evaluator for a lazy value. It is r itself, so that r knows
+// the position of an error, unless other workers may use the value too.
 func (r *Evaluator) later() func(use func(*Evaluator) value.Value) value.Value {
 	if !r.shared {
 		return func(use func(*Evaluator) value.Value) value.Value { return use(r) }
@@ -112,8 +113,8 @@ func (r *Evaluator) later() func(use func(*Evaluator) value.Value) value.Value {
 	}
 }
 
-// sharedEvaluator makes a reference evaluator of constants, to go on where r
-// is.
+// sharedEvaluator makes a reference evaluator of constants that begins at r's
+// position.
 func sharedEvaluator(r *Evaluator) *Evaluator {
 	shared := New(r.p, r.run)
 	shared.asker, shared.depth, shared.shared = r.asker, r.depth, true

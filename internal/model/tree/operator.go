@@ -62,13 +62,14 @@ func (r *Evaluator) op(e *core.Op, n *Env, s State) value.Value {
 	return value.Value{}
 }
 
-// member reports whether x is in the set e, all of which is evaluated.
+// member reports whether x is in the set e. It evaluates all of e.
 func (r *Evaluator) member(x value.Value, e core.Expr, n *Env, s State) bool {
 	return value.Contains(r.asked(e, n, s), x)
 }
 
-// asked is a set that is asked for a member, and so need not be listed: of
-// {x \in S : p}, where S is neither listed nor an interval, p is asked when it is.
+// asked evaluates a set that is used for a membership test only, and so need not
+// be listed. For {x \in S : p}, where S is neither listed nor an interval, p is
+// evaluated during the test.
 func (r *Evaluator) asked(e core.Expr, n *Env, s State) value.Value {
 	switch e := e.(type) {
 	case *core.SetFilter:
@@ -115,8 +116,8 @@ func (r *Evaluator) enabled(e core.Expr, n *Env, s State) bool {
 	return found
 }
 
-// composed reports whether A \cdot B holds of the two states: whether some state
-// between them is reached by A and left by B.
+// composed reports whether A \cdot B is true of the two states: whether A leads
+// to some intermediate state from which B leads on.
 func (r *Evaluator) composed(e *core.Op, n *Env, s State) bool {
 	if s.primed {
 		value.Fail("a primed expression cannot be primed again")

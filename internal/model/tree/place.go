@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// Places is where the evaluator is: the innermost expression that has a place,
-// then the use of each definition that it is inside of.
+// Places returns the position of the evaluator: the innermost expression that
+// has a source position, then the use of each enclosing definition.
 func (r *Evaluator) Places() []string {
 	var out []string
 	add := func(s string) {
@@ -35,12 +35,12 @@ func (r *Evaluator) Places() []string {
 	return out
 }
 
-// placesMax is how many places an evaluation error lists.
+// placesMax is the maximum number of positions in an evaluation error.
 const placesMax = 30
 
-// Advice is what to add to the message of an error where the evaluator is at f[i]' = e or
-// f'[i] = e while f has no next value: a part of a variable cannot be given one.
-// It is "" elsewhere.
+// Advice returns an addition to the message of an error. It is not "" if the evaluator is
+// at f[i]' = e or f'[i] = e and f has no next value: an action cannot assign a part of a
+// variable.
 func (r *Evaluator) Advice(message string) string {
 	for p, n := r.at, 0; p != nil && p.def == nil && n < partAssignedDepth; p, n = p.up, n+1 {
 		eq, ok := p.expr.(*core.Op)
@@ -56,12 +56,12 @@ func (r *Evaluator) Advice(message string) string {
 	return ""
 }
 
-// partAssignedDepth is how far above the innermost expression an equality is
-// looked for, and how deep in it the variable.
+// partAssignedDepth bounds how far above the innermost expression Advice looks
+// for an equality, and how deep in the equality for the variable.
 const partAssignedDepth = 8
 
-// partOf is the variable of which e is a part in the next state, nil where it is
-// something else.
+// partOf returns the variable of which e is a part in the next state; nil if e
+// is something else.
 func partOf(e core.Expr, primed bool, depth int) *core.Variable {
 	if depth > partAssignedDepth {
 		return nil

@@ -32,19 +32,19 @@ type Evaluator struct {
 	run   *tlcget.Run
 	asker *tlcget.Run // see memo.Cell
 	depth int
-	// at is the chain of expressions being evaluated, for messages.
+	// at is the chain of expressions that are being evaluated, for messages.
 	at *place
-	// actions are the actions of the next-state relation, while it is being
-	// enumerated, and action the one that is, or -1.
+	// actions has the actions of the next-state relation while it is being
+	// enumerated. action is the index of the current one, or -1.
 	actions map[core.Expr]int
 	action  int
-	// levels keeps the levels of expressions that names stand for.
+	// levels caches the levels of expressions for which names stand.
 	levels map[core.Expr]core.Level
 	polls  uint32 // see poll
-	// retracted counts the values that were taken out of next states again.
+	// retracted counts the values that were removed from next states again.
 	retracted uint64
-	// shared reports that what it evaluates is part of a constant, so that several
-	// workers may ask the lazy values in it at once.
+	// shared: the evaluator evaluates a part of a constant, so that several
+	// workers may use its lazy values at once.
 	shared bool
 }
 
@@ -54,7 +54,7 @@ func New(p *program.Program, r *tlcget.Run) *Evaluator {
 }
 
 // place is an expression that is being evaluated, or a definition whose body
-// is, and what it is part of.
+// is, with a link to the enclosing place.
 type place struct {
 	up   *place
 	expr core.Expr
@@ -68,7 +68,7 @@ func (r *Evaluator) enter() {
 	}
 }
 
-// poll is called at every step.
+// poll is called at every step of an evaluation.
 func (r *Evaluator) poll() {
 	if r.polls++; r.polls%tlcget.PollEvery == 0 {
 		r.run.AskStop()
@@ -145,7 +145,8 @@ func (r *Evaluator) eval1(e core.Expr, n *Env, s State) value.Value {
 	case *core.Choose:
 		return r.choose(e, n, s)
 	case *core.Box:
-		// As in compiled code, a step that changes nothing does not ask for A.
+		// As in compiled code, a step that leaves v unchanged does not evaluate
+		// A.
 		return value.Bool(!r.changed(e.Sub, n, s) || r.boolean(e.Action, n, s))
 	case *core.Angle:
 		return value.Bool(r.boolean(e.Action, n, s) && r.changed(e.Sub, n, s))
@@ -153,7 +154,7 @@ func (r *Evaluator) eval1(e core.Expr, n *Env, s State) value.Value {
 	return r.term(e, n, s)
 }
 
-// term evaluates the forms that make sets, functions, records and tuples.
+// term evaluates the forms that construct sets, functions, records and tuples.
 func (r *Evaluator) term(e core.Expr, n *Env, s State) value.Value {
 	switch e := e.(type) {
 	case *core.SetEnum:
@@ -219,8 +220,8 @@ func (r *Evaluator) arm(e *core.Case, n *Env, s State) core.Expr {
 	return e.Other
 }
 
-// each calls f for every way to bind binds, the last name varying fastest,
-// until f is false; it says whether f never was.
+// each calls f for every binding of binds, the last name varying fastest, until
+// f returns false. It returns true if f never did.
 func (r *Evaluator) each(binds []core.Bind, n *Env, s State, f func(*Env) bool) bool {
 	sets := make([]value.Value, len(binds))
 	for i, b := range binds {
@@ -274,7 +275,7 @@ func (r *Evaluator) choose(e *core.Choose, n *Env, s State) value.Value {
 	return value.Value{}
 }
 
-// changed reports whether e differs between the two states.
+// changed reports whether the value of e differs between the two states.
 func (r *Evaluator) changed(e core.Expr, n *Env, s State) bool {
 	return !value.Equal(r.Eval(e, n, s), r.Eval(e, n, s.prime()))
 }
@@ -288,8 +289,8 @@ func intLiteral(e *core.Int) value.Value {
 
 func failTemporal() { value.Fail("a temporal formula cannot be evaluated in a state") }
 
-// Value is the value of an expression by itself. Where the evaluator is in another
-// expression, it is there afterwards.
+// Value returns the value of an expression on its own. The evaluator then returns
+// to its previous position.
 func (r *Evaluator) Value(e core.Expr, s State) value.Value {
 	at, depth := r.at, r.depth
 	r.Forget()
@@ -298,15 +299,15 @@ func (r *Evaluator) Value(e core.Expr, s State) value.Value {
 	return v
 }
 
-// Initial gives nxt values in every way that satisfies an initial predicate and calls
-// found for each, until found is false.
+// Initial assigns values to nxt in every way that satisfies an initial predicate, and
+// calls found for each, until found returns false.
 func (r *Evaluator) Initial(e core.Expr, nxt []value.Value, found func() bool) {
 	r.Forget()
 	r.next(e, nil, State{Nxt: nxt, primed: true}, found)
 }
 
-// Steps is initial for a next-state relation, from cur; found is given the number of
-// the action.
+// Steps does the same for the next-state relation, from cur. It passes the index of
+// the action to found.
 func (r *Evaluator) Steps(e core.Expr, actions map[core.Expr]int, cur, nxt []value.Value, found func(action int) bool) {
 	r.Forget()
 	r.actions, r.action = actions, -1
@@ -314,5 +315,5 @@ func (r *Evaluator) Steps(e core.Expr, actions map[core.Expr]int, cur, nxt []val
 	r.actions = nil
 }
 
-// Forget forgets where an earlier evaluation stopped.
+// Forget clears the position at which an earlier evaluation stopped.
 func (r *Evaluator) Forget() { r.at, r.depth = nil, 0 }

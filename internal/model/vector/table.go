@@ -21,23 +21,23 @@ type Table struct {
 	mu    sync.Mutex
 	count int
 	bytes int
-	// refused reports that some value has no number.
+	// refused: some value has no number.
 	refused bool
 }
 
-// OnlyOne reports whether just one value was met.
+// OnlyOne reports whether only one value was met.
 func (t *Table) OnlyOne() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.count == 1 && !t.refused
 }
 
-// At is the value with a number.
+// At returns the value with a number.
 func (t *Table) At(id uint32) value.Value {
 	return t.chunks[id/chunkSize].Load()[id%chunkSize].val
 }
 
-// Find is the number of v, whose hash is h, if it has one.
+// Find returns the number of v, whose hash is h, if v has one.
 func (t *Table) Find(v value.Value, h uint64) (uint32, bool) {
 	s := t.slots.Load()
 	tag := h &^ 0xffffffff
@@ -56,7 +56,7 @@ func (t *Table) Find(v value.Value, h uint64) (uint32, bool) {
 	}
 }
 
-// insert gives v a number, if there is room.
+// insert numbers v, if there is room.
 func (t *Table) insert(v value.Value, h uint64, size int) (uint32, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *index) put(id uint32, h uint64) {
 	}
 }
 
-// grown is a table of twice the size with the same contents.
+// grown returns a table of twice the size with the same contents.
 func (t *Table) grown(old *index) *index {
 	s := newIndex(len(old.slots) * 2)
 	for i := range old.slots {
@@ -105,7 +105,7 @@ func (t *Table) grown(old *index) *index {
 	return s
 }
 
-// All lists the values that have a number, in the order of their numbers.
+// All returns the numbered values in the order of their numbers.
 func (t *Table) All() []value.Value {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -133,8 +133,8 @@ func (t *Table) Save(c *Codec, buf []byte) []byte {
 	return buf
 }
 
-// Restore fills a table with what Save wrote. What the table has already must
-// be the first of it.
+// Restore fills a table with the output of Save. The values that the table
+// already has must be the first of these.
 func (t *Table) Restore(c *Codec, b []byte) error {
 	if len(b) == 0 {
 		return ErrKept
@@ -166,16 +166,15 @@ func (t *Table) Restore(c *Codec, b []byte) error {
 	return nil
 }
 
-// ErrKept reports that what was kept is not of this model.
+// ErrKept reports that a saved table is not of this model.
 var ErrKept = errors.New("the values that were kept are not those of this specification")
 
-// The limits of what is kept by number.
+// The limits of numbering.
 const (
-	// ValuesMax is how many different values of one variable are kept by
-	// number; further ones are encoded in full.
+	// ValuesMax is the maximum number of numbered values of one variable;
+	// further values are encoded in full.
 	ValuesMax = 1 << 18
-	// BytesMax bounds the encoded size of what is kept by number, per
-	// variable.
+	// BytesMax bounds the encoded size of the numbered values of one variable.
 	BytesMax = 32 << 20
 )
 

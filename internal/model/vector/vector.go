@@ -32,7 +32,7 @@ import (
 )
 
 // Vector is a state: the values of the variables, and their numbers plus one,
-// 0 for a number that is not known. IDs is nil where no number is known.
+// where 0 means that a number is not known. IDs is nil if no number is known.
 type Vector struct {
 	Vals []value.Value
 	IDs  []uint32
@@ -50,7 +50,7 @@ type Codec struct {
 	Vars   []*Table
 }
 
-// NewCodec returns a codec for states of so many variables.
+// NewCodec returns a codec for states of the given number of variables.
 func NewCodec(vars int) *Codec {
 	c := &Codec{Values: value.NewCodec(), Vars: make([]*Table, vars)}
 	for i := range c.Vars {
@@ -78,8 +78,8 @@ func (c *Codec) Append(buf []byte, i int, v value.Value, full []byte) (out []byt
 	return binary.AppendUvarint(buf, uint64(id)+1), id + 1, full
 }
 
-// Decode fills v with the values of a state and ends with the place in s where
-// the encoding of each variable ends.
+// Decode fills v with the values of a state. In ends it stores where in s the
+// encoding of each variable ends.
 func (c *Codec) Decode(s []byte, v Vector, ends []int32) {
 	at := 0
 	for i := range v.Vals {
