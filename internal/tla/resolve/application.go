@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// The levels of applications: of symbols, of what the language defines, and of paths
-// through instances and labels.
+// The levels of applications of symbols, of built-in operators, and of paths through
+// instances and labels.
 
 // symbol is the level of a use of s as a value.
 func (l *leveller) symbol(s *Symbol) term {
@@ -136,8 +136,8 @@ func (l *leveller) builtin(s *Symbol, args []syntax.Expr, got []given) term {
 	return out
 }
 
-// call is the level of an application, whose arguments are held against what
-// the definition asks.
+// call returns the level of an application and checks its arguments against
+// what the definition demands.
 func (l *leveller) call(node syntax.Expr, d *summary, args []syntax.Expr, got []given) term {
 	if d == nil {
 		var out term
@@ -154,7 +154,8 @@ func (l *leveller) call(node syntax.Expr, d *summary, args []syntax.Expr, got []
 	return out
 }
 
-// blame returns what reports that an argument of d cannot stand where it is.
+// blame returns a function that reports that an argument of d is not allowed in
+// its place.
 func (l *leveller) blame(node syntax.Expr, d *summary, args []syntax.Expr) func(int, int, bound, Level) {
 	name, own := "", len(args)
 	if s := l.info.Uses[node]; s != nil {
@@ -185,8 +186,8 @@ func (l *leveller) blame(node syntax.Expr, d *summary, args []syntax.Expr) func(
 	}
 }
 
-// path is the summary of what a path names, and what the path gives for the
-// parameters of the definition and of the instances on the way.
+// path returns the summary of what a path names, and what the path gives for
+// the parameters of the definition and of the instances on the way.
 func (l *leveller) path(p *syntax.Path) (*summary, []syntax.Expr, []given) {
 	use := l.info.Paths[p]
 	if use == nil {
@@ -243,8 +244,8 @@ func (l *leveller) path(p *syntax.Path) (*summary, []syntax.Expr, []given) {
 	return out, texts, args
 }
 
-// hop is a summary seen through a named instance, which other instances may
-// have brought.
+// hop returns a summary seen through a named instance, which other instances
+// may have brought.
 func (l *leveller) hop(s *Symbol, d *summary) *summary {
 	if s.Origin != nil {
 		d = l.hop(s.Origin, d)
@@ -252,8 +253,8 @@ func (l *leveller) hop(s *Symbol, d *summary) *summary {
 	return l.through(s.Instance, d)
 }
 
-// bare are the levels of what a path gives for names of quantifiers and the
-// like, which are no parameters.
+// bare returns the levels that a path gives to names bound by quantifiers and
+// similar forms, which are not parameters.
 func (l *leveller) bare(p *syntax.Path) []term {
 	use := l.info.Paths[p]
 	if use == nil || use.Part == nil {

@@ -26,8 +26,8 @@ var builtins = func() map[string]*Symbol {
 
 func builtinSymbol(name string) *Symbol { return builtins[name] }
 
-// home names the standard module that declares an operator or name that is
-// often forgotten.
+// home names the standard module that declares an operator or name. It lists
+// names whose EXTENDS is often forgotten.
 func home(name string) string {
 	switch name {
 	case "+", "-", "*", "^", "<", ">", `\leq`, "<=", "=<", `\geq`, ">=", "..", `\div`, "%", "Nat":
@@ -52,9 +52,9 @@ func home(name string) string {
 	return ""
 }
 
-// definer is the first of the modules that come with the tool which defines an
-// operator with this name, "" if there is none. Modules whose names are those
-// that people give to things of their own are left out.
+// definer returns the first built-in module that defines an operator with this
+// name, or "". It skips modules whose operator names are common in user
+// specifications.
 func definer(name string) string {
 	if !source.HasLetters(name) || name[0] == '\\' {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// enter counts the nesting; when it says false the node is too deep and was
-// reported.
+// enter counts the nesting depth. If it returns false, the node is too deep and
+// the error was reported.
 func (r *resolver) enter(n syntax.Node) bool {
 	if r.depth >= DepthMax {
 		r.error(n.Span(), TooDeep, "name a part of it by a definition", "the expression is nested deeper than %d", DepthMax)
@@ -108,8 +108,8 @@ func (r *resolver) fields(fields []syntax.RecordField) {
 	}
 }
 
-// infix walks the left spine of operators in a loop: a long sum is as deep as
-// it is long.
+// infix walks the left spine of operators in a loop, because the tree of a long
+// sum is as deep as the sum is long.
 func (r *resolver) infix(e *syntax.Infix) {
 	var spine []*syntax.Infix
 	for {
@@ -167,7 +167,7 @@ func (r *resolver) quant(e *syntax.Quant) {
 	})
 }
 
-// bounds resolves the sets outside and then body inside the scope of the
+// bounds resolves the sets in the outer scope and then body in the scope of the
 // names that node binds.
 func (r *resolver) bounds(bounds []syntax.Bound, node syntax.Node, body func()) {
 	for _, b := range bounds {
@@ -247,7 +247,7 @@ func (r *resolver) use(node syntax.Node, name string, at source.Span, args []syn
 	}
 }
 
-// anyArgument resolves an argument of something unknown.
+// anyArgument resolves an argument of an unknown operator.
 func (r *resolver) anyArgument(a syntax.Expr) {
 	switch a := a.(type) {
 	case *syntax.OpRef:
@@ -286,8 +286,8 @@ func (r *resolver) count2(name string, at source.Span, s *Symbol, got int) {
 	r.diags.Add(d)
 }
 
-// argument resolves an argument for a parameter that takes arity arguments
-// itself; 0 is a value.
+// argument resolves an argument for a parameter that itself takes arity
+// arguments; 0 means a value.
 func (r *resolver) argument(a syntax.Expr, arity int, what func() string) {
 	if arity == 0 {
 		r.value(a)
@@ -350,8 +350,8 @@ func (r *resolver) lambda(l *syntax.Lambda) {
 	})
 }
 
-// symbolFor looks a name up and records the use; when there is no such name it
-// reports and returns nil.
+// symbolFor looks up a name and records the use. If there is no such name, it
+// reports an error and returns nil.
 func (r *resolver) symbolFor(node syntax.Node, name string, at source.Span, args int) *Symbol {
 	if s := r.scope.Lookup(name); s != nil {
 		r.info.Uses[node] = s
@@ -384,8 +384,8 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 	} else if hex, ok := strings.CutPrefix(name, "0x"); ok {
 		d.Repair = `write \h` + hex
 	} else if r.diags.Len() >= source.DiagnosticsMax {
-		// The diagnostic will not be kept: a search through the definitions would
-		// only cost time.
+		// The diagnostic will be dropped, so do not spend time searching the
+		// definitions.
 	} else if m := definer(name); m != "" && r.files[m] != r.module {
 		d.Repair = "add EXTENDS " + m
 	} else {
@@ -396,8 +396,7 @@ func (r *resolver) unknown(name string, at source.Span, args int) {
 	r.diags.Add(d)
 }
 
-// foreign are operators and constants of other languages, with what they are
-// called here.
+// foreign maps operators and constants of other languages to their TLA+ names.
 var foreign = map[string]string{
 	"&&": `/\`, "||": `\/`, "**": "^ for a power", "|": ": after what a name ranges over",
 	"true": "TRUE", "True": "TRUE", "false": "FALSE", "False": "FALSE",
@@ -405,8 +404,9 @@ var foreign = map[string]string{
 	"string": "STRING", "String": "STRING",
 }
 
-// functionMeant reports whether [i \in S -> e] has an i that nothing declares, so
-// that a function was meant; that is reported instead of the i.
+// functionMeant reports whether [i \in S -> e] uses an i that is not declared, so
+// that the user probably meant a function. It reports that error instead of the
+// unknown i.
 func (r *resolver) functionMeant(e *syntax.FnSet) bool {
 	in, ok := e.Domain.(*syntax.Infix)
 	if !ok || in.Op.Text != `\in` {
@@ -431,7 +431,8 @@ func blanks(n int) string {
 	return out + ")"
 }
 
-// definedLater says where the module defines a name, wherever that is.
+// definedLater returns the position at which the module defines a name, before
+// or after its use.
 func (r *resolver) definedLater(name string) source.Span {
 	if r.later == nil {
 		r.later, r.operators = map[string]source.Span{}, map[string]bool{}
@@ -459,8 +460,8 @@ func (r *resolver) definedLater(name string) source.Span {
 	return r.later[name]
 }
 
-// children are the expressions right inside e, in text order, for the forms
-// that bind nothing and are no application.
+// children returns the direct subexpressions of e, in text order, for forms
+// that bind no names and are not applications.
 func children(e syntax.Expr) []syntax.Expr {
 	switch e := e.(type) {
 	case *syntax.Junction:

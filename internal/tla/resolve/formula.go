@@ -6,7 +6,7 @@ import "github.com/ashlar-dev/ashlar/internal/tla/syntax"
 
 // The levels of expressions.
 
-// value is expr for a place where no temporal formula can stand.
+// value is expr for a place where a temporal formula is not allowed.
 func (l *leveller) value(e syntax.Expr) term {
 	return l.notTemporal(e, l.expr(e))
 }
@@ -32,9 +32,9 @@ func (l *leveller) bounds(bounds []syntax.Bound) term {
 	return out
 }
 
-// limit checks that e is at most of the given level and asks that of the
-// parameters in it. It is for arguments of the operators that look at more than
-// the value of what they get.
+// limit checks that e is at most of the given level and demands the same of the
+// parameters in it. It is for arguments of operators whose result depends on
+// more than the value of the argument.
 func (l *leveller) limit(e syntax.Expr, most Level, why string) term {
 	got := l.expr(e)
 	if got.closed > most {
@@ -46,7 +46,7 @@ func (l *leveller) limit(e syntax.Expr, most Level, why string) term {
 	return term{params: got.params}
 }
 
-// atMost asks that a term is at most of a level.
+// atMost demands that a term is at most of a level.
 func (l *leveller) atMost(t term, most Level) {
 	if most == TemporalLevel {
 		return
@@ -58,14 +58,15 @@ func (l *leveller) atMost(t term, most Level) {
 	}
 }
 
-// uses notes that argument p.i of what stands for p.op is given t.
+// uses records that argument p.i of what stands for p.op is given t.
 func (l *leveller) uses(p place, t term) {
 	for _, n := range l.partsOf(t) {
 		l.asks.uses[use{l.guard(p), n}] = true
 	}
 }
 
-// hide notes that parameters stand where equals cannot be put for equals.
+// hide records that the parameters are used where replacing them by equal
+// expressions could change the meaning.
 func (l *leveller) hide(params []*Symbol) {
 	for _, s := range params {
 		l.asks.opaque[s] = true
@@ -198,8 +199,9 @@ func (l *leveller) infix2(e *syntax.Infix) term {
 	return got
 }
 
-// temporal is []F or <>F. An action is allowed as [A]_v under [] and as <<A>>_v
-// under <> only, so that the formula does not see steps that stutter.
+// temporal returns the level of []F or <>F. An action is allowed only as [A]_v
+// under [] and as <<A>>_v under <>, so that the formula is insensitive to
+// stuttering.
 func (l *leveller) temporal(op string, x syntax.Expr) term {
 	got := l.expr(x)
 	if got.closed == ActionLevel {
@@ -216,7 +218,7 @@ func (l *leveller) temporal(op string, x syntax.Expr) term {
 	return l.join(fixed(TemporalLevel), term{params: got.params})
 }
 
-// unwrap is e without LETs and labels around it.
+// unwrap returns e without enclosing LETs and labels.
 func unwrap(e syntax.Expr) syntax.Expr {
 	for {
 		switch x := e.(type) {
@@ -230,7 +232,8 @@ func unwrap(e syntax.Expr) syntax.Expr {
 	}
 }
 
-// argument is what a parameter that takes arity arguments itself gets for e.
+// argument returns what e gives to a parameter that itself takes arity
+// arguments.
 func (l *leveller) argument(e syntax.Expr, arity int) given {
 	if arity == 0 {
 		return given{term: l.expr(e)}
@@ -241,7 +244,8 @@ func (l *leveller) argument(e syntax.Expr, arity int) given {
 		if sum == nil {
 			return given{}
 		}
-		// The operator keeps the parameters that the path gives nothing for.
+		// The operator keeps the parameters for which the path gives no
+		// argument.
 		env := l.hold(sum, args, l.blame(e, sum, texts))
 		out := l.putSummary(sum, env)
 		if use := l.info.Paths[e]; use != nil {
@@ -258,8 +262,9 @@ func (l *leveller) argument(e syntax.Expr, arity int) given {
 	return given{}
 }
 
-// logical joins formulas. An action cannot stand beside a temporal formula: it
-// would be about one step of a behaviour that the formula is about as a whole.
+// logical combines formulas. An action must not be combined with a temporal
+// formula, because the action describes one step and the formula a whole
+// behaviour.
 func (l *leveller) logical(items []syntax.Expr, got []term) term {
 	var out term
 	action := -1

@@ -11,10 +11,9 @@ import (
 
 // instance resolves an INSTANCE, named or not. An instance makes the
 // definitions of its module anew, with every constant and variable of that
-// module replaced. A named one gives them the names I!Op; an unnamed one adds
-// them to the scope as symbols whose Origin is the definition. What cannot
-// differ from its origin, because its module has nothing to substitute, is
-// taken over as it is.
+// module replaced. A named instance gives them the names I!Op. An unnamed one
+// adds them to the scope as symbols whose Origin is the definition. If the
+// module has nothing to substitute, its definitions are used unchanged.
 func (r *resolver) instance(u *syntax.Instance) {
 	m := r.moduleNamed(u.Module)
 	if m == nil {
@@ -57,12 +56,12 @@ func (r *resolver) instance(u *syntax.Instance) {
 	}
 }
 
-// closed reports whether nothing in the module can be substituted.
+// closed reports whether the module has nothing to substitute.
 func (m *Module) closed() bool {
 	return len(m.Constants) == 0 && len(m.Variables) == 0 && m.Outer == nil
 }
 
-// substitutions completes what replaces the constants and variables.
+// substitutions completes the list of replacements for constants and variables.
 func (r *resolver) substitutions(inst *Instance) {
 	u, m := inst.Node, inst.Module
 	given := map[string]syntax.Substitution{}
@@ -105,7 +104,8 @@ func (r *resolver) substitutions(inst *Instance) {
 	}
 }
 
-// implicit finds what has the same name as the parameter p of an instance.
+// implicit finds the symbol with the same name as the parameter p of an
+// instance.
 func (r *resolver) implicit(inst *Instance, p *Symbol) *Symbol {
 	s := r.scope.Lookup(p.Name)
 	d := source.Diagnostic{Code: SubstitutionMissing, Span: inst.Node.Module.Span(),

@@ -9,19 +9,19 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// The levels of a definition are found after the names of its module: first
-// silently, again and again while RECURSIVE makes them grow, and then once
-// more to report. What an expression asks of its parameters is collected on the
-// way, as bounds and uses; where the definition is applied they are held
-// against the arguments, so that an application is refused exactly where what
-// it stands for would be. A definition by itself is held against the rules with
-// parameters that are constants and operator parameters that have the levels of
-// all their arguments.
+// The levels of the definitions of a module are computed after its names are
+// resolved. The first passes are silent and repeat as long as RECURSIVE makes
+// levels grow; a last pass reports errors. Each pass collects what an
+// expression demands of its parameters, as bounds and uses. Where a definition
+// is applied, its demands are checked against the arguments, so that an
+// application is refused exactly if its expansion would be. A definition itself
+// is checked with constants for its parameters and with operator parameters
+// that have the levels of all their arguments.
 
 // Level states what an expression may depend on.
 type Level uint8
 
-// The levels in their order.
+// The levels, from lowest to highest.
 const (
 	ConstantLevel Level = iota
 	StateLevel
@@ -33,7 +33,7 @@ func (l Level) String() string {
 	return [...]string{"a constant", "a state function", "an action", "a temporal formula"}[l]
 }
 
-// passesMax bounds how often the levels of a module are computed anew.
+// passesMax limits how often the levels of a module are recomputed.
 const passesMax = 12
 
 type leveller struct {
@@ -42,10 +42,10 @@ type leveller struct {
 	report  bool
 	changed bool
 	depth   int
-	// asks collects what the definition that is being read asks of parameters.
+	// asks collects what the current definition demands of its parameters.
 	asks *demands
-	// parts has the summaries of selected parts in this pass: a part may select
-	// parts itself, over and over.
+	// parts caches the summaries of selected parts in this pass, because a part
+	// may itself select parts many times.
 	parts map[syntax.Expr]*summary
 }
 
@@ -72,7 +72,7 @@ func (r *resolver) levelsOfModule(m *syntax.Module) {
 	r.module.extendAsks()
 }
 
-// levelsOfUnits returns what the units ask of the module's constants.
+// levelsOfUnits returns what the units demand of the module's constants.
 func (r *resolver) levelsOfUnits(units []syntax.Unit) *demands {
 	l := r.leveller()
 	for range passesMax {
@@ -87,7 +87,8 @@ func (r *resolver) levelsOfUnits(units []syntax.Unit) *demands {
 	return l.asks
 }
 
-// levelOf checks the levels inside one expression and returns its own.
+// levelOf checks the levels inside one expression and returns the level of the
+// expression.
 func (r *resolver) levelOf(e syntax.Expr) Level {
 	l := r.leveller()
 	l.report = true
@@ -138,7 +139,7 @@ func (l *leveller) fact(u syntax.Unit, got term) {
 	}
 }
 
-// nested reads a module within a module.
+// nested computes the levels of a nested module.
 func (l *leveller) nested(u *syntax.Module) {
 	i := slices.IndexFunc(l.info.Modules, func(m *Module) bool { return m.Syntax == u })
 	if i < 0 {

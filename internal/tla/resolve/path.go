@@ -10,8 +10,8 @@ import (
 )
 
 // pathUse resolves A!B(x)!C and Op!1!<<. The steps lead first through
-// instances, then to a definition, then perhaps into the text of that
-// definition. want is -1 where a value is expected, else the number of
+// instances, then to a definition, and then perhaps into the text of that
+// definition. want is -1 if a value is expected; otherwise it is the number of
 // arguments that the operator named by the path must take.
 func (r *resolver) pathUse(p *syntax.Path, want int) *PathUse {
 	first := p.Steps[0]
@@ -53,7 +53,7 @@ func (r *resolver) pathUse(p *syntax.Path, want int) *PathUse {
 	return r.pathEnd(p, use, i, want)
 }
 
-// pathEnd handles the step of the definition and those after it.
+// pathEnd resolves the step that names the definition and the steps after it.
 func (r *resolver) pathEnd(p *syntax.Path, use *PathUse, i, want int) *PathUse {
 	step, s := p.Steps[i], use.Target
 	if rest := p.Steps[i+1:]; len(rest) > 0 {
@@ -104,7 +104,7 @@ func (r *resolver) stepArity(step syntax.Step, s *Symbol) bool {
 	return false
 }
 
-// stepArguments resolves the arguments of steps that are not understood.
+// stepArguments resolves the arguments of steps that could not be resolved.
 func (r *resolver) stepArguments(steps []syntax.Step) {
 	for _, s := range steps {
 		for _, a := range s.Args {
@@ -137,7 +137,8 @@ type finder struct {
 	path *syntax.Path
 	cur  syntax.Expr
 	part Part
-	// open are the bound names passed on the way that have no value yet.
+	// open are the bound names passed on the way to which the path has given no
+	// value yet.
 	open []*Symbol
 }
 
@@ -218,7 +219,7 @@ func (f *finder) sequent(ap *syntax.AssumeProve, step syntax.Step) bool {
 	return true
 }
 
-// step makes one step down; it reports when there is no such part.
+// step descends one step and reports an error if there is no such part.
 func (f *finder) step(step syntax.Step) bool {
 	if step.Kind == syntax.StepName {
 		return f.named(step)
@@ -255,7 +256,7 @@ func (f *finder) step(step syntax.Step) bool {
 	return true
 }
 
-// body steps into the body of a quantifier and the like.
+// body descends into the body of a quantifier or a similar form.
 func (f *finder) body(step syntax.Step) bool {
 	var body syntax.Expr
 	switch e := f.cur.(type) {
@@ -354,9 +355,9 @@ func without(list, gone []*Symbol) []*Symbol {
 	return out
 }
 
-// findLabel searches e for a label, not inside other labels nor inside
-// definitions of LETs. It returns the label and then the LETs and binding
-// expressions around it, outermost first.
+// findLabel searches e for a label, but not inside other labels or definitions
+// of LETs. It returns the label and then the enclosing LETs and binding
+// expressions, outermost first.
 func (r *resolver) findLabel(e syntax.Expr, name string, depth int) []syntax.Node {
 	if e == nil || depth > DepthMax {
 		return nil
@@ -371,7 +372,8 @@ func (r *resolver) findLabel(e syntax.Expr, name string, depth int) []syntax.Nod
 		if found := r.findLabel(c, name, depth+1); found != nil {
 			_, isLet := e.(*syntax.Let)
 			if isLet || len(r.info.Binds[e]) > 0 {
-				// The outermost comes right after the label.
+				// The outermost enclosing expression is directly after the
+				// label.
 				found = append(found[:1:1], append([]syntax.Node{e}, found[1:]...)...)
 			}
 			return found
@@ -380,7 +382,7 @@ func (r *resolver) findLabel(e syntax.Expr, name string, depth int) []syntax.Nod
 	return nil
 }
 
-// operands are the parts of an expression that !1, !2, ... select.
+// operands returns the parts of an expression that !1, !2, ... select.
 func operands(e syntax.Expr) []syntax.Expr {
 	switch e := e.(type) {
 	case *syntax.Apply:
@@ -417,7 +419,7 @@ func boundSets(bounds []syntax.Bound) []syntax.Expr {
 	return out
 }
 
-// allChildren are all expressions right inside e but for the definitions of
+// allChildren returns all direct subexpressions of e except the definitions of
 // a LET.
 func allChildren(e syntax.Expr) []syntax.Expr {
 	list := operands(e)

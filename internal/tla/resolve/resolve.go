@@ -7,34 +7,33 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// Library hands out the modules that a root reaches by name.
+// Library finds the modules that a root reaches, by name.
 type Library interface {
-	// Find returns the parsed module of the given name with the diagnostics of
-	// its parsing (nil when there are none), or nil when there is no such
-	// module. Standard says that the text comes with the tool.
+	// Find returns the parsed module of the given name and the diagnostics of
+	// its parsing (nil if there are none). It returns nil if there is no such
+	// module. standard reports that the module is built in.
 	Find(name string) (module *syntax.Module, standard bool, diags *source.List)
-	// Searched says where Find looks, in order, for messages.
+	// Searched describes where Find looks, in order, for messages.
 	Searched() []string
-	// Names lists the modules that Find would find, for messages.
+	// Names lists the modules that Find could find, for messages.
 	Names() []string
 }
 
 // Options change what Resolve does; the zero value resolves whole modules.
 type Options struct {
-	// Insert, when it is set, is called where the offset At of the root's file is
-	// reached, with what is known by then, and makes the symbols that are declared
-	// there although no text declares them: those of an algorithm. A symbol that
-	// has a Module already was declared in the algorithm itself. Insert is not
-	// called after an error, and nothing is resolved after an error in it, or
-	// where Stop is set.
+	// Insert, if set, is called when resolution reaches the offset At of the
+	// root's file, with what is known so far. It returns the symbols that an
+	// algorithm, not the module's text, declares there. A symbol that already has
+	// a Module was declared in the algorithm itself. Insert is not called after an
+	// error. If Insert reports an error, or Stop is set, resolution stops there.
 	At     int32
 	Insert func(*Info) []*Symbol
 	Stop   bool
 }
 
-// Resolve resolves root and all modules that it reaches. Diagnostics are added
-// to diags; those of modules that do not parse are among them. The Info is
-// never nil, and may be used for lowering only when no error was added.
+// Resolve resolves root and all modules that it reaches. It adds diagnostics to
+// diags, including those of modules that do not parse. The Info is never nil;
+// it may be lowered only if no error was added.
 func Resolve(root *syntax.Module, lib Library, options Options, diags *source.List) *Info {
 	info := &Info{
 		Uses:      map[syntax.Node]*Symbol{},
@@ -55,8 +54,9 @@ func Resolve(root *syntax.Module, lib Library, options Options, diags *source.Li
 	return info
 }
 
-// reach finds the modules that the define block of an algorithm instantiates: no
-// further file is read when its text is.
+// reach finds the modules that the define block of an algorithm instantiates. It
+// runs first because no further file is read when the text of the block is
+// resolved.
 func (g *graph) reach(a *syntax.Algorithm) {
 	for _, u := range a.Define {
 		syntax.Inspect(u, func(n syntax.Node) bool {
@@ -68,21 +68,22 @@ func (g *graph) reach(a *syntax.Algorithm) {
 	}
 }
 
-// within reports whether a name is that of a module within the root.
+// within reports whether a name is that of a module nested in the root.
 func (g *graph) within(name syntax.Name) bool {
 	return g.info.Root.Names.Lookup(moduleKey(name.Text)) != nil
 }
 
-// Expr resolves a further expression of the root module's algorithm in scope.
-// What it finds is added to the tables of the Info. It returns the level.
+// Expr resolves another expression of the root module's algorithm in scope and
+// adds the results to the tables of the Info. It returns the level of the
+// expression.
 func (info *Info) Expr(scope *Scope, e syntax.Expr, diags *source.List) Level {
 	r := info.reader(scope, diags)
 	r.value(e)
 	return r.levelOf(e)
 }
 
-// Units resolves further definitions, of a define block, in scope, which gets
-// their names.
+// Units resolves the definitions of a define block in scope and adds their
+// names to scope.
 func (info *Info) Units(scope *Scope, units []syntax.Unit, diags *source.List) {
 	r := info.reader(scope, diags)
 	for _, u := range units {
@@ -102,7 +103,7 @@ func (info *Info) reader(scope *Scope, diags *source.List) *resolver {
 	return &resolver{graph: g, module: info.Root, scope: scope}
 }
 
-// graph is the work on all modules of one root.
+// graph is the state of resolving all modules of one root.
 type graph struct {
 	info  *Info
 	lib   Library
@@ -110,12 +111,12 @@ type graph struct {
 	files map[string]*Module // by name, those of files
 	path  []syntax.Name      // the modules under way, outermost first
 	count int
-	// closed reports that no further files are read.
+	// closed reports that no further files may be read.
 	closed bool
 }
 
-// find returns the module of a file, resolving it first when it is new. It
-// returns nil after reporting an error at name.
+// find returns the module of a file and resolves it first if it is new. If it
+// fails, it reports an error at name and returns nil.
 func (g *graph) find(name syntax.Name) *Module {
 	if m, ok := g.files[name.Text]; ok {
 		if m != nil && !m.done {
@@ -197,8 +198,8 @@ func (g *graph) missing(name syntax.Name) {
 	g.diags.Add(d)
 }
 
-// resolve does the module's names and levels. Scope is that of the enclosing
-// module for a nested one.
+// resolve resolves the module's names and levels. scope is the scope of the
+// enclosing module for a nested one.
 func (g *graph) resolve(m *Module, outer *Scope, options Options) {
 	r := &resolver{graph: g, module: m, scope: NewScope(outer)}
 	m.Names = r.scope
@@ -227,8 +228,8 @@ func (g *graph) resolve(m *Module, outer *Scope, options Options) {
 	g.info.Modules = append(g.info.Modules, m)
 }
 
-// insert declares the symbols of an algorithm behind the units of the module
-// that stand before them, and says whether all is right so far.
+// insert declares the symbols of an algorithm after the units of the module
+// that precede it, and reports whether there were no errors so far.
 func (r *resolver) insert(before []syntax.Unit, insert func(*Info) []*Symbol) bool {
 	if r.diags.HasErrors() {
 		return false
@@ -255,8 +256,8 @@ func (r *resolver) insert(before []syntax.Unit, insert func(*Info) []*Symbol) bo
 	return !r.diags.HasErrors()
 }
 
-// Made is the symbol of a definition that no text makes. It has its level
-// whatever its arguments are.
+// Made returns the symbol of a definition that is not in any text. Its level
+// does not depend on its arguments.
 func Made(name string, params int, level Level, at source.Span) *Symbol {
 	s := &Symbol{Kind: Operator, Name: name, Params: make([]int, params), Span: at}
 	for range params {
@@ -266,7 +267,7 @@ func Made(name string, params int, level Level, at source.Span) *Symbol {
 	return s
 }
 
-// errors counts the errors up to now, as a number to compare.
+// errors returns the number of errors so far.
 func (g *graph) errors() int {
 	if !g.diags.HasErrors() {
 		return 0

@@ -11,13 +11,13 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// What is known of the levels of a definition without its body: how the level of an
-// application depends on the arguments, and what the definition asks of them. Instances
-// put their substitutions into the summaries of what they instantiate.
+// A summary is what is known of the levels of a definition without its body: how the
+// level of an application depends on the arguments, and what the definition demands of
+// them. Instances substitute in the summaries of the definitions that they instantiate.
 
-// summary reads a body and takes from what it asks what is about the formals.
-// What it asks of the parameters around is asked for formals that are constants
-// and have the levels of all their arguments.
+// summary reads a body and keeps the demands on the formals. Demands on the
+// parameters of enclosing definitions are made with the formals as constants
+// and as operators that have the levels of all their arguments.
 func (l *leveller) summary(formals []*Symbol, body func() term) *summary {
 	around := l.asks
 	l.asks = newDemands()
@@ -61,7 +61,7 @@ func (l *leveller) set(s *Symbol, now *summary) {
 	}
 }
 
-// extendAsks adds what the modules that m extends ask of its constants.
+// extendAsks adds what the modules that m extends demand of its constants.
 func (m *Module) extendAsks() {
 	for _, e := range m.Extends {
 		if e.asks != nil {
@@ -144,7 +144,7 @@ func (l *leveller) substitutions(inst *Instance) {
 	})
 }
 
-// most is the highest level of what may replace s.
+// most returns the highest level of an expression that may replace s.
 func (s *Symbol) most() Level {
 	if s.Kind == Variable {
 		return StateLevel
@@ -152,7 +152,7 @@ func (s *Symbol) most() Level {
 	return TemporalLevel
 }
 
-// plain reports whether a module is about constants alone.
+// plain reports whether a module has only constants.
 func (m *Module) plain() bool { return m.notPlain() == "" }
 
 func (m *Module) notPlain() string {
@@ -172,7 +172,7 @@ func (m *Module) notPlain() string {
 	return ""
 }
 
-// known is the summary of a definition or of an operator of the language; it is
+// known returns the summary of a definition or of a built-in operator. It is
 // nil while nothing is known.
 func (l *leveller) known(s *Symbol) *summary {
 	switch {
@@ -186,7 +186,8 @@ func (l *leveller) known(s *Symbol) *summary {
 	return s.levels
 }
 
-// language is the summary of an operator of the language that is passed on.
+// language returns the summary of a built-in operator that is passed as an
+// argument.
 func (l *leveller) language(s *Symbol) *summary {
 	for len(l.operands) < s.Arity() {
 		l.operands = append(l.operands, &Symbol{Kind: Bound, Name: fmt.Sprint(len(l.operands) + 1), Node: &syntax.Lambda{}})
@@ -199,7 +200,7 @@ func (l *leveller) language(s *Symbol) *summary {
 	return l.summary(formals, func() term { return l.builtin(s, nil, args) })
 }
 
-// operator is what a parameter that is an operator gets for s.
+// operator returns what s gives to a parameter that is an operator.
 func (l *leveller) operator(s *Symbol) given {
 	if s.Kind == Bound || s.Kind == Constant {
 		return given{op: s}
@@ -207,7 +208,7 @@ func (l *leveller) operator(s *Symbol) given {
 	return given{sum: l.known(s)}
 }
 
-// through is a summary seen through an instance.
+// through returns a summary seen through an instance.
 func (l *leveller) through(inst *Instance, d *summary) *summary {
 	if d == nil || len(inst.given) != len(inst.Subs) {
 		return d
@@ -219,8 +220,8 @@ func (l *leveller) through(inst *Instance, d *summary) *summary {
 	return l.putSummary(d, env)
 }
 
-// putSummary replaces parameters in a summary. What it asks of others than the
-// parameters of definitions was held against them where they were replaced.
+// putSummary replaces parameters in a summary. Its demands on parameters other
+// than those of definitions were already checked where those were replaced.
 func (l *leveller) putSummary(d *summary, env map[*Symbol]given) *summary {
 	asks := newDemands()
 	about := func(n int32) bool {
@@ -251,9 +252,10 @@ func (l *leveller) putSummary(d *summary, env map[*Symbol]given) *summary {
 	return out
 }
 
-// ask calls bound for everything that d asks where env replaces parameters, and
-// use for what it gives to operators that are parameters still. From is the
-// atom in d, and over the number in d of the operator that asks, or -1.
+// ask calls bound for every demand of d where env replaces parameters, and use
+// for everything that d gives to operators that are still parameters. from is
+// the atom in d. over is the number in d of the operator that makes the demand,
+// or -1.
 func (l *leveller) ask(d *summary, env map[*Symbol]given, bound func(t term, most Level, from, over int32), use func(place, term)) {
 	for _, b := range d.bounds {
 		bound(l.putAtom(b.atom, env), b.most, b.atom, -1)
@@ -282,8 +284,9 @@ func (l *leveller) ask(d *summary, env map[*Symbol]given, bound func(t term, mos
 	}
 }
 
-// hold holds arguments against what d asks. It calls wrong with the argument
-// that is to blame and, where another argument asks it, that one, else -1.
+// hold checks arguments against the demands of d. It calls wrong with the
+// argument at fault and, if another argument makes the demand, with that one,
+// else with -1.
 func (l *leveller) hold(d *summary, args []given, wrong func(blamed, asking int, asked bound, got Level)) map[*Symbol]given {
 	env := make(map[*Symbol]given, len(args))
 	for i, p := range d.formals {
@@ -332,8 +335,8 @@ func (l *leveller) hold(d *summary, args []given, wrong func(blamed, asking int,
 	return env
 }
 
-// part is the summary of a selected part of a definition; nothing in it is
-// reported here.
+// part returns the summary of a selected part of a definition. It reports
+// nothing.
 func (l *leveller) part(e syntax.Expr, formals []*Symbol) *summary {
 	if got, ok := l.parts[e]; ok || l.depth > DepthMax {
 		return got

@@ -23,24 +23,26 @@ const (
 	Fact                  // the name of a THEOREM or an ASSUME
 )
 
-// Symbol is one declared or defined thing. Identity is by pointer.
+// Symbol is one declared or defined name. Two Symbols are the same if their
+// pointers are equal.
 type Symbol struct {
 	Kind Kind
 	Name string
-	// Params has one number per parameter: its own number of arguments.
+	// Params has one number per parameter: how many arguments the parameter
+	// itself takes.
 	Params []int
 	// Formals are the parameters of a definition or of an instance.
 	Formals []*Symbol
 	Module  *Module     // where it is declared; nil for a Builtin
 	Node    syntax.Node // its definition or what binds it
 	Span    source.Span // of its name
-	// Local says LOCAL: it is not passed on by EXTENDS and INSTANCE.
+	// Local reports a LOCAL definition: EXTENDS and INSTANCE do not pass it on.
 	Local bool
 	// Recursive reports that RECURSIVE announced it.
 	Recursive bool
-	// Instance is the instance that an Instanced symbol names. With Origin it
-	// is the INSTANCE without a name that brought Origin here, changed by the
-	// instance's substitutions.
+	// Instance is the instance that an Instanced symbol names. If Origin is
+	// set, it is the unnamed INSTANCE that brought Origin here and changed it
+	// by its substitutions.
 	Instance *Instance
 	Origin   *Symbol
 	// Inner is the module that a Nested symbol names.
@@ -60,12 +62,12 @@ func (s *Symbol) source() *Symbol {
 	return s
 }
 
-// Same reports whether s and t are one definition, perhaps brought by several
-// instances.
+// Same reports whether s and t are one definition, even if several instances
+// brought it.
 func (s *Symbol) Same(t *Symbol) bool { return s.source() == t.source() }
 
-// IsFormula reports whether s is a Fact that can stand as an expression: not one
-// with ASSUME and PROVE.
+// IsFormula reports whether s is a Fact that can be used as an expression. A
+// fact with ASSUME and PROVE cannot.
 func (s *Symbol) IsFormula() bool {
 	body := definitionBody(s)
 	_, sequent := body.(*syntax.AssumeProve)
@@ -79,15 +81,16 @@ type Module struct {
 	Outer    *Module // of a nested module
 	Standard bool    // its text comes with the tool
 	Extends  []*Module
-	// Constants and Variables are those of the module and of what it extends,
-	// in the order of declaration: what an INSTANCE must substitute.
+	// Constants and Variables are those of the module and of the modules that
+	// it extends, in order of declaration. An INSTANCE must substitute all of
+	// them.
 	Constants, Variables []*Symbol
-	// Names are the module's own and imported names at its end.
+	// Names are the module's own and imported names at the end of its text.
 	Names *Scope
 	// Defined are the symbols that the module itself defines, in text order,
-	// those that its unnamed instances make included.
+	// including those that its unnamed instances make.
 	Defined []*Symbol
-	// Assumes are those of the module itself.
+	// Assumes are the assumptions of the module itself.
 	Assumes []*syntax.Assume
 
 	asks *demands // of its constants and variables
@@ -114,13 +117,13 @@ type Instance struct {
 	Params []*Symbol
 	Subs   []Sub // one per constant and variable of Module, in their order
 
-	// The levels, once they are known: of Subs, and what they ask of Params.
+	// The levels of Subs, and what they demand of Params, once known.
 	given []given
 	sum   *summary
 }
 
-// Sub is what an instance puts in the place of Param: the expression Value as
-// written in WITH, or, where that is nil, Symbol, which has the same name.
+// Sub is the replacement for Param in an instance: the expression Value as
+// written in WITH or, if that is nil, the Symbol with the same name.
 type Sub struct {
 	Param  *Symbol
 	Value  syntax.Expr
@@ -147,7 +150,7 @@ type Part struct {
 	Expr syntax.Expr
 	// Lets are the LETs around Expr inside the definition, outermost first.
 	Lets []*syntax.Let
-	// Given are the bound names that the path replaces, and by what.
+	// Given lists the bound names that the path replaces, with their values.
 	Given []Given
 }
 
@@ -160,20 +163,21 @@ type Given struct {
 // Info is what is known about a root module after Resolve.
 type Info struct {
 	Root *Module
-	// Modules are all that were reached, each after those it uses.
+	// Modules are all modules reached, each after those that it uses.
 	Modules []*Module
-	// Uses states what a node refers to: *Ident, *Apply, *OpRef, *Prefix, *Infix,
-	// *Postfix and *Dollar nodes. A node that is absent had an error.
+	// Uses maps *Ident, *Apply, *OpRef, *Prefix, *Infix, *Postfix and *Dollar
+	// nodes to the symbols that they refer to. A missing node had an error.
 	Uses map[syntax.Node]*Symbol
-	// Binds lists the names that a node binds, in text order: quantifiers and
-	// the like, *Lambda, *Label and definitions (their parameters or bounds).
+	// Binds lists the names that a node binds, in text order. The nodes are
+	// quantifiers and similar forms, *Lambda, *Label and definitions (their
+	// parameters or bounds).
 	Binds map[syntax.Node][]*Symbol
-	// Defs gives the symbol of *OperatorDef, *FunctionDef, named *Instance,
-	// *Theorem and *Assume units.
+	// Defs maps *OperatorDef, *FunctionDef, named *Instance, *Theorem and
+	// *Assume units to their symbols.
 	Defs map[syntax.Node]*Symbol
-	// Instances gives every INSTANCE that could be resolved.
+	// Instances has every INSTANCE that could be resolved.
 	Instances map[*syntax.Instance]*Instance
-	// Paths gives every path that could be resolved.
+	// Paths has every path that could be resolved.
 	Paths map[*syntax.Path]*PathUse
 
 	algebra *algebra // of levels
@@ -206,7 +210,7 @@ func (s *Scope) Lookup(name string) *Symbol {
 	return builtinSymbol(name)
 }
 
-// Put makes name mean symbol in the scope, whatever it meant before.
+// Put makes name refer to symbol in the scope and replaces any earlier meaning.
 func (s *Scope) Put(name string, symbol *Symbol) { s.bind(name, symbol, false) }
 
 func (s *Scope) bind(name string, symbol *Symbol, local bool) {
@@ -216,12 +220,13 @@ func (s *Scope) bind(name string, symbol *Symbol, local bool) {
 	s.names[name] = binding{symbol, local}
 }
 
-// Names are the names of the innermost scope in the order they came. Those of
-// nested modules are not names that Lookup or Export knows.
+// Names are the names of the innermost scope in the order in which they were
+// added. The names of nested modules are not included; Lookup and Export do not
+// know them.
 func (s *Scope) Names() []string { return s.order }
 
-// Until is a copy of the scope of module m without the names whose declaration
-// in m itself stands at or after offset, or in its algorithm.
+// Until returns a copy of the scope of module m without the names that m itself
+// declares at or after offset, or in its algorithm.
 func (s *Scope) Until(m *Module, offset int32) *Scope {
 	out := NewScope(s.outer)
 	file := m.Syntax.Span().File
@@ -243,11 +248,11 @@ func (s *Scope) Until(m *Module, offset int32) *Scope {
 	return out
 }
 
-// moduleKey is how a scope keeps the name of a nested module, which may be the
-// name of a definition, too.
+// moduleKey is the key of a nested module in a scope. A definition may have the
+// same name as the module.
 func moduleKey(name string) string { return "module " + name }
 
-// all calls visit for every name that can be seen, but for those of modules.
+// all calls visit for every visible name, except the names of modules.
 func (s *Scope) all(visit func(name string, symbol *Symbol)) {
 	for ; s != nil; s = s.outer {
 		for _, name := range s.order {

@@ -26,14 +26,15 @@ import (
 // replaces an operator has a summary without guards of its own, or with guards
 // about the operators around it.
 
-// Limits of terms. What goes beyond counts as a constant: nothing is refused
-// that could be right.
+// Limits of terms. Whatever exceeds them counts as a constant, so that no
+// correct specification is refused.
 const (
 	atomsMax = 4096 // atoms of one term
 	guardMax = 16   // places in one guard
 )
 
-// place is argument i of what stands for the operator parameter op.
+// place is argument i of the operator that stands for the operator parameter
+// op.
 type place struct {
 	op *Symbol
 	i  int
@@ -46,13 +47,15 @@ type atom struct {
 	when  string // the guard: numbers of places, sorted, four bytes each
 }
 
-// algebra numbers atoms and places, so that terms are sorted lists of numbers.
+// algebra assigns numbers to atoms and places, so that terms are sorted lists
+// of numbers.
 type algebra struct {
 	atoms   []atom
 	numbers map[atom]int32
 	places  []place
 	placed  map[place]uint32
-	// operands are the parameters that the operators of the language are given here.
+	// operands are the parameters that stand for the arguments of built-in
+	// operators.
 	operands []*Symbol
 }
 
@@ -64,11 +67,13 @@ func newAlgebra() *algebra {
 type term struct {
 	fixed Level
 	atoms []int32 // sorted
-	// closed is the level where every parameter is a constant and every operator
-	// parameter has the levels of all its arguments. A definition is held against
-	// the rules with this one, and its applications with what they give.
+	// closed returns the level in which every parameter is a constant and every
+	// operator parameter has the levels of all its arguments. A definition is
+	// checked with this level; its applications are checked with their actual
+	// arguments.
 	closed Level
-	// params are the parameters that occur, whether the level has theirs or not.
+	// params returns the parameters that occur in the term, whether or not the
+	// level depends on theirs.
 	params []*Symbol
 }
 
@@ -84,7 +89,7 @@ func (g *algebra) number(a atom) int32 {
 	return n
 }
 
-// partsOf are the atoms of t, one for its fixed level among them.
+// partsOf returns the atoms of t, including one for its fixed level.
 func (g *algebra) partsOf(t term) []int32 {
 	if t.fixed == ConstantLevel {
 		return t.atoms
@@ -103,7 +108,7 @@ func (g *algebra) closedOf(n int32) Level {
 	return ConstantLevel
 }
 
-// of is the term of one atom.
+// of returns the term of one atom.
 func (g *algebra) of(a atom) term {
 	n := g.number(a)
 	return term{atoms: []int32{n}, closed: g.closedOf(n)}
@@ -113,7 +118,7 @@ func (g *algebra) join(a, b term) term {
 	return term{max(a.fixed, b.fixed), merge(a.atoms, b.atoms), max(a.closed, b.closed), plus(a.params, b.params)}
 }
 
-// merge joins two sorted lists; it returns a itself where a has all of b.
+// merge joins two sorted lists. If a contains all of b, it returns a itself.
 func merge(a, b []int32) []int32 {
 	if len(b) == 0 || len(a) >= atomsMax {
 		return a
@@ -136,7 +141,7 @@ func merge(a, b []int32) []int32 {
 	return a
 }
 
-// plus adds to a what it lacks of b.
+// plus adds to a the elements of b that it lacks.
 func plus(a, b []*Symbol) []*Symbol {
 	if len(a) == 0 {
 		return b
@@ -160,7 +165,7 @@ func (g *algebra) guard(p place) string {
 	return string(binary.BigEndian.AppendUint32(nil, n))
 }
 
-// placesOf lists what a guard asks.
+// placesOf lists the places in a guard.
 func (g *algebra) placesOf(when string) []place {
 	out := make([]place, 0, len(when)/4)
 	for ; when != ""; when = when[4:] {
@@ -169,7 +174,7 @@ func (g *algebra) placesOf(when string) []place {
 	return out
 }
 
-// both is the guard that asks what a and b ask.
+// both returns the guard that requires what a and b require.
 func both(a, b string) string {
 	switch {
 	case a == "" || a == b:
@@ -191,7 +196,7 @@ func both(a, b string) string {
 	return out
 }
 
-// when makes every part of t count only under the guard.
+// when puts every part of t under the guard.
 func (g *algebra) when(t term, guard string) term {
 	if guard == "" {
 		return t
@@ -211,8 +216,8 @@ func (g *algebra) when(t term, guard string) term {
 	return out
 }
 
-// given is what stands for a parameter: a term for a value, and for an operator
-// either its summary or the parameter of the definition around that is passed on.
+// given is what replaces a parameter: a term for a value; for an operator, its
+// summary or the parameter of the enclosing definition that is passed on.
 type given struct {
 	term term
 	sum  *summary
@@ -220,25 +225,25 @@ type given struct {
 }
 
 // summary is what is known of an operator: the level of its applications, and
-// what they ask of their arguments.
+// what it demands of its arguments.
 type summary struct {
 	formals []*Symbol
 	term    term
 	bounds  []bound
 	uses    []use
-	// opaque are the formals below a prime, an ENABLED or a temporal operator:
-	// equals cannot be put for equals there.
+	// opaque are the formals below a prime, an ENABLED or a temporal operator.
+	// There, replacing an argument by an equal one may change the meaning.
 	opaque []*Symbol
 }
 
-// bound reports that an atom is at most of a level.
+// bound demands that an atom is at most of a level.
 type bound struct {
 	atom int32
 	most Level
 }
 
-// use reports that what stands for an operator parameter is given an atom, at the
-// place of the guard at.
+// use records that the operator for an operator parameter is given an atom, at
+// the place of the guard at.
 type use struct {
 	at   string
 	atom int32
@@ -260,7 +265,7 @@ func (s *summary) same(t *summary) bool {
 		slices.Equal(s.bounds, t.bounds) && slices.Equal(s.uses, t.uses) && slices.Equal(s.opaque, t.opaque)
 }
 
-// put replaces the parameters that env knows in t.
+// put replaces in t the parameters that are in env.
 func (g *algebra) put(t term, env map[*Symbol]given) term {
 	out := fixed(t.fixed)
 	for _, n := range t.atoms {
@@ -288,7 +293,8 @@ func (to given) params() []*Symbol {
 
 func (g *algebra) putAtom(n int32, env map[*Symbol]given) term {
 	a := g.atoms[n]
-	// The guard: for each place what the operator that is given there asks.
+	// The guard: for each place, what the operator that is given there
+	// requires.
 	guards := []string{""}
 	for _, p := range g.placesOf(a.when) {
 		var ask []string
@@ -346,7 +352,7 @@ func (g *algebra) passes(s *summary, i int) []string {
 	return out
 }
 
-// own is the level of s, its arguments apart.
+// own returns the level of s without that of its arguments.
 func (g *algebra) own(s *summary) term {
 	out := fixed(s.term.fixed)
 	for _, n := range s.term.atoms {
@@ -357,7 +363,7 @@ func (g *algebra) own(s *summary) term {
 	return out
 }
 
-// applied is the level of the operator parameter op applied to arguments.
+// applied returns the level of the operator parameter op applied to arguments.
 func (g *algebra) applied(op *Symbol, args []given) term {
 	out := g.of(atom{from: op})
 	out.params = []*Symbol{op}
@@ -376,8 +382,9 @@ func (g *algebra) mentions(n int32, symbols []*Symbol) bool {
 	return slices.ContainsFunc(g.placesOf(a.when), func(p place) bool { return slices.Contains(symbols, p.op) })
 }
 
-// without is an atom for operators among the symbols that have the levels of all
-// their arguments; ok is false if the atom is that of one of the symbols.
+// without returns an atom in which the operators among the symbols have the
+// levels of all their arguments. ok is false if the atom belongs to one of the
+// symbols.
 func (g *algebra) without(n int32, symbols []*Symbol) (out int32, ok bool) {
 	a := g.atoms[n]
 	if a.from != nil && slices.Contains(symbols, a.from) {

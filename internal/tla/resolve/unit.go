@@ -10,18 +10,20 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// resolver walks one module, or expressions in a scope of one.
+// resolver resolves one module, or expressions in a scope of a module.
 type resolver struct {
 	*graph
 	module *Module
 	scope  *Scope
 	depth  int
-	// except is how many EXCEPT values are around: where @ has a meaning.
+	// except is the number of enclosing EXCEPT values; @ has a meaning only
+	// inside one.
 	except int
-	// announced are the symbols of RECURSIVE in this module or LET.
+	// announced are the symbols that RECURSIVE announced in this module or LET.
 	announced []*Symbol
-	// later are the places of definitions in the module, and operators those
-	// that RECURSIVE can announce; for messages, made on first use.
+	// later has the positions of the module's definitions, and operators has
+	// those that RECURSIVE can announce. Both are for messages and are built on
+	// first use.
 	later     map[string]source.Span
 	operators map[string]bool
 }
@@ -30,7 +32,7 @@ func (r *resolver) error(at source.Span, code source.Code, repair, format string
 	r.diags.Add(source.Diagnostic{Code: code, Span: at, Message: fmt.Sprintf(format, args...), Repair: repair})
 }
 
-// inner runs f in a new scope inside the present one.
+// inner calls f with a new scope inside the current one.
 func (r *resolver) inner(f func()) {
 	saved := r.scope
 	r.scope = NewScope(saved)
@@ -38,7 +40,7 @@ func (r *resolver) inner(f func()) {
 	r.scope = saved
 }
 
-// extends takes over the names of the modules that the module extends.
+// extends imports the names of the modules that the module extends.
 func (r *resolver) extends() {
 	m := r.module
 	for _, name := range m.Syntax.Extends {
@@ -59,7 +61,7 @@ func (r *resolver) extends() {
 	}
 }
 
-// union adds to list what it does not have of more.
+// union adds to list the elements of more that it lacks.
 func union(list, more []*Symbol) []*Symbol {
 	known := make(map[*Symbol]bool, len(list))
 	for _, s := range list {
@@ -74,8 +76,8 @@ func union(list, more []*Symbol) []*Symbol {
 	return list
 }
 
-// moduleNamed finds a module: one that is nested in a module around, or that
-// of a file.
+// moduleNamed finds a module that is nested in an enclosing module, or that of
+// a file.
 func (r *resolver) moduleNamed(name syntax.Name) *Module {
 	if s := r.scope.Lookup(moduleKey(name.Text)); s != nil {
 		if !s.Inner.done {
@@ -87,7 +89,7 @@ func (r *resolver) moduleNamed(name syntax.Name) *Module {
 	return r.find(name)
 }
 
-// bring makes a name of another module known here.
+// bring imports a name of another module.
 func (r *resolver) bring(name string, s *Symbol, local bool, at source.Span) {
 	if old := r.scope.Lookup(name); old != nil {
 		if !old.Same(s) {
@@ -111,8 +113,8 @@ func (r *resolver) bring(name string, s *Symbol, local bool, at source.Span) {
 	r.scope.bind(name, s, local)
 }
 
-// sameText reports whether two definitions read the same. Such a pair is accepted
-// because specifications repeat a definition to put a comment on it that some
+// sameText reports whether two definitions have the same text. Such a pair is
+// accepted because specifications repeat a definition to add a comment that some
 // tool reads.
 func sameText(s, t *Symbol) bool {
 	d, ok := s.source().Node.(*syntax.OperatorDef)
@@ -120,10 +122,10 @@ func sameText(s, t *Symbol) bool {
 	return ok && also && words(d) == words(e)
 }
 
-// words is the text of a tree but for the space in it.
+// words returns the text of a tree without white space.
 func words(n syntax.Node) string { return strings.Join(strings.Fields(syntax.Format(n)), " ") }
 
-// twin warns that name comes from two places where it is defined alike.
+// twin warns that name comes from two modules with identical definitions.
 func (r *resolver) twin(at source.Span, name string, s, old *Symbol) {
 	r.diags.Add(source.Diagnostic{Severity: source.Warning, Code: DefinedAlike, Span: at,
 		Message: fmt.Sprintf("%s of module %s is defined here already, in the same words; this one counts", name, s.source().Module.Name),
@@ -131,10 +133,10 @@ func (r *resolver) twin(at source.Span, name string, s, old *Symbol) {
 		Related: []source.Note{{Span: old.Span, Message: "the one that counts"}, {Span: s.Span, Message: "the other one"}}})
 }
 
-// givesWay reports whether a definition of the same name counts in place of s: s
-// is an operator of a community module. Those modules have grown, and
-// specifications define for themselves what a module had not when they were
-// written, or import older modules that do.
+// givesWay reports whether another definition of the same name takes precedence
+// over s. It does if s is an operator of a community module. Those modules have
+// grown: an older specification may define an operator itself, or import an
+// older module that defines it.
 func givesWay(s *Symbol) bool {
 	m := s.source().Module
 	if m == nil || !m.Standard || s.Kind == Builtin {
@@ -147,7 +149,7 @@ func givesWay(s *Symbol) bool {
 	return true
 }
 
-// giveWay warns that s counts, and not old, which gives way to it.
+// giveWay warns that s takes precedence over old.
 func (r *resolver) giveWay(at source.Span, s, old *Symbol) {
 	note := source.Note{Span: s.Span, Message: "the one that counts"}
 	if s.Span == at {
@@ -204,7 +206,7 @@ func describe(s *Symbol) string {
 	return "a definition"
 }
 
-// declare makes a new symbol of the module, unless its name is taken.
+// declare makes a new symbol of the module, or reports that its name is taken.
 func (r *resolver) declare(s *Symbol) {
 	s.Module = r.module
 	old := r.scope.Lookup(s.Name)
@@ -287,8 +289,9 @@ func (r *resolver) announce(u *syntax.Recursive) {
 	}
 }
 
-// define returns the symbol that RECURSIVE announced for a definition, which
-// gets what s says, or nil when none did.
+// define completes the symbol that RECURSIVE announced for a definition with
+// what s has, and returns it. It returns nil if RECURSIVE did not announce the
+// definition.
 func (r *resolver) define(s *Symbol) *Symbol {
 	a := r.scope.names[s.Name].symbol
 	if a == nil || !a.pending() {
@@ -332,7 +335,8 @@ func count(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// recursiveDone reports what RECURSIVE announced and nothing defined.
+// recursiveDone reports names that RECURSIVE announced but no definition
+// follows.
 func (r *resolver) recursiveDone() {
 	for _, s := range r.announced {
 		if !s.pending() {
@@ -359,7 +363,7 @@ func (r *resolver) operator(u *syntax.OperatorDef) {
 	r.defined(s, sym)
 }
 
-// defined ends a definition: its name is known from here on.
+// defined ends a definition; from here on its name is known.
 func (r *resolver) defined(s, announced *Symbol) {
 	if announced == nil {
 		r.declare(s)
@@ -383,8 +387,8 @@ func (r *resolver) formals(params []syntax.OpDecl, node syntax.Node) []*Symbol {
 	return out
 }
 
-// declareParameter is declare in a scope of its own, with an error for two
-// equal names in one list.
+// declareParameter is declare in a separate scope. Two equal names in one
+// parameter list are an error.
 func (r *resolver) declareParameter(s *Symbol) {
 	if o := r.scope.names[s.Name].symbol; o != nil {
 		s.Module = r.module
@@ -425,7 +429,8 @@ func (r *resolver) fact(u syntax.Unit, name syntax.Name, body syntax.Expr) {
 	}
 }
 
-// assumeProve resolves a sequent; its declarations are seen by what follows.
+// assumeProve resolves a sequent. The items after a declaration see the
+// declared name.
 func (r *resolver) assumeProve(ap *syntax.AssumeProve) {
 	if !r.enter(ap) {
 		return

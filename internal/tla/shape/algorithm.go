@@ -10,17 +10,18 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
-// body is the inference of the statements of one archetype, process,
-// procedure or mapping macro.
+// body infers the shapes in the statements of one archetype, process, procedure
+// or mapping macro.
 type body struct {
 	in *inference
 	sc *Scope
-	// yields are the places that the Yields in reach give to, innermost last.
+	// yields are the nodes that receive the values of enclosed Yields,
+	// innermost last.
 	yields []*node
 }
 
-// resource is what a ref parameter stands for: a resource of an archetype, or
-// a variable passed by reference, which lives in the scope owner.
+// resource is what a ref parameter refers to: a resource of an archetype, or a
+// variable passed by reference that belongs to the scope owner.
 type resource struct {
 	param       *pcal.Param
 	read, write *node
@@ -51,17 +52,18 @@ func (in *inference) algorithm(a *pcal.Algorithm) {
 	}
 }
 
-// DefaultInitValue is the model value of a variable that has no other yet.
+// DefaultInitValue is the model value of a variable that has no other value
+// yet.
 const DefaultInitValue = "defaultInitValue"
 
-// findUnset notes the variables that may be read before they are assigned.
+// findUnset records the variables that may be read before they are assigned.
 func (in *inference) findUnset(vars []*pcal.Variable, blocks []*pcal.Block) {
 	for v := range unassigned(vars, blocks) {
 		in.res.unset[v] = true
 	}
 }
 
-// declare infers a declaration.
+// declare infers the shape of a declaration.
 func (in *inference) declare(sc *Scope, v *pcal.Variable) {
 	n := in.variable(sc, v.Var)
 	if v.Init == nil {
@@ -113,12 +115,12 @@ func (in *inference) archetype(a *pcal.Archetype) {
 	in.blocks(&body{in: in, sc: sc}, in.res.Blocks(a))
 }
 
-// instantiate ties the parameters of an archetype to what an instance gives:
-// the variable behind the mapping macro.
+// instantiate connects the parameters of an archetype with the arguments of an
+// instance: the variable that the mapping macro accesses.
 func (in *inference) instantiate(inst *pcal.Instance) {
 	sc := in.res.archetypes[inst.Archetype]
 	at := inst.Span
-	// The identity of the instance is the archetype's self.
+	// The identity of the instance is self in the archetype.
 	own := in.scope(in.root)
 	in.self(own, inst.Self, inst.Id, inst.Set)
 	if inst.Self != nil {
@@ -151,7 +153,7 @@ func (in *inference) instantiate(inst *pcal.Instance) {
 	}
 }
 
-// mapping infers a mapping macro anew, with place for $variable.
+// mapping infers a mapping macro anew, with $variable at the given place.
 func (in *inference) mapping(m *pcal.Mapping, place *node, r *resource, self *node) {
 	sc := in.scope(in.root)
 	sc.vars[m.Target] = place
@@ -250,7 +252,7 @@ func (b *body) read(s *pcal.Read) {
 	b.stmts(s.Rest)
 }
 
-// access returns the places that a Read reads and a Write writes.
+// access returns the places that a Read or a Write accesses.
 func (b *body) access(a *pcal.Access) (read, write *node) {
 	for _, x := range a.Index {
 		b.in.expr(b.sc, x)
@@ -289,7 +291,7 @@ func (b *body) assign(p *pcal.Assignment) {
 	in.unify(n, in.expr(sc, p.Value), p.Value.Span())
 }
 
-// call infers a procedure once for each archetype and way to bind its
+// call infers a procedure once for each archetype and each combination of
 // references.
 func (b *body) call(s *pcal.Call) {
 	key := callKey{proc: s.Proc, caller: b.archetypeScope(), refs: b.bindings(s)}
@@ -305,7 +307,7 @@ func (b *body) call(s *pcal.Call) {
 	}
 }
 
-// callKey is the identity of a procedure as called.
+// callKey identifies a procedure with its references.
 type callKey struct {
 	proc   *pcal.Procedure
 	caller *Scope
@@ -333,7 +335,7 @@ func (r *resource) name() string {
 	return "&" + r.param.Var.Name
 }
 
-// target is what a variable that is passed by reference stands for.
+// target returns what a variable that is passed by reference refers to.
 func (b *body) target(v *core.Variable) *resource {
 	if r := b.sc.lookupRef(v); r != nil {
 		return r
@@ -384,8 +386,8 @@ func (in *inference) procedure(b *body, s *pcal.Call, key callKey) *Scope {
 	return sc
 }
 
-// archetypeScope is the scope of the archetype or process whose call chain b
-// is part of.
+// archetypeScope returns the scope of the archetype or process that b was
+// called from.
 func (b *body) archetypeScope() *Scope {
 	if b.sc.caller != nil {
 		return b.sc.caller

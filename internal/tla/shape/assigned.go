@@ -8,12 +8,11 @@ import (
 )
 
 // A variable that is declared without a value holds defaultInitValue, a model
-// value. Most such variables are assigned before they are read; for those the
-// model value need not be part of the shape. The flow analysis here finds the
-// others.
+// value. Most such variables are assigned before they are read, so the model
+// value need not be part of their shape. This flow analysis finds the others.
 
-// flow is the set of variables that are surely assigned at a point; nil stands
-// for a point that is not reached.
+// flow is the set of variables that are assigned on every path to a point; nil
+// means that the point is unreachable.
 type flow map[*core.Variable]bool
 
 func (f flow) clone() flow {
@@ -24,7 +23,7 @@ func (f flow) clone() flow {
 	return c
 }
 
-// meet is what holds on both ways to a point.
+// meet returns what holds on both paths to a point.
 func meet(a, b flow) flow {
 	if a == nil {
 		return b
@@ -41,7 +40,7 @@ func meet(a, b flow) flow {
 	return out
 }
 
-// assignment is the analysis of one body.
+// assignment is the state of analyzing one body.
 type assignment struct {
 	watched map[*core.Variable]bool // declared without a value
 	at      map[string]flow         // at the labels
@@ -108,7 +107,7 @@ func (a *assignment) use(v *core.Variable, f flow) {
 	}
 }
 
-// stmts follows a list and returns what holds after it, nil where every path
+// stmts analyzes a list and returns the flow after it. It is nil if every path
 // has jumped.
 func (a *assignment) stmts(list []pcal.Stmt, f flow) flow {
 	for _, s := range list {

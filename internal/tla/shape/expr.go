@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// expr infers e in sc. An expression that occurs twice in the tree is one
-// place.
+// expr infers e in sc. An expression that occurs twice in the tree has one
+// node.
 func (in *inference) expr(sc *Scope, e core.Expr) *node {
 	if n, ok := sc.exprs[e]; ok {
 		return n
@@ -131,9 +131,9 @@ func (in *inference) booleans(sc *Scope, list []core.Expr, at source.Span) *node
 	return in.of(Bool, at)
 }
 
-// RefAccess says whether e reads a resource: the name of a ref parameter under
-// as many indices as the parameter has [_]. Most reads are statements; one
-// whose index depends on a bound name stays in its expression.
+// RefAccess reports whether e reads a resource: the name of a ref parameter
+// with as many indices as the parameter has [_]. Most reads are statements; a
+// read whose index depends on a bound name stays in its expression.
 func RefAccess(sc *Scope, e core.Expr) (*core.Variable, []core.Expr) {
 	var index []core.Expr
 	for {
@@ -224,8 +224,9 @@ func (in *inference) call(sc *Scope, e *core.Call) *node {
 	return s.result
 }
 
-// instanceFor finds or makes the instance of d for a use in sc. A definition
-// of a LET without parameters has one instance: it is a value, not a macro.
+// instanceFor finds or makes the instance of d for a use in sc. A definition of
+// a LET without parameters has only one instance, because it is a value, not a
+// macro.
 func (in *inference) instanceFor(sc *Scope, d *core.Def, at source.Span) *Scope {
 	home := in.root
 	for s := sc; s != nil; s = s.parent {
@@ -251,8 +252,7 @@ func (in *inference) anySignature(arity int, at source.Span) *signature {
 	return sig
 }
 
-// operator infers an operator given as an argument at the signature it is used
-// at.
+// operator infers an operator argument at the signature at which it is used.
 func (in *inference) operator(sc *Scope, a core.Expr, sig *signature) {
 	at := a.Span()
 	switch a := a.(type) {
@@ -320,8 +320,8 @@ func (in *inference) op(sc *Scope, e *core.Op) *node {
 	case core.OpCap, core.OpDiff:
 		in.unify(args[0], in.setOf(in.fresh(at), at), at)
 		in.compare(args[0], args[1], at)
-		// The result is a subset of the left side, and finite where that is:
-		// another place of the same elements.
+		// The result is a subset of the left side and is finite if that is. It
+		// is another place with the same elements.
 		elem := in.fresh(at)
 		in.unify(in.setOf(elem, at), args[0], at)
 		r := in.setOf(elem, at)
@@ -357,8 +357,8 @@ func (in *inference) op(sc *Scope, e *core.Op) *node {
 	return in.of(Bool, at)
 }
 
-// assigns reports whether e is a variable, primed or not: "x = e" in Init and
-// "x' = e" in Next assign.
+// assigns reports whether e is a variable, primed or not, because "x = e" in
+// Init and "x' = e" in Next are assignments.
 func assigns(e core.Expr) bool {
 	if op, ok := e.(*core.Op); ok && op.Op == core.OpPrime {
 		e = op.Args[0]
@@ -386,7 +386,7 @@ func (in *inference) bindOne(sc *Scope, b core.Bind) {
 	in.unify(in.expr(sc, b.Set), in.setOf(elem, at), at)
 }
 
-// bound is the node of what the bound ranges over: the variable, or the tuple
+// bound returns the node of the values of the bound: the variable, or the tuple
 // of its pattern.
 func (in *inference) bound(sc *Scope, b core.Bind) *node {
 	if !b.Tuple {
@@ -452,7 +452,7 @@ func (in *inference) set(sc *Scope, e core.Expr) *node {
 	panic("shape: set")
 }
 
-// endlessAs marks s as infinite where part is.
+// endlessAs marks s as infinite if part is.
 func (in *inference) endlessAs(s, part *node) *node {
 	in.when(part, func(_ *inference, p *node) {
 		if p.endless {
@@ -462,8 +462,8 @@ func (in *inference) endlessAs(s, part *node) *node {
 	return s
 }
 
-// fromOne reports whether the set is written as an interval from 1, so that a
-// function on it is a sequence.
+// fromOne reports whether the set is written as an interval from 1. A function
+// on such a set is a sequence.
 func fromOne(e core.Expr) bool {
 	c, ok := e.(*core.Call)
 	if ok && len(c.Def.Params) == 0 && c.Def.Body != nil && !c.Def.Recursive {

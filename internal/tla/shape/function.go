@@ -58,7 +58,7 @@ func (in *inference) except(sc *Scope, e *core.Except) *node {
 	return base
 }
 
-// apply says that r is f applied to arg.
+// apply adds the constraint that r is f applied to arg.
 func (in *inference) apply(f, arg *node, x core.Expr, r *node, at source.Span) {
 	decided := false
 	in.each(f, func(in *inference, n *node) {
@@ -97,7 +97,7 @@ func (in *inference) apply(f, arg *node, x core.Expr, r *node, at source.Span) {
 	})
 }
 
-// selectField says that r is field name of x.
+// selectField adds the constraint that r is field name of x.
 func (in *inference) selectField(x *node, name string, r *node, at source.Span) {
 	in.each(x, func(in *inference, n *node) {
 		switch n.kind {
@@ -117,7 +117,7 @@ func (in *inference) pickField(n *node, name string, r *node, at source.Span) {
 	}
 }
 
-// domain says that r is DOMAIN f.
+// domain adds the constraint that r is DOMAIN f.
 func (in *inference) domain(f, r *node, at source.Span) {
 	in.each(f, func(in *inference, n *node) {
 		switch n.kind {
@@ -128,7 +128,7 @@ func (in *inference) domain(f, r *node, at source.Span) {
 		case Seq:
 			in.unify(r, in.setOf(in.of(Int, at), at), at)
 		case Tuple:
-			// It may become a sequence, whose domain is of the same shape.
+			// f may become a sequence, whose domain has the same shape.
 			in.unify(r, in.setOf(in.of(Int, at), at), at)
 		case Record:
 			in.unify(r, in.setOf(in.of(Str, at), at), at)

@@ -12,39 +12,39 @@ import (
 
 // Limits.
 const (
-	// InstancesMax is how many operator instances an inference makes before
-	// calls of one operator share one.
+	// InstancesMax is the number of operator instances that an inference makes
+	// before it shares one instance among all calls of an operator.
 	InstancesMax = 20_000
-	// depthMax bounds how deep a comparison of shapes looks, and how deep an
+	// depthMax limits how deep a comparison of shapes looks, and how deep an
 	// expression may be nested.
 	depthMax = 5_000
-	// comparedMax bounds how many parts of two shapes are compared: where the
-	// shapes share parts, there may be very many. Beyond, they count as
-	// different.
+	// comparedMax limits how many parts of two shapes are compared, because
+	// shapes that share parts may have very many. Beyond the limit, the shapes
+	// count as different.
 	comparedMax = 10_000
 )
 
-// Program is what an inference looks at.
+// Program is the input of an inference.
 type Program struct {
 	Spec *core.Spec
 	// Algorithm may be nil.
 	Algorithm *pcal.Algorithm
 	// Constants describes the values that a configuration gives.
 	Constants map[string]*Sample
-	// Given describes definitions without parameters whose value comes from a
-	// configuration too: their bodies are not looked at.
+	// Given describes definitions without parameters whose value also comes
+	// from a configuration. Their bodies are ignored.
 	Given map[string]*Sample
-	// Within are expressions to look at in the scope of an archetype, besides
+	// Within lists expressions to analyze in the scope of an archetype, besides
 	// its statements.
 	Within map[*pcal.Archetype][]core.Expr
-	// Roots are definitions to look at besides the algorithm: Init and Next,
+	// Roots are definitions to analyze besides the algorithm: Init and Next,
 	// invariants.
 	Roots []*core.Def
 }
 
-// Sample describes a constant value. Kind None stands for a model value of the
-// given Name. Sets, sequences, tuples and functions list their elements (Keys
-// goes with Elems for functions), records their fields.
+// Sample describes a constant value. Kind None means a model value with the
+// given Name. Sets, sequences, tuples and functions list their elements in
+// Elems (functions also have Keys); records list their fields.
 type Sample struct {
 	Kind   Kind
 	Name   string // model values and strings
@@ -54,14 +54,16 @@ type Sample struct {
 	Fields []string // goes with Elems for records
 }
 
-// Scope is a stretch of program inferred once: an archetype, a procedure with
-// its references bound, a mapping macro, or one instance of an operator.
+// Scope is a piece of the program that is inferred once: an archetype, a
+// procedure with its references bound, a mapping macro, or one instance of an
+// operator.
 type Scope struct {
 	parent *Scope
 	in     *inference
-	// Def is the operator that this is an instance of, or nil.
+	// Def is the operator that this scope is an instance of, or nil.
 	Def *core.Def
-	// Procedure is the procedure that this is, as called, or nil.
+	// Procedure is the procedure of this scope, with its references bound, or
+	// nil.
 	Procedure *pcal.Procedure
 	selfLocal *core.Local
 	caller    *Scope // of a procedure: the archetype
@@ -81,7 +83,7 @@ type Scope struct {
 	result *node
 }
 
-// signature is what an operator parameter is used at.
+// signature is the shape at which an operator parameter is used.
 type signature struct {
 	params []*node
 	result *node
@@ -266,21 +268,21 @@ func (in *inference) sample(s *Sample, at source.Span) *node {
 	return in.anyBecause(at, "is given by the configuration as a value that has no Go type")
 }
 
-// want says that the place is used as a kind without children; it holds where
-// nothing else is known.
+// want records that the place is used as a kind without children. That
+// determines its shape only if nothing else does.
 func (in *inference) want(n *node, k Kind, at source.Span) {
 	in.wants = append(in.wants, soft{a: n, b: in.of(k, at), at: at})
 }
 
-// compare says that two places are compared.
+// compare records that two places are compared.
 func (in *inference) compare(a, b *node, at source.Span) {
 	in.softs = append(in.softs, soft{a: a, b: b, at: at})
 }
 
-// settle applies what compares and what uses, then breaks cycles.
+// settle applies the recorded comparisons and uses, then breaks cycles.
 func (in *inference) settle() {
-	// A comparison may be decided by a later one: go round until none is left
-	// that would add something.
+	// One comparison may decide another one. Repeat until no comparison adds
+	// anything.
 	for again := true; again; {
 		again = false
 		for i := 0; i < len(in.wants); i++ {
@@ -331,8 +333,8 @@ func (in *inference) breakCycle() bool {
 	return true
 }
 
-// instance infers d anew for a call in sc and returns its scope, whose params
-// and result are to be unified with the call's.
+// instance infers d anew for a call in sc and returns its scope. The caller
+// must unify the params and result of the scope with those of the call.
 func (in *inference) instance(sc *Scope, d *core.Def, at source.Span) *Scope {
 	if s, ok := in.active[d]; ok {
 		return s

@@ -237,7 +237,7 @@ func (in *inference) term(t *term, l letters, at source.Span) *node {
 	return l[t.name]
 }
 
-// give says that n is passed where the scheme has t.
+// give records that n is passed where the scheme has t.
 func (in *inference) give(n *node, t *term, l letters, at source.Span) {
 	switch {
 	case t.compare:
@@ -271,8 +271,9 @@ func (in *inference) give(n *node, t *term, l letters, at source.Span) {
 	}
 }
 
-// functionLike follows what flows into a parameter of function or sequence
-// shape as a function of another form: to TLA+ they are all functions.
+// functionLike unifies the parts of a function of another form with those of a
+// parameter of function or sequence shape, because in TLA+ all of them are
+// functions.
 func (in *inference) functionLike(n *node, t *term, l letters, at source.Span) {
 	if t.name != "Fn" && t.name != "Seq" {
 		return
@@ -326,7 +327,7 @@ func (in *inference) callNative(sc *Scope, e *core.Call, s *scheme) *node {
 	if s.result.endless && len(e.Args) == 0 {
 		n.endless = true
 	}
-	// The operators on sequences take strings too, and give strings then.
+	// The operators on sequences also accept strings and then return strings.
 	for i, a := range e.Args {
 		if s.params[i].name != "Seq" || s.result.name != "Seq" {
 			continue

@@ -9,19 +9,20 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// node is a place whose shape is being found: an element of a union-find
-// forest. Only the root's data counts.
+// node is a place whose shape is being inferred: an element of a union-find
+// forest. Only the data of the root is valid.
 type node struct {
 	parent *node
 	rank   uint8
 	kind   Kind
 	model  bool
-	// counting marks a function written on 1..n: it may become a sequence.
+	// counting marks a function written on 1..n, which may become a sequence.
 	counting bool
-	// endless marks an infinite set, which no Go value of the shape can hold.
+	// endless marks an infinite set, which no Go value of the shape can
+	// represent.
 	endless bool
-	// outside marks a constant: what it is compared with does not determine what a
-	// configuration will give it.
+	// outside marks a constant. Comparisons with it do not determine its shape,
+	// because a configuration will give its value.
 	outside bool
 
 	elem, key *node
@@ -44,13 +45,13 @@ type node struct {
 	domain *Domain
 }
 
-// hint is a name for what has the node's shape.
+// hint is a name for values of the node's shape.
 type hint struct {
 	name string
 	rank int8
 }
 
-// The ranks of hints: the name of a variable says most.
+// The ranks of hints: the name of a variable is the best hint.
 const (
 	hintResource = iota + 1
 	hintOperator
@@ -65,11 +66,11 @@ type member struct {
 	optional bool
 }
 
-// wait is a constraint that runs again whenever its node learns something. It
-// must be idempotent.
+// wait is a constraint that runs again whenever more becomes known of its node.
+// It must be idempotent.
 type wait func(in *inference, n *node)
 
-// Reason states why a place has no shape of its own.
+// Reason says why a place has no shape of its own.
 type Reason struct {
 	// Text is the sentence's predicate: "holds a number at a.tla:1:2 and a
 	// string at a.tla:3:4".
@@ -191,15 +192,15 @@ func (in *inference) anyBecause(at source.Span, format string, args ...any) *nod
 	return n
 }
 
-// task is a pair of nodes to be made one, or, where b is nil, a node whose
-// constraints run again or that becomes Any for the reason why.
+// task is a pair of nodes to unify. If b is nil, it is a node whose constraints
+// must run again, or that becomes Any for the given reason.
 type task struct {
 	a, b *node
 	at   source.Span
 	why  *Reason
 }
 
-// unify makes a and b the same place.
+// unify makes a and b the same node.
 func (in *inference) unify(a, b *node, at source.Span) { in.push(task{a: a, b: b, at: at}) }
 
 func (in *inference) makeAny(n *node, why *Reason) { in.push(task{a: n, why: why}) }
@@ -211,8 +212,8 @@ func (in *inference) when(n *node, w wait) {
 	w(in, n)
 }
 
-// each runs w for n and, where n is a sum, for each of its alternatives, now
-// and whenever they learn something.
+// each runs w for n and, if n is a sum, for each of its alternatives: now and
+// whenever more becomes known of them.
 func (in *inference) each(n *node, w wait) {
 	seen := map[*node]bool{}
 	var visit wait
@@ -256,8 +257,8 @@ func (in *inference) changed(n *node) {
 	}
 }
 
-// spoil makes n Any, and all that is below it: what flows into a place of no
-// known shape is no longer followed.
+// spoil makes n and everything below it Any. Values that flow into a place of
+// unknown shape are not tracked further.
 func (in *inference) spoil(n *node, why *Reason) {
 	if n.kind == Any {
 		return
@@ -268,7 +269,7 @@ func (in *inference) spoil(n *node, why *Reason) {
 	in.changed(n)
 }
 
-// merge makes two roots one.
+// merge unifies two roots.
 func (in *inference) merge(a, b *node, at source.Span) {
 	if a == b {
 		return
@@ -345,7 +346,7 @@ func (in *inference) combine(n, a, b *node, at source.Span) {
 	}
 }
 
-// combineSums makes n hold what a holds and what b holds, kind by kind.
+// combineSums gives n the alternatives of both a and b, kind by kind.
 func (in *inference) combineSums(n, a, b *node, at source.Span) {
 	why := a.why
 	if a.kind != Sum {
@@ -419,8 +420,8 @@ func (in *inference) combineAlike(n, a, b *node, at source.Span) {
 // isList reports whether the node is, or may become, a sequence.
 func isList(n *node) bool { return n.kind == Seq || n.kind == Tuple || n.kind == Fn && n.counting }
 
-// combineLists merges two of tuple, sequence and function on 1..n: the result
-// is a sequence.
+// combineLists merges two nodes that are tuples, sequences or functions on
+// 1..n. The result is a sequence.
 func (in *inference) combineLists(n, a, b *node, at source.Span) {
 	elem := in.fresh(at)
 	for _, x := range []*node{a, b} {
@@ -437,8 +438,8 @@ func (in *inference) combineLists(n, a, b *node, at source.Span) {
 	n.key, n.elems, n.fields, n.elem = nil, nil, nil, elem
 }
 
-// agree reports whether unifying a and b would meet no conflict and would not
-// let model values into a place that holds none.
+// agree reports whether unifying a and b would cause no conflict and would not
+// let model values into a place that has none.
 func (in *inference) agree(a, b *node, depth int) bool {
 	a, b = a.root(), b.root()
 	if depth == 0 {
@@ -510,5 +511,5 @@ func (in *inference) agreeLists(a, b *node, depth int) bool {
 	return true
 }
 
-// blank reports whether nothing is known of the node.
+// blank reports whether nothing is known of the node yet.
 func (n *node) blank() bool { return n.kind == None && !n.model }

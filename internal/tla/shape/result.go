@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
-// Result is what an inference found. It is immutable in effect and for one
-// goroutine at a time: shapes are interned as they are asked for.
+// Result is the outcome of an inference. Its content does not change, but only
+// one goroutine may use it at a time, because it interns shapes on demand.
 type Result struct {
 	in         *inference
 	archetypes map[*pcal.Archetype]*Scope
@@ -24,8 +24,8 @@ type Result struct {
 // Archetype is the scope of an archetype's statements.
 func (r *Result) Archetype(a *pcal.Archetype) *Scope { return r.archetypes[a] }
 
-// Blocks are the archetype's blocks with reads of resources as statements.
-// Expr and the like know the expressions of these.
+// Blocks are the archetype's blocks with reads of resources as statements. Expr
+// and similar methods know the expressions in these blocks.
 func (r *Result) Blocks(a *pcal.Archetype) []*pcal.Block {
 	if r.blocks[a] == nil {
 		r.blocks[a] = pcal.Hoist(a.Params, a.Blocks)
@@ -42,11 +42,11 @@ func (r *Result) ProcedureBlocks(p *pcal.Procedure) []*pcal.Block {
 }
 
 // Unset reports whether a variable declared without a value may be read before it
-// is assigned. Then DefaultInitValue is part of its shape.
+// is assigned. If so, DefaultInitValue is part of its shape.
 func (r *Result) Unset(v *core.Variable) bool { return r.unset[v] }
 
-// Root is the scope of what stands outside of any body: the initial values of
-// globals, assumptions.
+// Root is the scope of everything outside bodies: the initial values of
+// globals, and assumptions.
 func (r *Result) Root() *Scope { return r.in.root }
 
 // Roots are the instances of Program.Roots, in their order.
@@ -58,8 +58,8 @@ func (r *Result) Const(c *core.Constant) *Shape { return r.in.shapeOf(r.in.const
 // Given is the shape of a definition in Program.Given.
 func (r *Result) Given(d *core.Def) *Shape { return r.in.shapeOf(r.in.given[d.Name]) }
 
-// Expr is the shape of an expression in the scope; nil for one that was not
-// looked at.
+// Expr is the shape of an expression in the scope, or nil if the expression was
+// not analyzed.
 func (sc *Scope) Expr(e core.Expr) *Shape { return sc.in.shapeOf(sc.exprs[e]) }
 
 // Local is the shape of a bound name.
@@ -72,24 +72,24 @@ func (sc *Scope) Local(l *core.Local) *Shape {
 	return nil
 }
 
-// Var is the shape of a variable as the scope sees it.
+// Var is the shape of a variable as seen from the scope.
 func (sc *Scope) Var(v *core.Variable) *Shape { return sc.in.shapeOf(sc.lookupVar(v)) }
 
-// VarDomain is what is known of a variable's values beyond its shape.
+// VarDomain is what is known of a variable's values besides the shape.
 func (sc *Scope) VarDomain(v *core.Variable) *Domain { return sc.in.domainOf(sc.lookupVar(v)) }
 
-// Ref is what a ref parameter stands for in a scope.
+// Ref is what a ref parameter refers to in a scope.
 type Ref struct {
-	// Param is the archetype's parameter, for a resource.
+	// Param is the archetype's parameter, if the ref is a resource.
 	Param       *pcal.Param
 	Read, Write *Shape
-	// Variable is set where a variable is passed by reference; it is declared
-	// in the scope Owner.
+	// Variable is set if a variable is passed by reference; it is declared in
+	// the scope Owner.
 	Variable *core.Variable
 	Owner    *Scope
 }
 
-// Ref says what the ref parameter v stands for; nil where v is none.
+// Ref returns what the ref parameter v refers to, or nil if v is not one.
 func (sc *Scope) Ref(v *core.Variable) *Ref {
 	r := sc.lookupRef(v)
 	if r == nil {
@@ -102,8 +102,8 @@ func (sc *Scope) Ref(v *core.Variable) *Ref {
 	return out
 }
 
-// Params are the shapes of the operator's parameters; nil stands for a
-// parameter that is an operator.
+// Params are the shapes of the operator's parameters; the shape of an operator
+// parameter is nil.
 func (sc *Scope) Params() []*Shape {
 	out := make([]*Shape, len(sc.params))
 	for i, n := range sc.params {
@@ -114,17 +114,18 @@ func (sc *Scope) Params() []*Shape {
 	return out
 }
 
-// Result is the shape of what the operator gives.
+// Result is the shape of the operator's result.
 func (sc *Scope) Result() *Shape { return sc.in.shapeOf(sc.result) }
 
-// Callee is the instance that a Call or an OpRef in the scope refers to; nil
+// Callee is the instance that a Call or an OpRef in the scope refers to, or nil
 // for a native operator.
 func (sc *Scope) Callee(e core.Expr) *Scope { return sc.calls[e] }
 
-// Called is the procedure, as called, of a Call in the scope.
+// Called is the procedure, with its references bound, that a Call in the scope
+// calls.
 func (sc *Scope) Called(c *pcal.Call) *Scope { return sc.procs[c] }
 
-// Parent is the scope around.
+// Parent is the enclosing scope.
 func (sc *Scope) Parent() *Scope { return sc.parent }
 
 // Operator is the signature at which an operator parameter is used.
@@ -147,7 +148,7 @@ func (in *inference) signatureShapes(sig *signature) (params []*Shape, result *S
 	return params, in.shapeOf(sig.result)
 }
 
-// Typed reports whether the inference knows the shapes of a native operator.
+// Typed reports whether the inference knows the signature of a native operator.
 func (r *Result) Typed(d *core.Def) bool { return r.in.native(d) != nil }
 
 // shapeOf interns the shape of a settled node.
@@ -186,7 +187,7 @@ func (in *inference) shapeOf(n *node) *Shape {
 	return n.shape
 }
 
-// limited interns a shape, or Any where it is too heavy.
+// limited interns a shape, or Any if the shape is too heavy.
 func (in *inference) limited(s Shape) *Shape {
 	if out := in.shapes.intern(s); out.weight <= WeightMax {
 		return out
@@ -194,9 +195,9 @@ func (in *inference) limited(s Shape) *Shape {
 	return in.anyShape()
 }
 
-// sumShape is the shape of a sum. Where a value does not show which of the
-// alternatives it is, there is none: a function on strings is a record, and
-// one on 1..n a sequence.
+// sumShape returns the shape of a sum. If a value does not show which of the
+// alternatives it belongs to, there is none: a function on strings is also a
+// record, and one on 1..n is also a sequence.
 func (in *inference) sumShape(n *node) *Shape {
 	s := Shape{Kind: Sum, Model: n.model, Hint: n.hint.name, rank: n.hint.rank}
 	if n.alts[Fn] != nil && (n.alts[Seq] != nil || n.alts[Record] != nil) {
@@ -251,7 +252,7 @@ func (in *inference) domainOf(n *node) *Domain {
 	return d
 }
 
-// Fallback is a place, or a part of one, that has no shape of its own.
+// Fallback is a place, or a part of one, without a shape of its own.
 type Fallback struct {
 	// Path names the part: "msg", "q[_].val", "DOMAIN table".
 	Path string
@@ -261,13 +262,13 @@ type Fallback struct {
 	Why string
 }
 
-// FallbacksOf lists the parts of a variable that are Any.
+// FallbacksOf lists the parts of a variable whose shape is Any.
 func (sc *Scope) FallbacksOf(name string, v *core.Variable) []Fallback {
 	return sc.in.fallbacks(name, sc.lookupVar(v))
 }
 
-// ReadFallbacks and WriteFallbacks list the parts of what a resource gives and
-// takes that are Any.
+// ReadFallbacks lists the parts of the values read from a resource whose shape
+// is Any. WriteFallbacks does the same for values written.
 func (sc *Scope) ReadFallbacks(name string, v *core.Variable) []Fallback {
 	return sc.in.fallbacks(name, sc.lookupRef(v).read)
 }
@@ -277,13 +278,13 @@ func (sc *Scope) WriteFallbacks(name string, v *core.Variable) []Fallback {
 	return sc.in.fallbacks(name, sc.lookupRef(v).write)
 }
 
-// ConstFallbacks lists the parts of a constant that are Any.
+// ConstFallbacks lists the parts of a constant whose shape is Any.
 func (r *Result) ConstFallbacks(c *core.Constant) []Fallback {
 	return r.in.fallbacks(c.Name, r.in.consts[c.Name])
 }
 
-// InstanceFallbacks lists the parameters and the result of an operator
-// instance that are Any.
+// InstanceFallbacks lists the parameters and the result of an operator instance
+// whose shape is Any.
 func (sc *Scope) InstanceFallbacks() []Fallback {
 	var out []Fallback
 	for i, p := range sc.params {
@@ -338,12 +339,12 @@ func (in *inference) fallbacks(path string, n *node) []Fallback {
 	return nil
 }
 
-// Intern returns the shape equal to s that the result's shapes share. The
-// parts of s must come from the same result.
+// Intern returns the interned shape that equals s. The parts of s must come
+// from the same Result.
 func (r *Result) Intern(s Shape) *Shape { return r.in.shapes.intern(s) }
 
 // LetValue is the instance of a definition without parameters of a LET in the
-// scope or around; nil where nothing uses it.
+// scope or an enclosing one. It is nil if the definition is not used.
 func (sc *Scope) LetValue(d *core.Def) *Scope {
 	for s := sc; s != nil; s = s.parent {
 		if v := s.values[d]; v != nil {

@@ -34,7 +34,7 @@ import (
 // Kind is the constructor of a Shape.
 type Kind uint8
 
-// The kinds. None holds no value but model values; Any holds anything.
+// The kinds. None has no values except model values; Any has all values.
 const (
 	None Kind = iota
 	Bool
@@ -45,7 +45,7 @@ const (
 	Tuple
 	Record
 	Fn
-	// Sum holds values of several of the kinds above, at most one shape of
+	// Sum has values of several of the kinds above, with at most one shape of
 	// each.
 	Sum
 	Any
@@ -66,16 +66,17 @@ func (k Kind) Label() string {
 // String is the noun of the kind for messages: "a number".
 func (k Kind) String() string { return kindNames[k] }
 
-// Shape states what a place may hold. Shapes of one Result are interned: equal
-// shapes are the same pointer. They are immutable.
+// Shape describes the values that a place may hold. Shapes of one Result are
+// interned: equal shapes are the same pointer. They are immutable.
 type Shape struct {
 	Kind Kind
-	// Model reports that model values may stand here too. None with Model is a
-	// place that holds model values only.
+	// Model reports that the place may also hold model values. None with Model
+	// is a place that holds only model values.
 	Model bool
-	// Elem is what a Set or Seq holds, and what a Fn maps to.
+	// Elem is the shape of the elements of a Set or Seq and of the values of a
+	// Fn.
 	Elem *Shape
-	// Key is what a Fn maps from.
+	// Key is the shape of the arguments of a Fn.
 	Key *Shape
 	// Elems are the components of a Tuple, one or more.
 	Elems []*Shape
@@ -83,23 +84,25 @@ type Shape struct {
 	Fields []Field
 	// Alts are the shapes of a Sum, by kind.
 	Alts []*Shape
-	// Hint is a name that the specification gives to what has this shape, for
-	// naming types. It takes no part in equality.
+	// Hint is a name that the specification uses for values of this shape; it
+	// is used to name types. Equality ignores it.
 	Hint string
 
 	rank  int8 // of the hint
 	id    int
 	mixed int8 // Mixed, once known: 1 no, 2 yes
-	// weight is how many plain values a Go value of the shape holds in place.
+	// weight is the number of plain values that a Go value of the shape stores
+	// inline.
 	weight int
 }
 
-// WeightMax is the largest tuple or record, with those in it, that has a shape
-// of its own: what is held in place is copied with every assignment.
+// WeightMax is the weight of the largest tuple or record, nested ones included,
+// that has a shape of its own. Values stored inline are copied on every
+// assignment.
 const WeightMax = 500
 
-// Field is a field of a record shape. Not every record of the shape has an
-// Optional field.
+// Field is a field of a record shape. Records of the shape may lack an Optional
+// field.
 type Field struct {
 	Name     string
 	Shape    *Shape
@@ -125,8 +128,8 @@ func (s *Shape) Field(name string) *Field {
 	return nil
 }
 
-// Mixed reports whether values of several kinds can meet in a place of the shape,
-// so that comparing them may be an error.
+// Mixed reports whether a place of the shape may hold values of several kinds, so
+// that comparing them may be an error.
 func (s *Shape) Mixed() bool {
 	if s == nil {
 		return false
@@ -157,13 +160,13 @@ func (s *Shape) holdsMixed() bool {
 	return false
 }
 
-// textMax bounds the text of a shape: shapes share their parts, so that a small
-// program can have one whose text is as long as two to the power of its size.
+// textMax limits the length of a shape's text. Shapes share their parts, so a
+// small program can have a shape whose text is exponentially long.
 const textMax = 400
 
-// String writes the shape in a notation close to TLA+'s sets: "Int",
+// String writes the shape in a notation similar to TLA+'s sets: "Int",
 // "Seq([from: Int, type: STRING])", "[Int -> Set(MODEL)]", "Int | MODEL". An
-// optional field carries a question mark. What is too long ends in "...".
+// optional field has a question mark. A text that is too long ends in "...".
 func (s *Shape) String() string {
 	var b strings.Builder
 	s.writeTo(&b)
@@ -173,8 +176,7 @@ func (s *Shape) String() string {
 	return b.String()
 }
 
-// ID is different for different shapes of one Result, and the same at every
-// run.
+// ID differs between shapes of one Result and is the same in every run.
 func (s *Shape) ID() int { return s.id }
 
 func (s *Shape) writeTo(b *strings.Builder) {
@@ -240,7 +242,7 @@ func (s *Shape) writeTo(b *strings.Builder) {
 	}
 }
 
-// key is equal for equal shapes whose parts are interned.
+// key is a string that is equal for equal shapes with interned parts.
 func (s *Shape) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %t", s.Kind, s.Model)
@@ -290,14 +292,15 @@ func (t table) intern(s Shape) *Shape {
 	return &s
 }
 
-// Domain is what is known of the values behind a shape beyond the shape: the
-// range of numbers, the spellings of strings and model values. Its tree
+// Domain is what is known of the values at a place besides their shape: the
+// range of numbers and the spellings of strings and model values. Its tree
 // follows that of the Shape.
 type Domain struct {
-	// Lo and Hi bound the numbers where Ranged.
+	// Lo and Hi bound the numbers if Ranged is set.
 	Ranged bool
 	Lo, Hi int64
-	// Names are the strings and model values that occur, sorted, where Listed.
+	// Names are the strings and model values that occur, sorted, if Listed is
+	// set.
 	Listed bool
 	Names  []string
 
