@@ -30,13 +30,13 @@ type analysis struct {
 	broken      bool // there are errors
 	module      *syntax.Module
 	program     *ded.File
-	// levels are those of the definitions, by the place of their names; columns
-	// are the types of the variables of rules.
+	// levels maps the positions of definition names to the levels of the
+	// definitions. columns has the types of the variables of rules.
 	levels  map[source.Span]core.Level
 	columns map[*entity]string
 }
 
-// analysis returns the document's analysis, and makes it if there is none.
+// analysis returns the document's analysis and computes it if there is none.
 func (s *server) analysis(d *document) *analysis {
 	if d.known == nil {
 		o := &overlay{documents: &s.documents, reads: map[string]bool{}}
@@ -102,8 +102,8 @@ func (s *server) analyzeTLA(d *document, l *lines, o *overlay) *analysis {
 		a.checkConfiguration(d.path, loaded.Spec, o, list)
 	}
 	a.index = indexTLA(info, m)
-	// A diagnostic of the files in memory keeps its place: they are the current
-	// text.
+	// A diagnostic about a file in memory keeps its position, because that file
+	// is the current text.
 	a.diagnostics = s.diagnosticsOf(list, file, l, func(span source.Span) source.Span { return elsewhere(a.module, span) })
 	return a
 }
@@ -128,8 +128,9 @@ func (a *analysis) checkAlgorithm(path string, o *overlay, libraries []string, l
 }
 
 // checkConfiguration warns about impossible values of the module's constants in
-// the configuration beside the module, if there is one. They are warnings
-// because the module may be right and be checked with another configuration.
+// the configuration beside the module, if there is one. These are only
+// warnings, because the module may be correct and checked with another
+// configuration.
 func (a *analysis) checkConfiguration(path string, spec *core.Spec, o *overlay, list *source.List) {
 	name := strings.TrimSuffix(path, filepath.Ext(path)) + ".cfg"
 	text, err := o.ReadFile(name)
@@ -146,8 +147,8 @@ func (a *analysis) checkConfiguration(path string, spec *core.Spec, o *overlay, 
 	}
 }
 
-// elsewhere is the place in a module at which to report an error of another
-// module: where the other module is named.
+// elsewhere returns the position in a module at which to report an error of
+// another module: where the module mentions the other one.
 func elsewhere(m *syntax.Module, span source.Span) source.Span {
 	if span.File == nil {
 		return m.Name.Span()
@@ -168,8 +169,8 @@ func elsewhere(m *syntax.Module, span source.Span) source.Span {
 	return at
 }
 
-// diagnosticsOf converts a list to the protocol's diagnostics. Home finds a
-// place in the document for an error elsewhere.
+// diagnosticsOf converts a list to the protocol's diagnostics. For an error in
+// another file, home finds a position in the document.
 func (s *server) diagnosticsOf(list *source.List, file *source.File, l *lines, home func(source.Span) source.Span) []diagnostic {
 	out := []diagnostic{}
 	for _, d := range list.Sorted() {
@@ -200,7 +201,7 @@ func (s *server) diagnosticsOf(list *source.List, file *source.File, l *lines, h
 	return out
 }
 
-// related adds a further place, if it is in a file that an editor can open.
+// related adds a related position if it is in a file that an editor can open.
 func (s *server) related(out []relatedInformation, n source.Note) []relatedInformation {
 	if loc, ok := s.location(n.Span); ok {
 		out = append(out, relatedInformation{loc, n.Message})
@@ -208,7 +209,7 @@ func (s *server) related(out []relatedInformation, n source.Note) []relatedInfor
 	return out
 }
 
-// location is a span for the client.
+// location converts a span for the client.
 func (s *server) location(span source.Span) (location, bool) {
 	if span.File == nil || !filepath.IsAbs(span.File.Name) {
 		return location{}, false
@@ -216,7 +217,7 @@ func (s *server) location(span source.Span) (location, bool) {
 	return location{s.uriOf(span.File.Name), newLines(span.File.Text).rangeOf(span)}, true
 }
 
-// library finds modules for a root that does not load.
+// library finds the modules of a root that does not load.
 type library struct {
 	files *overlay
 	dirs  []string
@@ -234,7 +235,7 @@ func (l *library) Find(name string) (*syntax.Module, bool, *source.List) {
 	return l.found[path], standard, nil
 }
 
-// read reads a module; path is "" where there is none.
+// read reads a module; path is "" if there is none.
 func (l *library) read(name string) (path string, text []byte, standard bool) {
 	for _, dir := range l.dirs {
 		path := filepath.Join(dir, name+".tla")

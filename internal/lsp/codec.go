@@ -25,8 +25,8 @@ type frames struct{ r *bufio.Reader }
 
 func newFrames(r io.Reader) *frames { return &frames{bufio.NewReaderSize(r, HeaderBytesMax)} }
 
-// next returns the body of the next message. The error is io.EOF where the
-// stream ends between messages, errTooLarge where a message was skipped.
+// next returns the body of the next message. The error is io.EOF if the stream
+// ends between messages, and errTooLarge if a message was skipped.
 func (f *frames) next() ([]byte, error) {
 	length := int64(-1)
 	for n := 0; ; n++ {
@@ -65,8 +65,8 @@ func (f *frames) next() ([]byte, error) {
 		}
 		return nil, errTooLarge
 	}
-	// The buffer grows with the bytes that arrive, not with the announced
-	// length.
+	// The buffer grows with the bytes received, so a large announced length
+	// alone does not allocate memory.
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, f.r, length); err != nil {
 		return nil, io.ErrUnexpectedEOF
@@ -86,7 +86,7 @@ func writeFrame(w io.Writer, m any) error {
 	return nil
 }
 
-// encode is JSON that keeps < and > readable.
+// encode marshals to JSON without escaping < and >.
 func encode(m any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -132,7 +132,7 @@ type call struct {
 	Params  any    `json:"params"`
 }
 
-// failure is the error of an answer.
+// failure is the error of a response.
 type failure struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -144,10 +144,11 @@ func fail(code int, format string, args ...any) *failure {
 	return &failure{code, fmt.Sprintf(format, args...)}
 }
 
-// nobody is the ID in an answer to a message whose ID is not known.
+// nobody is the ID in a response to a message whose ID is unknown.
 func nobody() json.RawMessage { return json.RawMessage("null") }
 
-// parseMessage reads a body. With a failure, the ID is the one to answer.
+// parseMessage parses a body. If it returns a failure, it also returns the ID
+// for the response.
 func parseMessage(body []byte) (*incoming, *failure) {
 	m := &incoming{}
 	if !json.Valid(body) {

@@ -15,10 +15,10 @@ import (
 type dedIndex struct {
 	index
 	relations, components, functions map[string]*entity
-	// program is nil where there are errors; types are those of variables.
+	// program is nil if there are errors; types are the types of variables.
 	program *logic.Program
 	types   map[*entity]string
-	// vars are the variables of the rule at hand, and columns those of the
+	// vars are the variables of the current rule, and columns those of the
 	// relation.
 	vars map[string]*entity
 }
@@ -54,7 +54,7 @@ func (x *dedIndex) declare(f *ded.File) {
 			}
 		}
 	}
-	// Relations without a declaration are those that rules derive.
+	// Relations without a declaration are the ones that rules derive.
 	for _, i := range f.Items {
 		if i.Component == nil {
 			continue
@@ -77,7 +77,7 @@ func (x *dedIndex) put(to map[string]*entity, n ded.Name, kind string, whole sou
 	return e
 }
 
-// columns are the types of a relation's columns, as far as they are known.
+// columns returns the types of a relation's columns, as far as they are known.
 func (x *dedIndex) columns(name string) string {
 	if x.program == nil {
 		return ""
@@ -189,7 +189,7 @@ func (x *dedIndex) columnType(relation string, n int) string {
 	return r.Columns[n].Type.String()
 }
 
-// variable adds a variable of the rule at hand, or a column of the relation.
+// variable adds a variable of the current rule, or a column of the relation.
 func (x *dedIndex) variable(n ded.Name, kind, typ string) {
 	if n.Text == "" {
 		return

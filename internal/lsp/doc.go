@@ -28,23 +28,24 @@ import "github.com/ashlar-dev/ashlar/internal/source"
 const (
 	// MessageBytesMax is the largest body of a message.
 	MessageBytesMax = 2*source.FileBytesMax + 1<<20
-	// HeaderBytesMax bounds a line of a message's header, HeaderLinesMax their
-	// number.
+	// HeaderBytesMax limits the length of a line of a message's header, and
+	// HeaderLinesMax the number of lines.
 	HeaderBytesMax = 1 << 10
 	HeaderLinesMax = 16
-	// DocumentsMax is how many documents may be open at a time.
+	// DocumentsMax is the maximum number of open documents.
 	DocumentsMax = 1000
-	// ChangesMax is how many changes one notification may bring.
+	// ChangesMax is the maximum number of changes in one notification.
 	ChangesMax = 10_000
-	// QueueMax is how many messages may wait.
+	// QueueMax is the maximum number of waiting messages.
 	QueueMax = 64
-	// NeighboursMax is how many files of a directory renaming looks at.
+	// NeighboursMax is the maximum number of files in a directory that a rename
+	// searches.
 	NeighboursMax = 500
 )
 
 // Files is the source of modules that are not open in the editor.
 type Files interface {
-	// ReadFile returns the content of a file. Where there is no such file the
+	// ReadFile returns the content of a file. If the file does not exist, the
 	// error satisfies errors.Is(err, fs.ErrNotExist).
 	ReadFile(name string) ([]byte, error)
 	// List returns the names of the files in a directory.

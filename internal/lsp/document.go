@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// language is what a document is written in.
+// language is the language of a document.
 type language uint8
 
 const (
@@ -21,17 +21,17 @@ const (
 	dedLanguage
 )
 
-// document is an open one. Text and lines change together.
+// document is an open document. text and lines change together.
 type document struct {
 	uri, path string
 	language  language
 	version   int32
 	text      []byte
 	lines     *lines
-	// reads are the paths that its last analysis read or looked for.
+	// reads are the paths that the last analysis read or looked for.
 	reads map[string]bool
-	// known is that analysis; it is nil after a change of the document or of a
-	// file that it reads.
+	// known is the last analysis. It is nil after a change of the document or
+	// of a file that the analysis read.
 	known *analysis
 }
 
@@ -58,7 +58,7 @@ func (d *document) change(c contentChange) *failure {
 	return nil
 }
 
-// documents are the open ones.
+// documents are the open documents.
 type documents struct {
 	byURI     map[string]*document
 	byPath    map[string]*document
@@ -79,7 +79,8 @@ func pathOf(uri string) (string, error) {
 	return filepath.Clean(filepath.FromSlash(path)), nil
 }
 
-// uriOf returns the URI of a file; if the client has it open, the client's own.
+// uriOf returns the URI of a file. If the client has the file open, it is the
+// URI that the client used.
 func (s *documents) uriOf(path string) string {
 	if d := s.byPath[path]; d != nil {
 		return d.uri
@@ -106,7 +107,7 @@ func languageOf(path, id string) language {
 type overlay struct {
 	*documents
 	reads map[string]bool
-	// instead is another text for one path.
+	// instead replaces the text at one path.
 	path    string
 	instead []byte
 }

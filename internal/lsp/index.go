@@ -10,29 +10,29 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// entity is a thing with a name: a definition, a bound name, a label, a
+// entity is anything with a name: a definition, a bound name, a label, a
 // relation.
 type entity struct {
 	name string
 	// kind describes the entity for the user: "variable", "operator, 2
 	// arguments".
 	kind string
-	// span is the first place that names it, invalid if there is none; whole is
-	// its definition.
+	// span is the first position that names it, invalid if there is none; whole
+	// is its definition.
 	span, whole source.Span
-	// hidden reports that its text comes with the tool and is no file.
+	// hidden reports that its text is built into the tool and is not in a file.
 	hidden bool
-	// global reports that other modules may use it, and algorithmic that it is one
-	// of an algorithm, or of its translation.
+	// global reports that other modules may use it. algorithmic reports that it
+	// belongs to an algorithm or its translation.
 	global, algorithmic bool
 	// label reports that its name is a string at run time.
 	label bool
-	// restarts reports that it is a label of an archetype, one name of which says
-	// where the archetype starts again after a crash.
+	// restarts reports that it is a label of an archetype whose name determines
+	// where the archetype restarts after a crash.
 	restarts bool
 }
 
-// occurrence is a place at which a name occurs.
+// occurrence is a position at which a name occurs.
 type occurrence struct {
 	span source.Span
 	of   *entity
@@ -53,8 +53,8 @@ func (x *index) add(span source.Span, e *entity) {
 	x.occurrences = append(x.occurrences, occurrence{span, e})
 }
 
-// settle sorts the occurrences. Of two at one place, the one added first
-// counts.
+// settle sorts the occurrences. If two have the same position, the one added
+// first counts.
 func (x *index) settle() {
 	slices.SortStableFunc(x.occurrences, func(a, b occurrence) int {
 		return cmp.Or(cmp.Compare(a.span.Start, b.span.Start), cmp.Compare(a.span.End, b.span.End))
@@ -81,8 +81,8 @@ func (x *index) at(offset int) (occurrence, bool) {
 	return best, found
 }
 
-// shape describes which occurrences are of one entity: for each, the number of
-// the first occurrence of the same entity.
+// shape describes which occurrences belong to the same entity: it gives, for
+// each occurrence, the number of the first one of that entity.
 func (x *index) shape() []int {
 	first := map[*entity]int{}
 	out := make([]int, len(x.occurrences))
@@ -95,11 +95,11 @@ func (x *index) shape() []int {
 	return out
 }
 
-// definitionLines is how many lines of a definition, and of the comment above
-// it, are shown.
+// definitionLines is the number of lines of a definition, and of the comment
+// above it, that are shown.
 const definitionLines = 12
 
-// definitionBytesMax bounds what is shown of lines that are long.
+// definitionBytesMax limits the text shown if lines are long.
 const definitionBytesMax = 4096
 
 // excerpt is the first lines of a definition.
@@ -121,8 +121,8 @@ func excerpt(span source.Span) string {
 	return strings.Join(list, "\n")
 }
 
-// commentAbove returns the comment in the lines directly above a place: the
-// lines that start with mark, or one block comment of TLA+.
+// commentAbove returns the comment in the lines directly above a position: the
+// lines that start with mark, or one TLA+ block comment.
 func commentAbove(span source.Span, mark string) string {
 	if !span.IsValid() {
 		return ""
@@ -148,7 +148,7 @@ func commentAbove(span source.Span, mark string) string {
 		}
 		if strings.HasPrefix(text, "(*") {
 			inBlock = false
-			// A box has a block in each line.
+			// A boxed comment has a block comment on each line.
 			if next := strings.TrimSpace(span.File.Line(max(line-1, 1))); line == 1 || !strings.HasPrefix(next, "(*") || !strings.HasSuffix(next, "*)") {
 				return joinUp(out)
 			}
@@ -163,7 +163,7 @@ func joinUp(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// hasWord reports whether a name stands in a text as a whole word.
+// hasWord reports whether a name occurs in a text as a whole word.
 func hasWord(text, name string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], name)

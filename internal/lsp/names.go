@@ -21,7 +21,7 @@ type tlaIndex struct {
 	// algorithm has the entities of the algorithm that its translation defines
 	// under the same name: global variables, labels, procedures and processes.
 	algorithm map[string]*entity
-	// wholes are the definitions of symbols, by the place of the name.
+	// wholes are the definitions of symbols, by the position of the name.
 	wholes map[source.Span]source.Span
 }
 
@@ -54,7 +54,7 @@ func indexTLA(info *resolve.Info, root *syntax.Module) *index {
 	return &x.index
 }
 
-// wholesOf notes the whole text of the definitions of a module.
+// wholesOf records the whole text of the definitions of a module.
 func (x *tlaIndex) wholesOf(m *syntax.Module) {
 	syntax.Inspect(m, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -81,7 +81,7 @@ func (x *tlaIndex) wholesOf(m *syntax.Module) {
 	})
 }
 
-// nameSpan is where the name stands in a node that uses one.
+// nameSpan returns the position of the name in a node that uses one.
 func nameSpan(n syntax.Node) source.Span {
 	switch n := n.(type) {
 	case *syntax.Ident, *syntax.OpRef, *syntax.Dollar:
@@ -99,8 +99,8 @@ func nameSpan(n syntax.Node) source.Span {
 }
 
 // entity returns the entity of a symbol. A definition that an INSTANCE without
-// a name imports is that of the other module; one that a translation makes is
-// the algorithm's.
+// a name imports has the entity of the definition in the other module. A
+// definition that a translation makes has the entity of the algorithm.
 func (x *tlaIndex) entity(s *resolve.Symbol) *entity {
 	for s.Origin != nil {
 		s = s.Origin
@@ -129,8 +129,9 @@ func (x *tlaIndex) entity(s *resolve.Symbol) *entity {
 	return e
 }
 
-// translated reports whether a symbol was declared by the translation of the
-// algorithm, at the top level: it has no text then, or that in the file.
+// translated reports whether the translation of the algorithm declared a symbol
+// at the top level. Such a symbol has no text, or its text is in the
+// translation in the file.
 func (x *tlaIndex) translated(s *resolve.Symbol) bool {
 	if x.root.Algorithm == nil || !s.Span.IsValid() || s.Kind == resolve.Bound {
 		return false
@@ -291,8 +292,9 @@ func (x *tlaIndex) path(p *syntax.Path, use *resolve.PathUse) {
 	step(len(use.Through), use.Target)
 }
 
-// guess resolves names after an algorithm that could not be translated: a name
-// that the resolver does not know is the algorithm's, if the algorithm has it.
+// guess resolves names after an algorithm that could not be translated: if the
+// resolver does not know a name and the algorithm declares it, it is the
+// algorithm's.
 func (x *tlaIndex) guess() {
 	if len(x.algorithm) == 0 {
 		return

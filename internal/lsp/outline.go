@@ -22,8 +22,8 @@ func outline(a *analysis, l *lines) []documentSymbol {
 	return []documentSymbol{}
 }
 
-// newSymbol is an entry of an outline. The protocol wants a name, and the place
-// of the name inside the whole.
+// newSymbol makes an entry of an outline. The protocol requires a name, and its
+// position must be inside the whole.
 func newSymbol(l *lines, name, detail string, kind symbolKind, span, whole source.Span) documentSymbol {
 	if name == "" {
 		name = "?"

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// Position is a place in the protocol's count: from 0, the character in UTF-16
-// code units.
+// Position is a position as the protocol counts: line and character from 0, the
+// character in UTF-16 code units.
 type Position struct {
 	Line      uint32 `json:"line"`
 	Character uint32 `json:"character"`
@@ -23,12 +23,13 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
-// lines knows where the lines of a text start. A line ends with \n, \r\n or \r.
+// lines maps a text to its lines. A line ends with \n, \r\n or \r.
 type lines struct {
 	text   []byte
 	starts []int
-	// marks are places with their positions: the start of each line, and one
-	// about every markBytes in a long one, so that no conversion walks further.
+	// marks are offsets with their positions: the start of each line and, in a
+	// long line, about one every markBytes, so that no conversion scans further
+	// than that.
 	marks []mark
 }
 
@@ -57,7 +58,7 @@ func newLines(text []byte) *lines {
 	return l
 }
 
-// end is where the text of a line ends, its line end excluded.
+// end returns where the text of a line ends, before its line end.
 func (l *lines) end(line int) int {
 	if line+1 == len(l.starts) {
 		return len(l.text)
@@ -69,8 +70,8 @@ func (l *lines) end(line int) int {
 	return end
 }
 
-// units is how many UTF-16 code units a character takes. A byte that is no
-// UTF-8 reaches an editor as U+FFFD, which takes one.
+// units returns the number of UTF-16 code units of a character. An editor shows
+// a byte that is not valid UTF-8 as U+FFFD, which takes one.
 func units(r rune) uint32 {
 	if r >= 1<<16 {
 		return 2

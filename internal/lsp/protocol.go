@@ -29,7 +29,7 @@ type didChangeParams struct {
 	ContentChanges []contentChange `json:"contentChanges"`
 }
 
-// contentChange replaces the Range, or everything where it is absent.
+// contentChange replaces the Range or, if that is absent, the whole text.
 type contentChange struct {
 	Range *Range `json:"range"`
 	Text  string `json:"text"`
@@ -115,7 +115,7 @@ type prepared struct {
 	Placeholder string `json:"placeholder"`
 }
 
-// symbolKind is what an outline shows beside a name.
+// symbolKind selects the icon that an outline shows beside a name.
 type symbolKind int
 
 const (
@@ -161,7 +161,7 @@ type applyEditParams struct {
 // translateCommand is the name of the command that translates an algorithm.
 const translateCommand = "ashlar.translate"
 
-// initializeResult says what the server can do.
+// initializeResult describes the capabilities of the server.
 func initializeResult() any {
 	type object = map[string]any
 	return object{

@@ -48,8 +48,9 @@ func plainName(name string) bool {
 	return ok && err == nil
 }
 
-// unfollowed returns an error with the place of an occurrence that the index
-// does not see: in a translation, a proof, or a string that is a label.
+// unfollowed returns an error with the position of an occurrence that the index
+// does not include: in a translation, in a proof, or in a string that is a
+// label.
 func unfollowed(m *syntax.Module, e *entity) error {
 	for _, r := range []*syntax.Region{m.Translation, m.PlusCalTranslation} {
 		if r != nil && hasWord(r.Inner.Text(), e.name) {

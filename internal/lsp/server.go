@@ -24,13 +24,14 @@ const (
 	exited
 )
 
-// server is a session with one client: a message in, messages out.
+// server is a session with one client. It is a step machine: each message it
+// receives produces the messages to send.
 type server struct {
 	documents
 	phase phase
 	clean bool // exit came after shutdown
-	// dirty are the documents whose diagnostics are out of date, the last one
-	// changed first.
+	// dirty are the documents whose diagnostics are out of date, the most
+	// recently changed one first.
 	dirty []*document
 	out   []any
 	calls int
@@ -73,8 +74,8 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, files Files, libraries
 	s := newServer(files, libraries)
 	for s.phase != exited {
 		var a arrival
-		// Make diagnostics only when no message waits: while the user types,
-		// only the newest version gets them.
+		// Compute diagnostics only if no message is waiting: while the user
+		// types, only the newest version gets them.
 		select {
 		case a = <-queue:
 		default:
@@ -123,7 +124,7 @@ func (s *server) flush(w io.Writer) error {
 }
 
 // idle publishes the diagnostics of one document whose diagnostics are out of
-// date. It reports whether there was one.
+// date. It reports whether there was such a document.
 func (s *server) idle() bool {
 	if len(s.dirty) == 0 {
 		return false
@@ -177,8 +178,8 @@ func (s *server) request(method string, params any) {
 	s.out = append(s.out, call{Version: "2.0", ID: "ashlar-" + strconv.Itoa(s.calls), Method: method, Params: params})
 }
 
-// answer answers a request. A nil id is that of a notification, whose failure
-// is shown to the user.
+// answer sends the response to a request. A nil id marks a notification, whose
+// failure is shown to the user.
 func (s *server) answer(id json.RawMessage, result any, f *failure) {
 	switch {
 	case id == nil && f == nil:

@@ -45,8 +45,8 @@ func (p *parser) algorithmOf(h algorithmHead) *Algorithm {
 	return a
 }
 
-// freeEnd makes `end` a name in the braces that open at a token: Modular
-// PlusCal has no syntax that uses the word.
+// freeEnd makes `end` an ordinary name inside the braces that open at a token.
+// No Modular PlusCal syntax uses the word there.
 func (p *parser) freeEnd(open int) {
 	for i := open; i < int(p.match[open]); i++ {
 		if t := &p.toks[i]; t.is(kindWord, "end") {
@@ -55,9 +55,9 @@ func (p *parser) freeEnd(open int) {
 	}
 }
 
-// sections keeps the order of an algorithm's sections. Sections have numbers
-// in the order that the grammar asks for; twice the number, plus one where
-// only one such section may stand, is the rank reached.
+// sections tracks the order of an algorithm's sections. The grammar's order
+// numbers the sections. The rank reached is twice the number of the last
+// section, plus one if only one such section is allowed.
 type sections struct {
 	a    *Algorithm
 	open int // token of the opening brace, -1 without
@@ -65,7 +65,7 @@ type sections struct {
 	last string
 }
 
-// sectionsEnd goes past the end of the algorithm if it is next.
+// sectionsEnd skips the end of the algorithm if it is next.
 func (p *parser) sectionsEnd(s *sections) bool {
 	t := &p.toks[p.i]
 	switch {
@@ -90,8 +90,8 @@ func (p *parser) sectionsEnd(s *sections) bool {
 	return true
 }
 
-// recoverSection starts again at the next section of the algorithm after an
-// error in the one that starts at token from.
+// recoverSection resumes at the next section of the algorithm after an error in
+// the section that starts at token from.
 func (p *parser) recoverSection(from, open int) {
 	i := max(p.i, from+1)
 	for i < len(p.toks)-1 {
@@ -138,7 +138,8 @@ func (p *parser) fairAt(i int) bool {
 	return p.toks[i+1].is(kindWord, "process") || p.toks[i+1].is(kindOp, "+") && p.toks[i+2].is(kindWord, "process")
 }
 
-// reach notes that a section is read and reports when it comes too late.
+// reach records that a section is being read and reports an error if it comes
+// too late.
 func (p *parser) reach(s *sections, t *token, number int, single bool, what string) {
 	rank := 2 * number
 	if rank < s.rank {
@@ -163,8 +164,8 @@ func sectionOrder(modular bool) string {
 	return "variables, define, macros, procedures, then processes or statements"
 }
 
-// number is the place of a plain section in the order, which Modular PlusCal
-// changes.
+// number is the position of a plain section in the order, which differs in
+// Modular PlusCal.
 func (s *sections) number(plain, modular int) int {
 	if s.a.Modular {
 		return modular
@@ -212,14 +213,15 @@ func (p *parser) section(s *sections) {
 	}
 }
 
-// declares reports whether a name that is declared as a variable is next, and no
-// word that is a name elsewhere.
+// declares reports whether the next token is a name that is declared as a
+// variable, and not a PlusCal keyword that is an ordinary name elsewhere.
 func (p *parser) declares() bool {
 	return p.tok().kind == kindIdent && !p.fairAt(p.i) && !p.durableAt(p.i)
 }
 
 // plusVars reads `variables x = 1, y \in S;`. Every declaration ends with a
-// separator; the last one may go without where strict is not set.
+// separator. Unless strict is set, the separator after the last one may be
+// missing.
 func (p *parser) plusVars(strict bool) []*PlusVar {
 	p.advance()
 	var out []*PlusVar
@@ -236,7 +238,7 @@ func (p *parser) plusVars(strict bool) []*PlusVar {
 	return out
 }
 
-// reservedVar reports whether a reserved word is declared like a variable.
+// reservedVar reports a reserved word that is declared like a variable.
 func (p *parser) reservedVar() bool {
 	if p.tok().kind != kindWord || p.i+1 >= len(p.toks) {
 		return false
@@ -334,7 +336,7 @@ func (p *parser) macro() *Macro {
 	return m
 }
 
-// paren goes past an opening parenthesis.
+// paren skips an opening parenthesis.
 func (p *parser) paren(where string) (bracket, bool) {
 	if p.at("(") {
 		return p.open(), true

@@ -11,7 +11,7 @@ import (
 // ---------------------------------------------------------------------------
 // Brackets
 
-// set reads what starts with {.
+// set reads a construct that starts with {.
 func (p *parser) set() Expr {
 	start := p.start()
 	br := p.open()
@@ -52,8 +52,8 @@ func (p *parser) set() Expr {
 	return x
 }
 
-// filterBound turns `x \in S` or `<<x, y>> \in S` before the colon of a set
-// into the bound that it is.
+// filterBound converts `x \in S` or `<<x, y>> \in S` before the colon of a set
+// to a bound.
 func filterBound(x Expr) (Bound, bool) {
 	in, ok := x.(*Infix)
 	if !ok || in.Op.Text != `\in` {
@@ -100,8 +100,8 @@ func (p *parser) tuple() Expr {
 	return &Action{place: p.since(start), Angle: true, Body: elems[0], Vars: vars}
 }
 
-// square reads what starts with [: a function, a record, a set of either, an
-// EXCEPT or an action.
+// square reads a construct that starts with [: a function, a record, a set of
+// either, an EXCEPT or an action.
 func (p *parser) square() Expr {
 	start := p.start()
 	arrow := p.arrow[p.i]
@@ -166,8 +166,8 @@ func (p *parser) fields(sep string) []RecordField {
 	}
 }
 
-// fieldName reads the name of a field. A word that only PlusCal reserves may be
-// one, for no statement can stand there.
+// fieldName reads the name of a field. A word that is reserved only in PlusCal
+// is allowed, because no statement can occur there.
 func (p *parser) fieldName(what string) Name {
 	if t := p.tok(); isFieldWord(t) {
 		p.advance()

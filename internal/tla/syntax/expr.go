@@ -19,8 +19,8 @@ type pendingOp struct {
 	path *Path // that leads to it, nil for an operator by itself
 }
 
-// operand is an expression with the extent of its text, which unlike the
-// expression's span includes parentheses.
+// operand is an expression with the extent of its text. Unlike the expression's
+// span, the extent includes parentheses.
 type operand struct {
 	x          Expr
 	start, end int32
@@ -50,7 +50,7 @@ func (p *parser) expr() Expr {
 	return x
 }
 
-// salvage returns what can be shown of a broken expression.
+// salvage returns the part of a broken expression that was read.
 func (p *parser) salvage(args int) Expr {
 	if len(p.args) > args {
 		if b, ok := p.args[args].x.(*BadExpr); ok {
@@ -66,8 +66,8 @@ func (p *parser) badExpr() Expr {
 	return &BadExpr{place{source.Span{File: p.file, Start: t.start, End: t.start}}}
 }
 
-// operands reads operands and operators in turn and reduces what is decided,
-// down to the given height of the operator stack.
+// operands reads operands and operators in turn. It reduces operators whose
+// operands are decided, down to the given height of the operator stack.
 func (p *parser) operands(base int) {
 	count := 0
 	for !p.broken {
@@ -165,8 +165,9 @@ func (p *parser) infixOp() *Operator {
 	return op
 }
 
-// misaligned warns of a bullet that looks like a further item of the list
-// just ended but stands in another column, and so joins the whole list.
+// misaligned warns of a bullet that looks like another item of the list just
+// ended but is in another column. Such a bullet becomes an operator whose left
+// operand is the whole list.
 func (p *parser) misaligned(t *token) {
 	if !t.first || t.text != `/\` && t.text != `\/` || len(p.args) == 0 {
 		return
@@ -205,8 +206,8 @@ func (p *parser) operand() bool {
 	return true
 }
 
-// postfixOps applies the postfix operators that are next to the top operand.
-// They bind tighter than all that can wait on the stack.
+// postfixOps applies the postfix operators after the top operand. They bind
+// tighter than every operator that can be on the stack.
 func (p *parser) postfixOps() {
 	for {
 		last := len(p.args) - 1
@@ -236,8 +237,8 @@ func (p *parser) makeRoom(op *Operator, t *token, base int) {
 			return
 		case top.op == op && op.LeftAssociative:
 		case top.op.Fixity == PrefixOp && top.op.Low == op.Low && top.op.High == op.High:
-			// `UNION a \cup b` is `(UNION a) \cup b`: with nothing before a
-			// prefix operator there is no second way to read it.
+			// `UNION a \cup b` is `(UNION a) \cup b`: because nothing precedes
+			// a prefix operator, there is no other way to read it.
 		default:
 			if d, ok := p.conjoined(); ok {
 				p.report(d)
@@ -299,8 +300,8 @@ func (p *parser) reduce() {
 	p.args[len(p.args)-1] = operand{x: x, start: left.start, end: right.end}
 }
 
-// product joins the factors of `S \X T \X U` in one node; a product in
-// parentheses is a factor of its own.
+// product joins the factors of `S \X T \X U` into one node. A product in
+// parentheses remains one factor.
 func (p *parser) product(left, right operand, at place) Expr {
 	if l, ok := left.x.(*Product); ok && !left.paren {
 		factors := append(l.Factors[:len(l.Factors):len(l.Factors)], right.x)

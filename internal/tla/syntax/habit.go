@@ -8,12 +8,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// What people write by habit, of other languages or of their hands, and what
-// they mean by it. A message about it names it where it stands, and not where
-// the text first makes no sense.
+// Repairs for frequent mistakes: the syntax of other languages and typing
+// errors. The message names the mistake where it is, not the place where the
+// parser first fails.
 
-// habit is the repair of a token that stands where code expects another, ""
-// where nothing is known of it.
+// habit returns the repair for a token found where code expects another one, or
+// "" if there is none.
 func (p *parser) habit(code source.Code, t *token) string {
 	switch code {
 	case UnitExpected:
@@ -64,12 +64,13 @@ func (p *parser) habit(code source.Code, t *token) string {
 	return ""
 }
 
-// afterCallOf reports whether what was just read is name(...).
+// afterCallOf reports whether the text just read is name(...).
 func (p *parser) afterCallOf(name string) bool {
 	return p.i > 1 && p.match[p.i-1] > 0 && p.toks[p.match[p.i-1]-1].is(kindIdent, name)
 }
 
-// before is the n-th token before the next one, or one that is nothing.
+// before returns the n-th token before the next one, or an empty one if there
+// is none.
 func (p *parser) before(n int) *token {
 	if p.i < n {
 		return &stopToken
@@ -77,7 +78,7 @@ func (p *parser) before(n int) *token {
 	return &p.toks[p.i-n]
 }
 
-// unitHabit is the repair of a token after which no unit can be read.
+// unitHabit returns the repair for a token after which no unit can be read.
 func (p *parser) unitHabit(t *token) string {
 	prev, next := p.before(1), p.token(p.i+1)
 	switch {
@@ -109,7 +110,7 @@ func (p *parser) unitHabit(t *token) string {
 	return ""
 }
 
-// commaHabit is the repair of a comma that ends an expression.
+// commaHabit returns the repair for a comma that ends an expression.
 func (p *parser) commaHabit() string {
 	repair := "write << and >> around a tuple"
 	for i := p.i - 1; i >= max(0, p.i-habitTokensMax) && !p.toks[i].is(kindPunct, "=="); i-- {
@@ -125,8 +126,8 @@ func (p *parser) commaHabit() string {
 	return repair
 }
 
-// valueHabit is the repair of a declaration that gives what it declares a
-// value.
+// valueHabit returns the repair for a declaration that gives the declared name
+// a value.
 func (p *parser) valueHabit() string {
 	for i := p.i - 1; i >= max(0, p.i-habitTokensMax); i-- {
 		switch t := &p.toks[i]; {
@@ -141,10 +142,12 @@ func (p *parser) valueHabit() string {
 	return ""
 }
 
-// habitTokensMax is how many tokens are looked at for what they began.
+// habitTokensMax is the number of preceding tokens that are searched for the
+// start of the construct.
 const habitTokensMax = 64
 
-// expressionHabit is the repair of a token that starts no expression.
+// expressionHabit returns the repair for a token that cannot start an
+// expression.
 func (p *parser) expressionHabit(t *token) string {
 	prev := p.before(1)
 	switch {
@@ -166,8 +169,8 @@ func (p *parser) expressionHabit(t *token) string {
 	return ""
 }
 
-// heads are words that begin a line for those who mean a declaration, with the
-// repair. It is never changed.
+// heads maps words that users write at the start of a line for a declaration
+// keyword to repairs. It is never changed.
 var heads = map[string]string{
 	"VAR": "write VARIABLE", "VARS": "write VARIABLES", "var": "write VARIABLE", "variable": "write VARIABLE",
 	"variables": "write VARIABLES", "Variable": "write VARIABLE", "Variables": "write VARIABLES",
@@ -178,7 +181,8 @@ var heads = map[string]string{
 	"recursive": "write RECURSIVE",
 }
 
-// wordRepair is the repair of a word that is an operator elsewhere.
+// wordRepair returns the repair for a word that is an operator in other
+// languages.
 func wordRepair(word string) string {
 	if w, ok := foreignWords[word]; ok {
 		return "write " + w
@@ -186,8 +190,8 @@ func wordRepair(word string) string {
 	return ""
 }
 
-// foreignWords are words that stand for operators in other languages, or are
-// written small, with what they are called here. It is never changed.
+// foreignWords maps words that are operators in other languages, or TLA+
+// operators in lower case, to their TLA+ spelling. It is never changed.
 var foreignWords = map[string]string{
 	"if": "IF ... THEN ... ELSE ...", "then": "IF ... THEN ... ELSE ...", "else": "IF ... THEN ... ELSE ...",
 	"case": "CASE", "let": "LET ... IN ...", "in": `\in`, "choose": "CHOOSE", "lambda": "LAMBDA",
@@ -197,9 +201,9 @@ var foreignWords = map[string]string{
 	"union": `\cup`, "intersect": `\cap`, "INTERSECT": `\cap`, "subset": `\subseteq`, "unchanged": "UNCHANGED", "enabled": "ENABLED", "domain": "DOMAIN", "except": "EXCEPT",
 }
 
-// wordsInRow reports a name after an operand, with no operator between, where
-// that is no start of a definition; it says whether that is so. The name is the
-// token before the next.
+// wordsInRow reports a name directly after an operand, without an operator
+// between them, unless it starts a definition. It returns whether it reported
+// one. The name is the token before the next.
 func (p *parser) wordsInRow() bool {
 	name, operand := p.before(1), p.before(2)
 	if p.broken || name.kind != kindIdent || name.first {
@@ -225,8 +229,8 @@ func (p *parser) wordsInRow() bool {
 	return true
 }
 
-// barMeant reports a | that stands for the colon after what is bound; it says
-// whether there is one.
+// barMeant reports a | written instead of the colon after a bound. It returns
+// whether it reported one.
 func (p *parser) barMeant() bool {
 	if p.broken || p.boundAt < 0 {
 		return false
@@ -249,8 +253,8 @@ func (p *parser) barMeant() bool {
 	return false
 }
 
-// meantBefore reports what stands right before the next token and was not meant
-// as it was read; it says whether there is such a thing.
+// meantBefore reports a token directly before the next one that was read
+// differently from what the user meant. It returns whether it reported one.
 func (p *parser) meantBefore() bool {
 	if p.broken || p.i < 2 {
 		return false
@@ -269,8 +273,8 @@ func (p *parser) meantBefore() bool {
 	return false
 }
 
-// halfTuple reports a tuple that ends in > instead of >>, where an operand was
-// expected after the >; it says whether that is so.
+// halfTuple reports a tuple that ends in > instead of >>, when an operand is
+// missing after the >. It returns whether it reported one.
 func (p *parser) halfTuple() bool {
 	if p.broken || p.i < 2 || !p.toks[p.i-1].is(kindOp, ">") {
 		return false
@@ -292,11 +296,11 @@ func (p *parser) halfTuple() bool {
 	return false
 }
 
-// halfTupleMax is how many tokens before a > are looked at.
+// halfTupleMax is the number of tokens before a > that are searched.
 const halfTupleMax = 64
 
-// conjoined is what a conflict of operators comes from where && or || was meant
-// as /\ or \/, which bind weaker than comparisons.
+// conjoined returns the repair for a conflict of operators caused by && or ||
+// written for /\ or \/. The latter bind less tightly than comparisons.
 func (p *parser) conjoined() (source.Diagnostic, bool) {
 	if len(p.args) == 0 {
 		return source.Diagnostic{}, false
@@ -316,9 +320,9 @@ func (p *parser) conjoined() (source.Diagnostic, bool) {
 	}, true
 }
 
-// moreNames reads the further names of a declaration, each by next. A comma
-// with nothing after it but the next unit, and two names without a comma, are
-// reported where they are.
+// moreNames reads the remaining names of a declaration; next reads each one. It
+// reports a trailing comma before the next unit and a missing comma between two
+// names.
 func (p *parser) moreNames(next func()) {
 	for !p.broken {
 		t := p.tok()
@@ -342,7 +346,8 @@ func (p *parser) moreNames(next func()) {
 	}
 }
 
-// bracketRepair is the repair where t stands in place of what closes open.
+// bracketRepair returns the repair if t is found where the bracket open should
+// be closed.
 func (p *parser) bracketRepair(open, t *token, close string) string {
 	switch {
 	case open.text == "(" && t.is(kindPunct, ","):
@@ -358,8 +363,8 @@ func (p *parser) bracketRepair(open, t *token, close string) string {
 	return fmt.Sprintf("write `%s` before it", close)
 }
 
-// holdsEquals reports whether a = stands between an open bracket, whose first
-// thing is a name, and the next token.
+// holdsEquals reports whether there is a = between an open bracket, followed by
+// a name, and the next token.
 func (p *parser) holdsEquals(open *token) bool {
 	for i := p.i - 1; i > 0 && &p.toks[i] != open; i-- {
 		if p.toks[i].is(kindOp, "=") {
@@ -369,8 +374,8 @@ func (p *parser) holdsEquals(open *token) bool {
 	return false
 }
 
-// lookalike is the repair of a character that word processors write in place
-// of one of the language.
+// lookalike returns the repair for a character that word processors substitute
+// for one of the language.
 func lookalike(text string) string {
 	switch text {
 	case "\u201c", "\u201d", "\u201e", "\u00ab", "\u00bb", "\u2018", "\u2019", "`":

@@ -4,8 +4,8 @@ package syntax
 
 import "github.com/ashlar-dev/ashlar/internal/source"
 
-// What Modular PlusCal adds to the grammar: mapping macros, archetypes and
-// their durable variables, instances.
+// The additions of Modular PlusCal to the grammar: mapping macros, archetypes
+// with durable variables, and instances.
 
 // processInstance reads `== instance A(args) mapping ... ;`.
 func (p *parser) processInstance(start int32, pr *Process) *ProcessInstance {
@@ -130,7 +130,8 @@ func (p *parser) crashOrder(message, repair string) {
 	p.report(source.Diagnostic{Code: CrashOrder, Span: p.spanOf(p.tok()), Message: message, Repair: repair})
 }
 
-// earlyCrash reads a crash part that stands before read or write, and reports it.
+// earlyCrash reads a crash part before read or write, and reports the wrong
+// order.
 func (p *parser) earlyCrash(m *MappingMacro) {
 	if p.crashAt() {
 		p.crashOrder("the crash part of a mapping macro stands last, after read and write", "move it behind the write part")
@@ -195,7 +196,7 @@ func (p *parser) durableAt(i int) bool {
 }
 
 // noDurable reports `durable` before the variables of something that does not
-// crash, and goes past it.
+// crash, and skips the word.
 func (p *parser) noDurable(of string) {
 	if !p.durableAt(p.i) {
 		return

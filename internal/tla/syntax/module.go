@@ -60,8 +60,8 @@ func (p *parser) module() *Module {
 	return m
 }
 
-// recoverUnit starts again at the next unit after an error in the unit that
-// starts at token from, in the given column.
+// recoverUnit resumes at the next unit after an error in the unit that starts
+// at token from, in the given column.
 func (p *parser) recoverUnit(from int, column int32) {
 	i := max(p.i, from+1)
 	for ; i < len(p.toks)-1; i++ {
@@ -129,8 +129,8 @@ func (p *parser) unit() Unit {
 	from := p.i
 	u := p.oneUnit()
 	if _, nested := u.(*Module); !nested && p.i-from > TreeDepthMax {
-		// Only so many tokens can make so deep a tree; the units of a nested
-		// module were looked at one by one.
+		// A deep tree needs many tokens, so most units need no depth check. The
+		// units of a nested module were checked one by one.
 		if d := depthOf(u); d > TreeDepthMax {
 			p.fail(source.Diagnostic{
 				Code: NestingTooDeep, Span: u.Span(),
@@ -168,8 +168,8 @@ func (p *parser) oneUnit() Unit {
 	return p.badUnit(t.start)
 }
 
-// wordedUnit reads a unit that starts with a reserved word, nil if t starts
-// none.
+// wordedUnit reads a unit that starts with a reserved word. It returns nil if t
+// does not start one.
 func (p *parser) wordedUnit(t *token) Unit {
 	switch t.text {
 	case "VARIABLE", "VARIABLES":
@@ -445,7 +445,7 @@ func (p *parser) defined(start int32, d *OperatorDef) Unit {
 	return d
 }
 
-// define goes past ==; a = in its place is reported and taken for it.
+// define skips ==. It reports a = in its place and treats it as ==.
 func (p *parser) define() {
 	if p.got("==") || p.wordsInRow() {
 		return

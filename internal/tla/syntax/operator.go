@@ -164,8 +164,8 @@ type symbol struct {
 }
 
 // symbols has every spelling of every operator and punctuation that is not a
-// word of capital letters; infixes, prefixes and postfixes have the operators
-// under their canonical names. None of them is ever changed.
+// word of capital letters. infixes, prefixes and postfixes map canonical names
+// to operators. None of them is ever changed.
 var (
 	symbols   = indexSymbols()
 	infixes   = indexOperators(InfixOp)
@@ -203,10 +203,10 @@ func indexSymbols() map[string]symbol {
 // start with a backslash and letters.
 const symbolBytesMax = 4
 
-// Canonical returns the one spelling that the tree uses for an operator
-// symbol: Canonical(`\leq`) is "<=", Canonical("∧") is `/\`. A text that is no
-// operator symbol is returned as it is. Minus is "-"; only its place shows
-// whether it is the prefix operator "-.".
+// Canonical returns the spelling that the tree uses for an operator symbol:
+// Canonical(`\leq`) is "<=", Canonical("∧") is `/\`. Any other text is returned
+// unchanged. Minus is "-"; only its position shows whether it is the prefix
+// operator "-.".
 func Canonical(text string) string {
 	if s, ok := symbols[text]; ok {
 		return s.text

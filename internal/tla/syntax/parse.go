@@ -9,18 +9,19 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// How the parser works. All tokens of a stretch are scanned first; the parser
-// is a recursive descent over them, with a stack for operators (see expr.go).
+// How the parser works. First all tokens of a stretch of text are scanned. The
+// parser is a recursive descent over them, with a stack for operators (see
+// expr.go).
 //
-// After an error nothing is read any more until the next place to start
-// again: tok returns kindStop, which no rule accepts, so every rule returns
-// at once with Bad nodes where something is missing. Those who can start
-// again, the lists of units and of statements, call recover.
+// After an error the parser reads nothing more until it recovers. Until then
+// tok returns kindStop, which no rule accepts, so every rule returns at once
+// with Bad nodes for missing parts. The rules for lists of units and of
+// statements can resume; they call recover.
 //
-// The rule for bulleted lists is kept by a fence: while an item of a list
-// whose bullets stand in column c is read, tok returns kindDent instead of a
-// token in a column up to c, and so every rule ends there. Brackets lift the
-// fence up to their other half.
+// A fence implements the rule for bulleted lists. While the parser reads an
+// item of a list whose bullets are in column c, tok returns kindDent instead of
+// any token in a column up to c, so every rule ends there. Brackets suspend the
+// fence up to the closing bracket.
 
 // parser holds the state of one stretch of text: the module, or an algorithm.
 type parser struct {
@@ -66,8 +67,8 @@ func newParser(f *source.File, toks []token, errs *source.List) *parser {
 	return p
 }
 
-// pairBrackets finds the other half of every bracket and which brackets have
-// |-> directly inside. Where brackets do not pair, some have no other half.
+// pairBrackets finds the partner of every bracket and records which brackets
+// directly contain |->. If brackets do not match, some have no partner.
 func (p *parser) pairBrackets() {
 	p.match = make([]int32, len(p.toks))
 	p.arrow = make([]bool, len(p.toks))
@@ -99,8 +100,8 @@ func (p *parser) pairBrackets() {
 	}
 }
 
-// strayBracketsMax is how many unclosed brackets a closing one may skip to
-// find its other half.
+// strayBracketsMax is the maximum number of unclosed brackets that a closing
+// one may skip to find its partner.
 const strayBracketsMax = 4
 
 func (p *parser) closeBracket(stack []int32, i int32) []int32 {
@@ -141,12 +142,12 @@ func (p *parser) tok() *token {
 	return t
 }
 
-// peek is the n-th token after the next, without regard to fences.
+// peek returns the n-th token after the next and ignores fences.
 func (p *parser) peek(n int) *token {
 	return p.token(p.i + n)
 }
 
-// advance goes past the next token, which is not the last.
+// advance skips the next token, which must not be the last.
 func (p *parser) advance() {
 	if p.i < len(p.toks)-1 {
 		p.i++
@@ -162,7 +163,7 @@ func (p *parser) atWord(word string) bool { return p.tok().is(kindWord, word) }
 // atOp reports whether the next token is that operator.
 func (p *parser) atOp(name string) bool { return p.tok().is(kindOp, name) }
 
-// got goes past the punctuation if it is next.
+// got skips the punctuation if it is next.
 func (p *parser) got(text string) bool {
 	if p.at(text) {
 		p.advance()
@@ -171,7 +172,7 @@ func (p *parser) got(text string) bool {
 	return false
 }
 
-// gotWord goes past the word if it is next.
+// gotWord skips the word if it is next.
 func (p *parser) gotWord(word string) bool {
 	if p.atWord(word) {
 		p.advance()
@@ -180,7 +181,7 @@ func (p *parser) gotWord(word string) bool {
 	return false
 }
 
-// want goes past the punctuation or reports that it is missing.
+// want skips the punctuation or reports that it is missing.
 func (p *parser) want(text, where string) bool {
 	if p.got(text) || text == ":" && p.barMeant() {
 		return !p.broken
@@ -189,7 +190,7 @@ func (p *parser) want(text, where string) bool {
 	return false
 }
 
-// wantWord goes past the word or reports that it is missing.
+// wantWord skips the word or reports that it is missing.
 func (p *parser) wantWord(word, where string) bool {
 	if p.gotWord(word) {
 		return true
@@ -239,8 +240,8 @@ func (p *parser) name(what string) Name {
 // ---------------------------------------------------------------------------
 // Errors
 
-// fail reports d and stops reading until the next recover. Nothing is
-// reported while that lasts.
+// fail reports d and stops reading until the next recover. Until then no other
+// error is reported.
 func (p *parser) fail(d source.Diagnostic) {
 	if p.broken {
 		return
@@ -256,7 +257,7 @@ func (p *parser) report(d source.Diagnostic) {
 	}
 }
 
-// unexpected fails at the next token: something else was expected there.
+// unexpected fails at the next token because another one was expected.
 func (p *parser) unexpected(code source.Code, expected, repair string) {
 	if p.broken {
 		return
@@ -283,7 +284,7 @@ func (p *parser) unexpected(code source.Code, expected, repair string) {
 	p.fail(d)
 }
 
-// unmatched fails because t closes what is not open.
+// unmatched fails because t closes a bracket that is not open.
 func (p *parser) unmatched(t *token) {
 	d := source.Diagnostic{
 		Code: BracketUnmatched, Span: p.spanOf(t),
@@ -329,7 +330,7 @@ func (p *parser) describe(t *token) string {
 	return "`" + text + "`"
 }
 
-// describeBytesMax is how much of a token a message quotes.
+// describeBytesMax is the number of bytes of a token that a message quotes.
 const describeBytesMax = 40
 
 // lexical is the diagnostic of a token that could not be read.
@@ -383,13 +384,13 @@ type bracket struct {
 	guard guard
 }
 
-// open goes past an opening bracket, which is next, and lifts the fence.
+// open skips an opening bracket, which must be next, and suspends the fence.
 func (p *parser) open() bracket {
 	b := bracket{open: p.tok(), fence: p.fence, guard: p.guard}
 	closed := p.match[p.i] >= 0
 	p.advance()
 	if closed {
-		// What stands between brackets that pair may stand anywhere.
+		// Between matching brackets, tokens may be in any column.
 		p.guard.column = -1
 	} else if p.fence >= 0 {
 		p.guard.fence = p.fence
@@ -399,7 +400,7 @@ func (p *parser) open() bracket {
 	return b
 }
 
-// close goes past one of the closing brackets and returns which it was, or
+// close skips one of the closing brackets and returns which one it was, or
 // reports that the bracket is not closed.
 func (p *parser) close(b bracket, texts ...string) string {
 	got := ""
@@ -416,15 +417,15 @@ func (p *parser) close(b bracket, texts ...string) string {
 	return got
 }
 
-// atGuard reports whether the next token is a bullet that belongs to the list
-// around the bracket that is open: the bracket was not closed.
+// atGuard reports whether the next token is a bullet of the list that encloses
+// the open bracket. If so, the bracket was not closed.
 func (p *parser) atGuard() bool {
 	t := p.tok()
 	return t.kind == kindOp && t.first && t.column == p.guard.column && (t.text == `/\` || t.text == `\/`)
 }
 
-// enter counts one level of nesting; leave ends it. When enter fails the
-// caller returns at once, without leave.
+// enter enters one level of nesting; leave ends it. If enter fails, the caller
+// must return at once without calling leave.
 func (p *parser) enter() bool {
 	if p.depth >= NestingMax {
 		t := &p.toks[p.i]

@@ -7,14 +7,14 @@ import "github.com/ashlar-dev/ashlar/internal/source"
 // Style is which of the two PlusCal syntaxes an algorithm is written in.
 type Style uint8
 
-// The styles. CStyle has braces, PStyle has begin and end. An algorithm that
-// is a bare declaration of neither is CStyle.
+// The styles. CStyle uses braces, PStyle uses begin and end. A bare
+// declaration, which shows neither, is CStyle.
 const (
 	CStyle Style = iota
 	PStyle
 )
 
-// FairnessKind is what is asked of the scheduler for a process.
+// FairnessKind is the fairness condition on a process.
 type FairnessKind uint8
 
 // The kinds: nothing, `fair`, `fair+`.

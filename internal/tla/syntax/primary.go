@@ -39,7 +39,7 @@ func (p *parser) suffixes(x Expr, start int32) Expr {
 	return x
 }
 
-// atom reads what no operator and no selector is part of.
+// atom reads an operand without operators and selectors.
 func (p *parser) atom() Expr {
 	t := p.tok()
 	switch t.kind {

@@ -11,11 +11,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// The printer writes a tree so that parsing the result gives the same tree.
-// Two things need care. An operand gets parentheses unless the table of
-// operators makes them needless (see parenthesize). And since the bullets of
-// a list are read by their columns, all that a construct prints after its
-// first line stands no further left than its first character.
+// The printer writes a tree so that parsing the result gives the same tree. Two
+// things need care. An operand gets parentheses unless the operator table shows
+// that they are not needed (see parenthesize). The bullets of a list are
+// recognized by their columns, so no line of a construct may start to the left
+// of its first character.
 
 // Format writes a node as text in the ASCII spelling. A module ends with a
 // newline, other nodes do not. Proofs are copied from the source.
@@ -35,8 +35,8 @@ type printer struct {
 	last   byte
 }
 
-// put writes text without line ends. It keeps apart what would start or end a
-// comment.
+// put writes text without line ends. It separates characters that would
+// otherwise start or end a comment.
 func (pr *printer) put(parts ...string) {
 	for _, s := range parts {
 		if s == "" {
@@ -71,7 +71,7 @@ func (pr *printer) raw(s source.Span) {
 	pr.last = ' '
 }
 
-// fits guesses from the source whether n can stand on the rest of the line.
+// fits estimates from the source whether n fits on the rest of the line.
 func (pr *printer) fits(n Node) bool {
 	span := n.Span()
 	if span.End-span.Start > 4*printColumnsMax {
@@ -133,8 +133,8 @@ type item struct {
 	print func()
 }
 
-// module writes a module; the algorithm and the markers of the outermost one
-// stand among the units where they were.
+// module writes a module. It puts the algorithm and the markers of the
+// outermost module among the units at their old positions.
 func (pr *printer) module(m *Module, outermost bool) {
 	column := pr.column
 	pr.put("---- MODULE ", m.Name.Text, " ----")
@@ -255,8 +255,8 @@ func (pr *printer) local(local bool) int {
 	return column
 }
 
-// body writes the right-hand side of a definition: on the same line where it
-// fits, else on the next.
+// body writes the right-hand side of a definition: on the same line if it fits,
+// else on the next.
 func (pr *printer) body(x Expr, column int) {
 	switch x.(type) {
 	case *Junction, *Let:

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// indentColumns is how far the body of something stands to its right.
+// indentColumns is the indentation of a body.
 const indentColumns = 2
 
 // algorithm writes an algorithm in its own style, sections in the order of

@@ -25,8 +25,9 @@ func operatorOf(x Expr) *Operator {
 	return nil
 }
 
-// isOpen reports whether an expression goes on to the right as far as it can, or
-// is a list whose end is found by columns: as an operand it needs parentheses.
+// isOpen reports whether an expression extends as far to the right as it can, or
+// is a list whose end is determined by columns. As an operand, such an
+// expression needs parentheses.
 func isOpen(x Expr) bool {
 	switch x.(type) {
 	case *Junction, *Quant, *Choose, *If, *Case, *Let, *Lambda, *Label, *AssumeProve, *OpRef:
@@ -83,7 +84,7 @@ func (pr *printer) selected(x Expr) {
 	case *Infix, *Prefix, *Product, *Action, *Fairness, *Number:
 		paren = true
 	case *Path:
-		// A number at the end would take the point for its own.
+		// A number at the end would take the point as its decimal point.
 		paren = x.Steps[len(x.Steps)-1].Kind == StepIndex
 	}
 	pr.maybeParen(x, paren)

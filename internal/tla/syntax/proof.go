@@ -4,16 +4,16 @@ package syntax
 
 import "strconv"
 
-// Proofs are not read, only their end is found. A proof is OBVIOUS, OMITTED,
-// a leaf `BY facts DEF names`, or steps <n>... up to the QED of the level that
-// began it and the proof of that QED. Where the text breaks these rules the
-// proof ends at the next thing that only a module can hold.
+// Proofs are skipped; the parser only finds their ends. A proof is OBVIOUS,
+// OMITTED, a leaf `BY facts DEF names`, or steps <n>... up to the QED of the
+// level that began it and the proof of that QED. If the text breaks these
+// rules, the proof ends at the next token that can only belong to a module.
 
 // skipProof goes past a proof if one is next.
 func (p *parser) skipProof() {
 	var levels []int // those whose QED is still to come
 	for {
-		// Here the proof of the theorem, of a step or of a QED may start.
+		// The proof of the theorem, of a step or of a QED may start here.
 		p.gotWord("PROOF")
 		switch t := &p.toks[p.i]; {
 		case t.kind == kindStep:
@@ -67,8 +67,8 @@ func (p *parser) stepIsQED() bool {
 	return false
 }
 
-// stepLevel is the level of a step: <n> says it, <*> is the current one and
-// <+> one more.
+// stepLevel is the level of a step: n for <n>, the current level for <*>, and
+// one more for <+>.
 func (p *parser) stepLevel(t *token, levels []int) int {
 	current := 0
 	if len(levels) > 0 {

@@ -13,15 +13,15 @@ import (
 // tree has one form for all of them and for `M!+(a, b)`: a Path whose last
 // step is the symbol with its operands as arguments.
 
-// qualifier is what stands before a qualified operator's symbol, and where
-// the symbol is.
+// qualifier is the text before the symbol of a qualified operator, with the
+// position of the symbol.
 type qualifier struct {
 	op *Operator
 	at int // the token that is the symbol
 }
 
-// qualified finds the operator of a named instance that is next, among those
-// of a fixity. Nothing is read.
+// qualified finds an operator of a named instance at the next token, of the
+// given fixity. It consumes no tokens.
 func (p *parser) qualified(fixity Fixity) (qualifier, bool) {
 	if p.tok().kind != kindIdent {
 		return qualifier{}, false
@@ -88,8 +88,8 @@ func (p *parser) qualifier(q qualifier) *Path {
 	return x
 }
 
-// pushQualified reads the operator of an instance and lets it wait for its
-// right operand.
+// pushQualified reads the operator of an instance and pushes it on the stack
+// until its right operand is complete.
 func (p *parser) pushQualified(q qualifier) {
 	path := p.qualifier(q)
 	last := path.Steps[len(path.Steps)-1]
@@ -104,7 +104,7 @@ func (x *Path) applied(at place, operands ...Expr) *Path {
 }
 
 // nonfix reads `+(a, b)`, an infix operator written before its operands in
-// parentheses. It is nil where that is not what is next.
+// parentheses. It returns nil if the next tokens are something else.
 func (p *parser) nonfix(t *token) Expr {
 	op := infixes[t.text]
 	if next := p.peek(1); op == nil || !next.is(kindPunct, "(") || next.start != t.end {

@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// This file finds by plain search what is not part of any grammar: the
-// module's header amid free text, the markers of translations, the heads of
-// algorithms and the options for them.
+// This file searches the raw text for what is not part of a grammar: the
+// module's header in free text, the markers of translations, the heads of
+// algorithms and their options.
 
 // findHeader returns the offset of the `---- MODULE` that starts the module,
 // -1 when there is none.
@@ -47,16 +47,16 @@ func commentedOut(text []byte, at int) bool {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-// markerBytesMax is how far the word TRANSLATION may stand from the \* of its
-// marker.
+// markerBytesMax is the maximum distance of the word TRANSLATION from the \* of
+// its marker.
 const markerBytesMax = 200
 
-// algorithmHeadsMax is how many places that look like the start of an
-// algorithm are kept.
+// algorithmHeadsMax is the maximum number of possible algorithm starts that are
+// recorded.
 const algorithmHeadsMax = 64
 
-// findRegions looks for the marker lines of both translations. Broken pairs
-// are reported and give nil.
+// findRegions looks for the marker lines of both translations. It reports
+// broken pairs and returns nil for them.
 func findRegions(f *source.File, errs *source.List) (tla, pcal *Region) {
 	var begins, ends [2][]source.Span
 	word := []byte("TRANSLATION")
@@ -116,7 +116,8 @@ func markerBefore(line []byte) (begin, pluscal bool, start int) {
 	return false, false, -1
 }
 
-// pairMarkers makes a region of exactly one begin and one end in that order.
+// pairMarkers makes a region if there is exactly one begin and one end, in that
+// order.
 func pairMarkers(begins, ends []source.Span, name string, errs *source.List) *Region {
 	if len(begins) == 0 && len(ends) == 0 {
 		return nil
@@ -174,8 +175,8 @@ func algorithmHeadAt(text []byte, start int) (algorithmHead, bool) {
 	return h, name != "" && at < len(text) && isSpace(text[at])
 }
 
-// meantAlgorithm matches the start of what looks like an algorithm but for its
-// first word or its name, which may be missing.
+// meantAlgorithm matches the start of an apparent algorithm whose first word
+// may be misspelled and whose name may be missing.
 var meantAlgorithm = regexp.MustCompile(`(?:^|[^-])--(?:fair\s+)?([A-Za-z]+)\b\s*([A-Za-z]\w*)?\s*(?:\{|(?:variables?|define|macro|procedure|process|begin)\s)`)
 
 // warnHead warns of an algorithm that is read as a comment, because its first
@@ -230,8 +231,9 @@ func isAlgorithmStart(text []byte, h algorithmHead) bool {
 	return slices.Contains(sectionWords, word)
 }
 
-// afterName returns where what follows the name of an algorithm starts, behind
-// white space and comments: the end of the text where nothing follows.
+// afterName returns the position after the name of an algorithm and after the
+// white space and comments that follow it. If nothing follows, it is the end of
+// the text.
 func afterName(text []byte, h algorithmHead) int {
 	_, at := wordAt(text, h.after)
 	for at < len(text) {
@@ -255,11 +257,11 @@ func afterName(text []byte, h algorithmHead) int {
 	return at
 }
 
-// checkHeads reports the heads of algorithms that no section follows, so that
-// what the user wrote as an algorithm is read as a comment. Prose mentions
-// algorithms, too: it is an error only where the head starts its line or its
-// comment and the next word is nearly that of a section, and a warning where
-// one of the two holds.
+// checkHeads reports algorithm heads that no section follows, because the
+// parser then treats the user's algorithm as a comment. Prose also mentions
+// algorithms. So it is an error only if the head starts its line or its comment
+// and the next word is nearly a section's word; if only one of the two holds,
+// it is a warning.
 func checkHeads(f *source.File, heads []algorithmHead, errs *source.List) {
 	for _, h := range heads {
 		text := f.Text[:h.end]

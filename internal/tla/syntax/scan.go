@@ -38,7 +38,7 @@ type token struct {
 
 func (t *token) is(k kind, text string) bool { return t.kind == k && t.text == text }
 
-// dialect is which words are reserved.
+// dialect selects the set of reserved words.
 type dialect uint8
 
 const (
@@ -47,12 +47,12 @@ const (
 	modularPlusCal
 )
 
-// tabColumns is the distance of tab stops, as in the other tools that read
-// TLA+; bullets are aligned by it.
+// tabColumns is the distance between tab stops. It is the same as in other TLA+
+// tools, because bullets are aligned by column.
 const tabColumns = 8
 
-// scanner turns a stretch of a file into tokens, all at once. Comments are
-// skipped; where one holds an algorithm is noted.
+// scanner splits a stretch of a file into tokens, all at once. It skips
+// comments and records where one contains an algorithm.
 type scanner struct {
 	file    *source.File
 	text    []byte // file.Text up to the end of the stretch
@@ -75,12 +75,12 @@ type algorithmHead struct {
 	fair    bool
 }
 
-// TokensMax is how many tokens a stretch may have. It bounds the memory that a
-// large file can make the parser use; real modules have far fewer.
+// TokensMax is the maximum number of tokens in a stretch. It limits the memory
+// that the parser needs for a large file; real modules have far fewer tokens.
 const TokensMax = 2_000_000
 
-// full reports whether there are too many tokens, and if so ends them with one
-// that says so.
+// full reports whether there are too many tokens. If so, it appends a final
+// token that reports it.
 func (s *scanner) full() bool {
 	if len(s.tokens) < TokensMax {
 		return false
@@ -187,7 +187,8 @@ func (s *scanner) next() token {
 				t.kind, t.text = kindBad, string(UnterminatedComment)
 				return t
 			}
-			// A comment before it does not make a bullet less the first.
+			// A comment before a bullet does not change whether the bullet is
+			// first on its line.
 			s.first = s.first || first
 		default:
 			return s.token()
@@ -196,7 +197,7 @@ func (s *scanner) next() token {
 	return token{kind: kindEOF, start: int32(s.pos), end: int32(s.pos), first: true}
 }
 
-// skipRegions jumps over the inner text of a region that is not to be read.
+// skipRegions skips the inner text of a region that must not be read.
 func (s *scanner) skipRegions() {
 	for _, r := range s.skip {
 		if s.pos == int(r.Inner.Start) && s.pos < int(r.Inner.End) {
@@ -205,8 +206,8 @@ func (s *scanner) skipRegions() {
 	}
 }
 
-// comment skips a block comment with all inside it, and notes the algorithms
-// that start in it. It returns false at the end of the text.
+// comment skips a block comment with everything inside it, and records the
+// algorithms that start in it. It returns false at the end of the text.
 func (s *scanner) comment() bool {
 	depth := 0
 	type open struct{ head, depth int }
@@ -321,7 +322,7 @@ func (s *scanner) stepMark() int {
 	return 0
 }
 
-// afterOperand reports whether a point here selects from what stands before it.
+// afterOperand reports whether a point here selects from the operand before it.
 func (s *scanner) afterOperand() bool {
 	if s.pos == 0 {
 		return false
@@ -359,8 +360,8 @@ func (s *scanner) word(t *token) {
 		*t = s.take(*t, kindPunct, 1, "_")
 		return
 	case letters == 0:
-		// Underscores and digits only: the user meant several placeholders
-		// or a name; either way it is none.
+		// The word consists only of underscores and digits. It is not a name,
+		// whatever the user meant.
 		*t = s.take(*t, kindBad, n, string(BadCharacter))
 		return
 	}

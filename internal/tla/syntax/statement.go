@@ -117,10 +117,10 @@ func (p *parser) startsStmt(i int) bool {
 	return false
 }
 
-// recoverStmt starts again after an error in the statement that starts at
-// token from: after the next semicolon outside brackets, at the end of the
-// enclosing sequence, or at a statement's word that starts a line. It returns
-// false when nothing of the sequence is left.
+// recoverStmt resumes after an error in the statement that starts at token
+// from. It resumes after the next semicolon outside brackets, at the end of the
+// enclosing sequence, or at a line that starts with a statement's keyword. It
+// returns false if nothing of the sequence is left.
 func (p *parser) recoverStmt(from int) bool {
 	i := max(p.i, from+1)
 	for i < len(p.toks)-1 {
@@ -370,8 +370,7 @@ func (p *parser) sequence(after string) *Block {
 	return b
 }
 
-// orElse goes past the word, and past a semicolon before it, as C style
-// allows.
+// orElse skips the word, and a semicolon before it, which C style allows.
 func (p *parser) orElse(word string) bool {
 	if p.style == CStyle && p.at(";") && p.peek(1).is(kindWord, word) {
 		p.advance()

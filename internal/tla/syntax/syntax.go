@@ -9,21 +9,22 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// NestingMax is how deep expressions, statements and modules may nest in the
-// text.
+// NestingMax is the maximum nesting depth of expressions, statements and
+// modules in the text.
 const NestingMax = 1000
 
 // Mode changes what ParseModuleMode reads.
 type Mode uint8
 
-// SkipTranslation makes the parser treat what is between translation
-// markers (TLA+ and PlusCal) as a comment, so that a stale or broken
-// translation cannot matter.
+// SkipTranslation makes the parser treat the text between translation markers
+// (TLA+ and PlusCal) as a comment, so that a stale or broken translation has no
+// effect.
 const SkipTranslation Mode = 1
 
-// ParseModule reads the module in f with all that its comments hold. The
-// Module is never nil; it is partial when the list has errors. Text before the
-// module's header and after its end is ignored, but for an algorithm in it.
+// ParseModule reads the module in f, including the algorithm in its comments.
+// The Module is never nil; it is incomplete if the list has errors. Text before
+// the module's header and after its end is ignored, except for an algorithm in
+// it.
 func ParseModule(f *source.File) (*Module, *source.List) { return ParseModuleMode(f, 0) }
 
 // ParseModuleMode is ParseModule under a mode.
@@ -70,9 +71,9 @@ func ParseModuleMode(f *source.File, mode Mode) (*Module, *source.List) {
 	return m, errs
 }
 
-// Further finds the modules that stand in f after its first one, as a text of
-// several modules has them: where each starts, by name. Of two with one name the
-// first counts.
+// Further finds the modules in f after its first one, because a file may have
+// several. It maps their names to their starts. Of two modules with the same
+// name, the first counts.
 func Further(f *source.File) map[string]int {
 	out := map[string]int{}
 	if len(f.Text) > source.FileBytesMax {
@@ -92,8 +93,8 @@ func Further(f *source.File) map[string]int {
 	}
 }
 
-// ParseFurther reads the module that starts at a place which Further found. An
-// algorithm in it is a comment.
+// ParseFurther reads the module at a position that Further returned. An
+// algorithm in that module is treated as a comment.
 func ParseFurther(f *source.File, start int) (*Module, *source.List) {
 	errs := new(source.List)
 	s := &scanner{file: f, text: f.Text}
@@ -114,7 +115,7 @@ func checkSize(f *source.File, errs *source.List) bool {
 	return false
 }
 
-// noteDefined notes whether the module gives := a meaning of its own.
+// noteDefined records whether the module defines := itself.
 func (p *parser) noteDefined() {
 	for i := range p.toks {
 		if !p.toks[i].is(kindOp, ":=") || i == 0 {
@@ -127,7 +128,7 @@ func (p *parser) noteDefined() {
 	}
 }
 
-// parseAlgorithms reads the algorithm of the module and, if that is a modular
+// parseAlgorithms reads the algorithm of the module and, if it is a modular
 // one, the PlusCal emitted for it.
 func parseAlgorithms(f *source.File, m *Module, heads []algorithmHead, mode Mode, errs *source.List) {
 	var first source.Span
@@ -140,8 +141,8 @@ func parseAlgorithms(f *source.File, m *Module, heads []algorithmHead, mode Mode
 		switch {
 		case emitted && (m.Emitted != nil || mode&SkipTranslation != 0):
 		case emitted:
-			// What is wrong in there is the writer's fault, not the user's, and
-			// is gone with the next translation.
+			// An error in the emitted PlusCal is the translator's fault, not
+			// the user's, and disappears with the next translation.
 			inner := new(source.List)
 			m.Emitted = parseAlgorithm(f, h, inner)
 			for _, d := range inner.Sorted() {
@@ -153,7 +154,8 @@ func parseAlgorithms(f *source.File, m *Module, heads []algorithmHead, mode Mode
 			m.Algorithm.Options = findOptions(f)
 			first = span
 		case h.start < int(m.Algorithm.Span().End):
-			// A comment inside the algorithm mentions another one.
+			// The head is in a comment inside the algorithm, which only
+			// mentions another algorithm.
 		default:
 			errs.Add(source.Diagnostic{
 				Code: AlgorithmRepeated, Span: span,

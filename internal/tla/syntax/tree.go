@@ -4,11 +4,11 @@ package syntax
 
 import "github.com/ashlar-dev/ashlar/internal/source"
 
-// Node is any part of the tree that has a place in the text. Trees are
-// immutable once the parser has returned them; nodes are used as keys of the
-// side tables that later passes make.
+// Node is any part of the tree that has a position in the text. Trees are
+// immutable once the parser has returned them. Later passes use nodes as keys
+// of their side tables.
 type Node interface {
-	// Span is where the node stands in the file. Parentheses around an
+	// Span is the position of the node in the file. Parentheses around an
 	// expression do not belong to the expression.
 	Span() source.Span
 	node()
@@ -61,11 +61,11 @@ type Module struct {
 	// Algorithm is the PlusCal or Modular PlusCal algorithm that stands in a
 	// comment of the file, nil when there is none.
 	Algorithm *Algorithm
-	// Emitted is the PlusCal algorithm between the PlusCal translation
-	// markers, when the file has a Modular PlusCal Algorithm as well.
+	// Emitted is the PlusCal algorithm between the PlusCal translation markers,
+	// if the file also has a Modular PlusCal Algorithm.
 	Emitted *Algorithm
-	// Translation is what the lines `\* BEGIN TRANSLATION` and
-	// `\* END TRANSLATION` enclose, nil when the file has no such pair.
+	// Translation is the text between the lines `\* BEGIN TRANSLATION` and `\*
+	// END TRANSLATION`, or nil if the file has no such pair.
 	Translation *Region
 	// PlusCalTranslation is the same for `\* BEGIN PLUSCAL TRANSLATION` and
 	// `\* END PLUSCAL TRANSLATION`.
@@ -236,9 +236,9 @@ type Apply struct {
 	Args []Expr
 }
 
-// Path is a name with `!` in it: `A!B(x)!C`, `Op!1!<<`, `Op(3)!lab`. Whether
-// a step leads into an instance or into a definition is for the resolver to
-// say. There are at least two steps and the first is a StepName.
+// Path is a name with `!` in it: `A!B(x)!C`, `Op!1!<<`, `Op(3)!lab`. The
+// resolver decides whether a step leads into an instance or into a definition.
+// There are at least two steps, and the first is a StepName.
 type Path struct {
 	place
 	Steps []Step

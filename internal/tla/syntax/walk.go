@@ -14,9 +14,9 @@ func Inspect(n Node, f func(Node) bool) {
 	}
 }
 
-// TreeDepthMax is how deep the tree of one unit or algorithm may be. It is
-// more than NestingMax because a long row of operators, which nests in the
-// tree but not in the text, is common.
+// TreeDepthMax is the maximum depth of the tree of one unit or algorithm. It is
+// larger than NestingMax because a long row of operators, which is nested in
+// the tree but not in the text, is common.
 const TreeDepthMax = 10_000
 
 // depthOf is the depth of the tree below n, found without recursion.

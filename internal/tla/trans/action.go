@@ -20,7 +20,7 @@ type action struct {
 	*pcal.View
 }
 
-// block is the body of the block's action.
+// block returns the body of the block's action.
 func (c *action) block(b *pcal.Block) clause {
 	var items []clause
 	if c.m.pc {
@@ -30,7 +30,7 @@ func (c *action) block(b *pcal.Block) clause {
 	return c.whole(b, items)
 }
 
-// whole is the body of an action that starts with the given conjuncts.
+// whole returns the body of an action that starts with the given conjuncts.
 func (c *action) whole(b *pcal.Block, items []clause) clause {
 	body, set := c.stmts(b.Body, nil)
 	items = append(items, body...)
@@ -40,8 +40,8 @@ func (c *action) whole(b *pcal.Block, items []clause) clause {
 	return allOf{list: items}
 }
 
-// stmts translates a list that starts with set assigned; it returns the
-// conjuncts and what is assigned at the end.
+// stmts translates a list at whose start the variables in set are assigned. It
+// returns the conjuncts and the variables assigned at the end.
 func (c *action) stmts(list []pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) {
 	var items []clause
 	for _, s := range list {
@@ -87,7 +87,7 @@ func (c *action) stmt(s pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) 
 	return nil, nil
 }
 
-// paths translates branches and makes them assign the same variables.
+// paths translates branches and makes all of them assign the same variables.
 func (c *action) paths(branches [][]pcal.Stmt, set pcal.Assigned) ([]clause, pcal.Assigned) {
 	items := make([][]clause, len(branches))
 	sets := make([]pcal.Assigned, len(branches))
@@ -108,7 +108,7 @@ func (c *action) paths(branches [][]pcal.Stmt, set pcal.Assigned) ([]clause, pca
 	return out, after
 }
 
-// updates are "v' = value" or "v' \in set" for each.
+// updates returns "v' = value" or "v' \in set" for each update.
 func (c *action) updates(list []pcal.Update) []clause {
 	out := make([]clause, len(list))
 	for i, u := range list {

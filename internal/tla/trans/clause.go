@@ -10,11 +10,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
-// clause is a part of the definition that an algorithm becomes. What is checked
-// is its tree; its text is what `ashlar translate` writes.
+// clause is a part of the definition that an algorithm is translated to. The
+// checker uses its tree; `ashlar translate` writes its text.
 type clause interface {
-	// tree is over the variables and definitions of the module; what the user
-	// did not write has the place at.
+	// tree builds an expression over the variables and definitions of the
+	// module. Nodes that the user did not write have the position at.
 	tree(m *module, at source.Span) core.Expr
 	text() lines
 }
@@ -22,8 +22,8 @@ type clause interface {
 type (
 	// is is a formula.
 	is struct{ x core.Expr }
-	// allOf is a conjunction, and anyOf a disjunction. A list of one has a bullet
-	// where they are bulleted.
+	// allOf is a conjunction, and anyOf a disjunction. If bulleted, a list of one
+	// item also has a bullet.
 	allOf struct {
 		list     []clause
 		bulleted bool
@@ -34,14 +34,14 @@ type (
 		cond      core.Expr
 		then, els clause
 	}
-	// named is a name for a value, or, where in, for some element of it.
+	// named binds a name to a value or, if in is set, to some element of it.
 	named struct {
 		name *core.Local
 		in   bool
 		x    core.Expr
 		body clause
 	}
-	// keeps says which variables stay as they are.
+	// keeps says which variables stay unchanged.
 	keeps struct{ vars pcal.Assigned }
 	// asserts and prints apply operators of TLC.
 	asserts struct {
@@ -49,7 +49,7 @@ type (
 		message string
 	}
 	prints struct{ x core.Expr }
-	// placed is a clause made of what stands at a place.
+	// placed is a clause with the position of its source text.
 	placed struct {
 		clause
 		place source.Span

@@ -7,18 +7,18 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
-// The crashes of processes: an action of its own for each process that may crash.
+// The crashes of processes: a separate action for each process that may crash.
 // PlusCal cannot express crashes; only the TLA+ translation has them.
 
-// bound defines how many crashes there may be, unless the module does.
+// bound defines the maximum number of crashes, unless the module defines it.
 func (m *module) bound() {
 	if c := m.a.Crashes; c != nil && c.Declared != nil {
 		m.defs = append(m.defs, &definition{Def: c.Declared, text: func() lines { return line(pcal.CrashBound + " == 0") }, compared: true})
 	}
 }
 
-// crash defines the crash of a process, which is no part of its group: nothing
-// asks for it to be fair.
+// crash defines the crash action of a process. The action is not part of the
+// process's group of actions, because it must not be subject to fairness.
 func (m *module) crash(p *pcal.Process) {
 	if p.Crash == nil {
 		return
@@ -34,7 +34,7 @@ func (m *module) crash(p *pcal.Process) {
 	}).Def
 }
 
-// crashOf is that a process crashes, or one of a set.
+// crashOf says that a process, or some process of a set, crashes.
 func (m *module) crashOf(p *pcal.Process) (core.Expr, func() string) {
 	if p.Set {
 		return m.some(p, m.labels[p.Crash], p.Crash.Label)

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
 )
 
-// fairness is what is asked for an action, or for several.
+// fairness is the fairness condition on one or several actions.
 type fairness struct {
 	tree core.Expr
 	text func() lines
@@ -18,7 +18,7 @@ type fairness struct {
 
 var fairName = [...]string{pcal.Weak: "WF_vars", pcal.Strong: "SF_vars"}
 
-// fair asks for fairness of an action.
+// fair returns the fairness condition on an action.
 func (m *module) fair(how pcal.Fairness, action core.Expr, text string) fairness {
 	return fairness{
 		&core.Fair{Strong: how == pcal.Strong, Sub: call(m.all), Action: action},
@@ -26,8 +26,8 @@ func (m *module) fair(how pcal.Fairness, action core.Expr, text string) fairness
 	}
 }
 
-// fairNext is the fairness of the algorithm as a whole, its labels with a
-// minus left out and those with a plus strong.
+// fairNext returns the fairness condition on the algorithm as a whole. Labels
+// with a minus are left out; those with a plus get strong fairness.
 func (m *module) fairNext() fairness {
 	next := call(m.definition("Next"))
 	if !m.uni {
@@ -42,8 +42,8 @@ func (m *module) fairNext() fairness {
 	return fairness{conjunction(fairTrees(list), m.at), func() lines { return fairTexts(list) }}
 }
 
-// fairBlocks is the fairness of an action that consists of blocks; at is the
-// program counter, arg what the actions are applied to.
+// fairBlocks returns the fairness condition on an action that consists of
+// blocks; at is the program counter, and arg the argument of the actions.
 func (m *module) fairBlocks(how pcal.Fairness, action core.Expr, text string, blocks []*pcal.Block, at core.Expr, atText string, args []core.Expr, argText string) []fairness {
 	var minus []core.Expr
 	var written []string
@@ -88,7 +88,8 @@ func fairTexts(list []fairness) lines {
 	return out
 }
 
-// fairProcess is the fairness of a process and of the procedures it can be in.
+// fairProcess returns the fairness condition on a process and on the procedures
+// that it can be in.
 func (m *module) fairProcess(p *pcal.Process) fairness {
 	id := exprText(p.Id).String()
 	text, callText, atText, head := "", "("+id+")", "pc["+id+"]", ""

@@ -24,7 +24,7 @@ import (
 // names stand for what the chosen path left: see merge.go.
 
 // flatten returns the algorithm without Reads and Writes and with at most one
-// assignment to a variable on a path.
+// assignment to each variable on a path.
 func flatten(a *pcal.Algorithm, diags *source.List) *pcal.Algorithm {
 	out := *a
 	out.Procedures, out.Processes = nil, nil
@@ -60,13 +60,13 @@ type flattener struct {
 	diags *source.List
 	procs map[*pcal.Procedure]*pcal.Procedure
 	own   map[*core.Variable]bool // of the procedure: a return restores them
-	// passing are the variables that inline made for values on their way: they
-	// are names at every time, and not of the state.
+	// passing are the variables that inline made to hand values on. They are
+	// always names, never state variables.
 	passing varSet
 }
 
-// versions are the variables whose value at this point is a name, or something
-// as simple.
+// versions are the variables whose current value is a name or an expression as
+// simple as one.
 type versions map[*core.Variable]core.Expr
 
 func (v versions) with(x *core.Variable, value core.Expr) versions {
@@ -82,8 +82,8 @@ func (v versions) with(x *core.Variable, value core.Expr) versions {
 	return out
 }
 
-// bind makes value the version of x, by a name that the With binds unless the
-// value is as good as one.
+// bind makes value the current version of x. It binds the value to a new name
+// in the With, unless the value is simple enough to use directly.
 func (v versions) bind(x *core.Variable, value core.Expr, at pcal.At) (versions, []*pcal.With) {
 	switch e := value.(type) {
 	case *core.Int, *core.Str, *core.Bool:
@@ -97,7 +97,7 @@ func (v versions) bind(x *core.Variable, value core.Expr, at pcal.At) (versions,
 	return v.with(x, &core.LocalRef{At: core.At{Place: at.Place}, Local: l}), []*pcal.With{{At: at, Var: l, X: value}}
 }
 
-// within puts inner into the bindings.
+// within wraps inner in the bindings.
 func within(withs []*pcal.With, inner []pcal.Stmt) []pcal.Stmt {
 	for i := len(withs) - 1; i >= 0; i-- {
 		withs[i].Body = inner
@@ -133,7 +133,8 @@ func (f *flattener) blocks(list []*pcal.Block) []*pcal.Block {
 	return out
 }
 
-// block flattens a step. A goto at its end stays there, whatever is nested.
+// block flattens a step. A goto at the end of the step stays at the end, even
+// if statements before it are nested.
 func (f *flattener) block(list []pcal.Stmt) []pcal.Stmt {
 	last := len(list) - 1
 	if _, ok := list[last].(*pcal.Goto); !ok || last == 0 {
@@ -142,7 +143,7 @@ func (f *flattener) block(list []pcal.Stmt) []pcal.Stmt {
 	return append(f.seq(list[:last], versions{}, f.assigned(list)), list[last])
 }
 
-// assigned is the set of variables that some path through the list assigns.
+// assigned returns the variables that some path through the list assigns.
 func (f *flattener) assigned(list []pcal.Stmt) varSet {
 	out := varSet{}
 	pcal.InspectStmts(list, func(s pcal.Stmt) {
@@ -172,7 +173,7 @@ func (f *flattener) assigned(list []pcal.Stmt) varSet {
 	return out
 }
 
-// read puts the names of versions into an expression.
+// read replaces variables in an expression by the names of their versions.
 func (v versions) read(e core.Expr) core.Expr {
 	if e == nil || len(v) == 0 {
 		return e
@@ -185,8 +186,8 @@ func (v versions) read(e core.Expr) core.Expr {
 	})
 }
 
-// withoutSkips drops the skips of a list that has something else, and all but
-// one of a list that has not.
+// withoutSkips drops the skips from a list that has other statements, and all
+// but one skip from a list that has none.
 func withoutSkips(list []pcal.Stmt) []pcal.Stmt {
 	var out []pcal.Stmt
 	for _, s := range list {
@@ -200,8 +201,8 @@ func withoutSkips(list []pcal.Stmt) []pcal.Stmt {
 	return out
 }
 
-// seq flattens a list. Where the list does not end in a jump, the variables of
-// need that are names by then are assigned at its end.
+// seq flattens a list. If the list does not end in a jump, seq assigns at its
+// end those variables of need that are names there.
 func (f *flattener) seq(list []pcal.Stmt, env versions, need varSet) []pcal.Stmt {
 	var out []pcal.Stmt
 	for i, s := range list {
@@ -256,7 +257,7 @@ func (f *flattener) seq(list []pcal.Stmt, env versions, need varSet) []pcal.Stmt
 	return withoutSkips(out)
 }
 
-// flush assigns the pending names but for those of skip.
+// flush assigns the pending names, except those in skip.
 func (f *flattener) flush(env versions, skip map[*core.Variable]bool, at pcal.At) []pcal.Stmt {
 	a := &pcal.Assign{At: at}
 	for _, x := range env.pending() {
@@ -270,7 +271,7 @@ func (f *flattener) flush(env versions, skip map[*core.Variable]bool, at pcal.At
 	return []pcal.Stmt{a}
 }
 
-// newValue is the value of x after the pairs that assign it, as a whole.
+// newValue returns the whole value of x after the pairs that assign it.
 func newValue(x *core.Variable, pairs []pcal.Assignment, env versions, at core.At) core.Expr {
 	old := env.read(&core.VarRef{At: at, Var: x})
 	var updates []core.Update
@@ -287,8 +288,9 @@ func newValue(x *core.Variable, pairs []pcal.Assignment, env versions, at core.A
 	return &core.Except{At: at, Fn: old, Updates: updates}
 }
 
-// assign splits an assignment into the pairs that are final and those that
-// another one follows: nest binds the latter around what comes next.
+// assign splits an assignment into the pairs that are final and those that a
+// later assignment follows. nest binds the values of the latter around the
+// rest.
 func (f *flattener) assign(s *pcal.Assign, env versions, later varSet) ([]pcal.Stmt, versions, func([]pcal.Stmt) []pcal.Stmt) {
 	at := core.At{Place: s.Span()}
 	var order []*core.Variable
@@ -334,8 +336,8 @@ func (f *flattener) assign(s *pcal.Assign, env versions, later varSet) ([]pcal.S
 	return out, next, func(inner []pcal.Stmt) []pcal.Stmt { return within(withs, inner) }
 }
 
-// again reports whether rest assigns a variable that s assigns, or needs a value
-// that s hands on.
+// again reports whether rest assigns a variable that s also assigns, or needs a
+// value that s hands on.
 func (f *flattener) again(s pcal.Stmt, rest []pcal.Stmt) bool {
 	later := f.assigned(rest)
 	if len(f.passing) > 0 {
@@ -354,7 +356,7 @@ func (f *flattener) again(s pcal.Stmt, rest []pcal.Stmt) bool {
 	return false
 }
 
-// apart flattens a statement whose variables nothing after it assigns.
+// apart flattens a statement whose variables no later statement assigns.
 func (f *flattener) apart(s pcal.Stmt, env versions) (pcal.Stmt, versions) {
 	need, next := f.assigned([]pcal.Stmt{s}), env
 	for x := range need {
@@ -363,7 +365,7 @@ func (f *flattener) apart(s pcal.Stmt, env versions) (pcal.Stmt, versions) {
 	return f.branches(s, env, func(list []pcal.Stmt) []pcal.Stmt { return f.seq(list, env, need) }), next
 }
 
-// branches rebuilds a statement with its branches made anew.
+// branches rebuilds a statement with new branches.
 func (f *flattener) branches(s pcal.Stmt, env versions, each func([]pcal.Stmt) []pcal.Stmt) pcal.Stmt {
 	switch s := s.(type) {
 	case *pcal.If:
@@ -380,9 +382,9 @@ func (f *flattener) branches(s pcal.Stmt, env versions, each func([]pcal.Stmt) [
 	return s
 }
 
-// call ends a path. A variable that was assigned in the step cannot be a
-// parameter of the procedure as well: the stack would have to hold its value
-// of the middle of the step.
+// call ends a path. A variable that was assigned in the step must not also be a
+// parameter of the procedure: the stack would have to store its value in the
+// middle of the step.
 func (f *flattener) call(s *pcal.Call, env versions) []pcal.Stmt {
 	c := &pcal.Call{At: s.At, Proc: f.procs[s.Proc], Return: s.Return}
 	touched := varSet{}

@@ -16,12 +16,12 @@ import (
 // the value to a variable that exists in the text only, which flatten turns
 // into names.
 
-// inlineSizeMax is how many nodes an expression may have that stands in the
-// place of a name that is used more than once.
+// inlineSizeMax is the maximum size, in nodes, of an expression that replaces a
+// name used more than once.
 const inlineSizeMax = 4
 
-// inline removes Reads and Writes from a list of statements. The variables
-// that it makes are added to passing.
+// inline removes Reads and Writes from a list of statements. It adds the
+// variables that it makes to passing.
 func inline(list []pcal.Stmt, passing varSet) []pcal.Stmt {
 	r := &pcal.Rewriter{}
 	r.Stmt = func(s pcal.Stmt) ([]pcal.Stmt, bool) {
@@ -43,8 +43,8 @@ func inline(list []pcal.Stmt, passing varSet) []pcal.Stmt {
 	return fold(r.Stmts(list))
 }
 
-// fold takes the branch of an if whose condition became a constant, and drops
-// what waits for TRUE.
+// fold keeps only the taken branch of an if with a constant condition, and
+// drops statements that wait for TRUE.
 func fold(list []pcal.Stmt) []pcal.Stmt {
 	r := &pcal.Rewriter{}
 	r.Stmt = func(s pcal.Stmt) ([]pcal.Stmt, bool) {
@@ -66,7 +66,7 @@ func fold(list []pcal.Stmt) []pcal.Stmt {
 	return r.Stmts(list)
 }
 
-// weight is how many statements there are, nested ones included.
+// weight is the number of statements, nested ones included.
 func weight(list []pcal.Stmt) int {
 	n := 0
 	pcal.InspectStmts(list, func(pcal.Stmt) { n++ }, nil)
@@ -83,7 +83,7 @@ func countYields(list []pcal.Stmt) int {
 	return n
 }
 
-// pass hands the value of a read on in a variable.
+// pass hands on the value of a read in a variable.
 func pass(s *pcal.Read, body, rest []pcal.Stmt, passing varSet) []pcal.Stmt {
 	v := &core.Variable{Name: s.Dst.Name, Index: -1, Span: s.Dst.Span}
 	passing[v] = true
@@ -104,7 +104,7 @@ func pass(s *pcal.Read, body, rest []pcal.Stmt, passing varSet) []pcal.Stmt {
 	return append(assign.Stmts(body), use.Stmts(rest)...)
 }
 
-// continueWith puts what then makes of a value in the place of every yield.
+// continueWith replaces every yield by what then makes of its value.
 func continueWith(body []pcal.Stmt, then func(core.Expr) []pcal.Stmt) []pcal.Stmt {
 	last := len(body) - 1
 	var out []pcal.Stmt
@@ -120,8 +120,8 @@ func continueWith(body []pcal.Stmt, then func(core.Expr) []pcal.Stmt) []pcal.Stm
 	return append(out, r.Stmts(body[last:])...)
 }
 
-// let calls value by a name in rest, or puts it where the name is when that
-// means the same and does not make the text longer.
+// let binds value to a name in rest. If substituting the value for the name
+// means the same and does not make the text longer, let does that instead.
 func let(name *core.Local, value core.Expr, rest []pcal.Stmt, at pcal.At) []pcal.Stmt {
 	uses := 0
 	count := func(e core.Expr) bool {
@@ -142,7 +142,8 @@ func let(name *core.Local, value core.Expr, rest []pcal.Stmt, at pcal.At) []pcal
 		case *core.VarRef:
 			vars[e.Var] = true
 		case *core.Call:
-			// An operator may look at any variable, as it was before the step.
+			// An operator may read any variable, with its value before the
+			// step.
 			if e.Def.Level != core.ConstantLevel {
 				size += inlineSizeMax
 			}
@@ -163,13 +164,13 @@ func let(name *core.Local, value core.Expr, rest []pcal.Stmt, at pcal.At) []pcal
 	return r.Stmts(rest)
 }
 
-// settling finds out whether a name is used after a variable that its value
-// depends on was assigned.
+// settling determines whether a name is used after an assignment to a variable
+// that its value depends on.
 type settling struct {
 	name *core.Local
 	vars map[*core.Variable]bool
 	late bool
-	// binder reports that the name is used where the value would be computed
+	// binder reports that the name is used where its value would be computed
 	// several times.
 	binder bool
 }
@@ -191,8 +192,8 @@ func (s *settling) x(e core.Expr, dirty bool) {
 	})
 }
 
-// stmts reports whether a variable of the value was assigned, on some path, at
-// the end of the list.
+// stmts reports whether, at the end of the list, some path has assigned a
+// variable of the value.
 func (s *settling) stmts(list []pcal.Stmt, dirty bool) bool {
 	for _, st := range list {
 		dirty = s.stmt(st, dirty)

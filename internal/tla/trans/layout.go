@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// lines is a piece of text that may span several lines. What is put before it
-// moves its later lines to the right, so that lists stay aligned.
+// lines is a text of one or more lines. Putting a prefix before it moves its
+// later lines to the right, so that lists stay aligned.
 type lines []string
 
 // line is a text of one line.
@@ -34,7 +34,7 @@ func (l lines) after(prefix string) lines {
 	return out
 }
 
-// then puts suffix after the last line.
+// then appends suffix to the last line.
 func (l lines) then(suffix string) lines {
 	out := append(lines(nil), l...)
 	out[len(out)-1] += suffix
@@ -66,7 +66,7 @@ func stack(parts ...lines) lines {
 	return out
 }
 
-// widthMax is where lists of names are broken.
+// widthMax is the column at which lists of names are broken.
 const widthMax = 78
 
 // wrapped joins words with sep, breaking lines at widthMax when the text

@@ -25,10 +25,11 @@ import (
 // Every way to execute the one is a way to execute the other. An if that only
 // assigns is an IF at once, and a few simple statements may stand twice.
 
-// copiedMax is how many simple statements may be written once more instead.
+// copiedMax is the number of simple statements that may be duplicated instead.
 const copiedMax = 3
 
-// joined flattens a statement and what follows it when both assign a variable.
+// joined flattens a statement and what follows it if both assign the same
+// variable.
 func (f *flattener) joined(s pcal.Stmt, rest []pcal.Stmt, env versions, need varSet) []pcal.Stmt {
 	if w, ok := s.(*pcal.With); ok {
 		return []pcal.Stmt{f.branches(w, env, func(list []pcal.Stmt) []pcal.Stmt {
@@ -45,7 +46,7 @@ func (f *flattener) joined(s pcal.Stmt, rest []pcal.Stmt, env versions, need var
 		return []pcal.Stmt{f.branches(s, env, func(list []pcal.Stmt) []pcal.Stmt {
 			tail := rest
 			if !first {
-				// A second copy of the rest binds names of its own.
+				// The second copy of the rest binds its own names.
 				c := &pcal.Rewriter{Fresh: true}
 				tail = c.Stmts(rest)
 			}
@@ -58,8 +59,8 @@ func (f *flattener) joined(s pcal.Stmt, rest []pcal.Stmt, env versions, need var
 	return c.around(f.seq(rest, next, need))
 }
 
-// copied is how many statements are written once more when rest moves into the
-// branches of s; many where rest branches itself.
+// copied is the number of statements that are duplicated if rest moves into the
+// branches of s. It is a large number if rest itself branches.
 func copied(s pcal.Stmt, rest []pcal.Stmt) int {
 	paths, weight := 0, 0
 	switch s := s.(type) {
@@ -80,8 +81,8 @@ func copied(s pcal.Stmt, rest []pcal.Stmt) int {
 	return (paths - 1) * weight
 }
 
-// chain is a sequence of statements in which a With goes around all that
-// follows it.
+// chain is a sequence of statements in which a With encloses everything after
+// it.
 type chain struct{ list []pcal.Stmt }
 
 func (c *chain) add(s pcal.Stmt) { c.list = append(c.list, s) }
@@ -92,7 +93,7 @@ func (c *chain) bind(withs []*pcal.With) {
 	}
 }
 
-// around puts the chain before inner.
+// around puts the chain before inner and nests inner in its Withs.
 func (c *chain) around(inner []pcal.Stmt) []pcal.Stmt {
 	for i := len(c.list) - 1; i >= 0; i-- {
 		if w, ok := c.list[i].(*pcal.With); ok && w.Body == nil {
@@ -117,7 +118,7 @@ func both(guard, e core.Expr) core.Expr {
 	return &core.And{At: core.At{Place: e.Span()}, List: append(append([]core.Expr(nil), list...), e)}
 }
 
-// under is e, required only under the guard.
+// under is e, required only if the guard holds.
 func under(guard, e core.Expr) core.Expr {
 	if guard == nil {
 		return e
@@ -125,8 +126,8 @@ func under(guard, e core.Expr) core.Expr {
 	return &core.Op{At: core.At{Place: e.Span()}, Op: core.OpImplies, Args: []core.Expr{guard, e}}
 }
 
-// chosen puts the statements of a path that is taken under the guard into the
-// chain and returns the versions after it.
+// chosen adds the statements of a path that is taken under the guard to the
+// chain. It returns the versions after the path.
 func (f *flattener) chosen(list []pcal.Stmt, guard core.Expr, env versions, c *chain) versions {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -183,7 +184,7 @@ func (f *flattener) leave(s *pcal.Assign, env versions, c *chain) versions {
 	return next
 }
 
-// name gives an expression a name unless it is one.
+// name gives an expression a name, unless it is a name already.
 func (f *flattener) name(name string, e core.Expr, at pcal.At, c *chain) core.Expr {
 	switch e.(type) {
 	case *core.LocalRef, *core.Bool:
@@ -194,8 +195,8 @@ func (f *flattener) name(name string, e core.Expr, at pcal.At, c *chain) core.Ex
 	return &core.LocalRef{At: core.At{Place: at.Place}, Local: l}
 }
 
-// select2 gives every variable on which two paths differ the value of the one
-// that was taken.
+// select2 gives every variable that differs between two paths the value from
+// the path that was taken.
 func (f *flattener) select2(cond core.Expr, then, other versions, at pcal.At, c *chain) versions {
 	vars := versions{}
 	for x, v := range then {
@@ -221,7 +222,7 @@ func (f *flattener) either(cond, then, other core.Expr, at pcal.At) core.Expr {
 	return &core.If{At: core.At{Place: at.Place}, Cond: cond, Then: then, Else: other}
 }
 
-// value is what x is.
+// value returns the current value of x.
 func (v versions) value(x *core.Variable, at pcal.At) core.Expr {
 	if e := v[x]; e != nil {
 		return e
@@ -229,7 +230,7 @@ func (v versions) value(x *core.Variable, at pcal.At) core.Expr {
 	return &core.VarRef{At: core.At{Place: at.Place}, Var: x}
 }
 
-// path makes the choice of an either a number.
+// path represents the choice of an either by a number.
 func (f *flattener) path(s *pcal.Either, guard core.Expr, env versions, c *chain) versions {
 	at := core.At{Place: s.Span()}
 	var numbers []core.Expr
@@ -270,8 +271,8 @@ func (f *flattener) path(s *pcal.Either, guard core.Expr, env versions, c *chain
 	return next
 }
 
-// merge makes one value of each variable that an if assigns, when assigning is
-// all that it does.
+// merge makes one value of each variable that an if assigns, if the if only
+// assigns.
 func (f *flattener) merge(s *pcal.If, rest []pcal.Stmt, env versions, need varSet) []pcal.Stmt {
 	then, ok := f.values(s.Then, env)
 	if !ok {
@@ -306,8 +307,9 @@ func (f *flattener) merge(s *pcal.If, rest []pcal.Stmt, env versions, need varSe
 	return within(withs, f.seq(rest, next, need))
 }
 
-// values are what a branch that only assigns, each variable once and none that
-// it then reads, leaves in its variables.
+// values returns the final values of the variables of a branch that only
+// assigns. The branch must assign each variable only once and must not read it
+// afterwards.
 func (f *flattener) values(list []pcal.Stmt, env versions) (map[*core.Variable]core.Expr, bool) {
 	out := map[*core.Variable]core.Expr{}
 	for _, s := range list {

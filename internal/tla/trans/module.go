@@ -18,16 +18,17 @@ import (
 // initial predicate, an action for every label, the next-state relation and
 // the specification with its fairness.
 
-// module is the translation of one algorithm.
+// module is the state of translating one algorithm.
 type module struct {
 	a *pcal.Algorithm
-	// scope is what the module knows before the translation, name its name, and
-	// at the place of what the algorithm declares without saying so.
+	// scope has the names that the module knows before the translation. name is
+	// the module's name. at is the position of implicit declarations of the
+	// algorithm.
 	scope *lower.Scope
 	name  string
 	at    source.Span
-	// uni reports that there is a single process without identity; pc and stack
-	// whether the state has them.
+	// uni reports that there is a single process without an identity; pc and
+	// stack report whether the state has them.
 	uni, pc, stack bool
 	// vars are all variables, in the order of the state.
 	vars pcal.Assigned
@@ -37,13 +38,14 @@ type module struct {
 	needsDefault bool
 
 	defs []*definition
-	// all is vars, and processes ProcSet, where there is one.
+	// all is the tuple vars, and processes is ProcSet, if there is one.
 	all, processes *core.Def
 	labels         map[*pcal.Block]*core.Def
 	groups         map[any]*core.Def // of processes and procedures
 }
 
-// definition is one of the translation: as a tree, and how its text is made.
+// definition is one definition of the translation: its tree and a function that
+// makes its text.
 type definition struct {
 	*core.Def
 	text func() lines
@@ -51,12 +53,12 @@ type definition struct {
 	compared bool
 }
 
-// exprColumn is where an expression is taken to start when its lines are
-// broken; it is about where expressions of actions do.
+// exprColumn is the column where an expression is assumed to start when its
+// lines are broken. Expressions of actions start at about this column.
 const exprColumn = 24
 
-// newModule translates a plain algorithm whose names are unique and which has
-// no Reads and Writes.
+// newModule translates a plain algorithm with unique names and without Reads
+// and Writes.
 func newModule(a *pcal.Algorithm, u *load.Untranslated) *module {
 	m := &module{a: a, scope: u.Scope, name: u.Module.Name.Text, at: u.Module.Algorithm.Name.Span(),
 		uni: a.Uniprocess(), pc: a.NeedsPC(), stack: a.NeedsStack()}
@@ -88,7 +90,7 @@ func newModule(a *pcal.Algorithm, u *load.Untranslated) *module {
 	return m
 }
 
-// define adds a definition; the text is all of it.
+// define adds a definition with its whole text.
 func (m *module) define(name string, params []*core.Local, at source.Span, body core.Expr, text func() lines) *definition {
 	if !at.IsValid() {
 		at = m.at
@@ -98,14 +100,14 @@ func (m *module) define(name string, params []*core.Local, at source.Span, body 
 	return d
 }
 
-// compare is define for a definition that says what the algorithm does.
+// compare is define for a definition that describes the algorithm's behaviour.
 func (m *module) compare(name string, params []*core.Local, at source.Span, body core.Expr, text func() lines) *definition {
 	d := m.define(name, params, at, body, text)
 	d.compared = true
 	return d
 }
 
-// declared is what the translation adds to the module.
+// declared returns what the translation adds to the module.
 func (m *module) declared() lower.Declared {
 	out := lower.Declared{Variables: m.vars}
 	if m.needsDefault {
@@ -132,7 +134,8 @@ func (m *module) print() []load.Printed {
 	return out
 }
 
-// operator is what the module knows by a name of a standard module.
+// operator returns the definition of a standard operator that the module knows
+// by this name.
 func (m *module) operator(name, module string) *core.Def {
 	if d := m.scope.Lookup(name).Def; d != nil {
 		return d
@@ -161,7 +164,7 @@ func (m *module) procedureView(p *pcal.Procedure) *action {
 	return &action{m, m.a.ProcedureView(p, m.calls, m.defaultValue)}
 }
 
-// defaultValue is the value of variables that have no other.
+// defaultValue is the value of variables that have no other value.
 func (m *module) defaultValue() core.Expr {
 	m.needsDefault = true
 	return &core.ConstRef{Const: m.defaultInit}
@@ -175,7 +178,7 @@ func names(vars pcal.Assigned) []string {
 	return out
 }
 
-// declarations are the VARIABLES, with the define block between the global
+// declarations writes the VARIABLES, with the define block between the global
 // ones and the others.
 func (m *module) declarations() []string {
 	first, rest := m.vars, pcal.Assigned(nil)
@@ -236,7 +239,7 @@ func (m *module) procSetText() lines {
 	return joined(parts, `\cup`, 11, 0).after("ProcSet == ")
 }
 
-// init defines Init; it also finds the order of the variables.
+// init defines Init. It also determines the order of the variables.
 func (m *module) init() {
 	var items []core.Expr
 	var written []func() lines
@@ -308,14 +311,14 @@ func equal(v *core.Variable, x core.Expr) core.Expr {
 	return op(core.OpEq, &core.VarRef{Var: v}, x)
 }
 
-// everywhere is the function that has x for every process.
+// everywhere returns the function that maps every process to x.
 func (m *module) everywhere(x core.Expr) core.Expr {
 	self := &core.Local{Name: "self"}
 	return &core.Fn{Binds: []core.Bind{{Vars: []*core.Local{self}, Set: call(m.processes)}}, Body: x}
 }
 
-// initialValue is the conjunct of Init for a variable, which is a function on
-// set, where that is not nil.
+// initialValue returns the conjunct of Init for a variable. If set is not nil,
+// the variable is a function on set.
 func (m *module) initialValue(v *pcal.Variable, c *action, set core.Expr) core.Expr {
 	m.vars = m.vars.With(v.Var)
 	ref := &core.VarRef{Var: v.Var}
@@ -336,7 +339,7 @@ func (m *module) initialValue(v *pcal.Variable, c *action, set core.Expr) core.E
 	}
 	functions := core.Expr(&core.FnSet{Dom: set, Rng: x})
 	if dependent {
-		// Every process has a set of its own to choose from.
+		// The set to choose from differs between processes.
 		f := &core.Local{Name: m.unused("f")}
 		all := &core.Op{Op: core.OpUnion, Args: []core.Expr{&core.SetMap{Body: x, Binds: bind}}}
 		value := &core.Apply{Fn: &core.LocalRef{Local: f}, Arg: c.Self}
@@ -347,8 +350,8 @@ func (m *module) initialValue(v *pcal.Variable, c *action, set core.Expr) core.E
 	return op(core.OpIn, ref, functions)
 }
 
-// unused returns base, or base with the first number that makes it a name of
-// nothing that the module or the translation declares.
+// unused returns base or, if that is taken, base with the first number that
+// makes it unused in the module and the translation.
 func (m *module) unused(base string) string {
 	n := &namer{reserved: func(name string) bool { return m.scope.Lookup(name) != lower.Meaning{} }, around: map[string]bool{}}
 	n.declare(m.a)
@@ -420,7 +423,8 @@ func (m *module) actions() {
 	}
 }
 
-// placeOf is the place of the label, or of the algorithm where there is none.
+// placeOf returns the position of the label, or of the algorithm if there is no
+// label.
 func (m *module) placeOf(b *pcal.Block) source.Span {
 	if b.Span.IsValid() {
 		return b.Span
@@ -428,11 +432,11 @@ func (m *module) placeOf(b *pcal.Block) source.Span {
 	return m.at
 }
 
-// inlined reports whether a step has no action of its own: it is all that happens,
-// and the user gave it no name.
+// inlined reports whether a step has no action of its own, because it is the only
+// step and the user did not name it.
 func (m *module) inlined(b *pcal.Block) bool { return m.uni && !m.pc && b.Auto }
 
-// allDone says that every process is at its end.
+// allDone says that every process has ended.
 func (m *module) allDone() core.Expr {
 	done := func(at core.Expr) core.Expr { return op(core.OpEq, at, &core.Str{Val: pcal.LabelDone}) }
 	pc := &core.VarRef{Var: m.a.PC}
@@ -467,7 +471,8 @@ func (m *module) terminatingText() lines {
 	return append(out, `Terminating == /\ `+m.allDoneText(), `               /\ UNCHANGED vars`)
 }
 
-// next defines the next-state relation: single processes, procedures, then sets.
+// next defines the next-state relation: first single processes, then procedures,
+// then process sets.
 func (m *module) next(terminating *core.Def) {
 	var parts []func() string
 	var single []string
@@ -536,7 +541,7 @@ func (m *module) next(terminating *core.Def) {
 	})
 }
 
-// some is that an action is taken by some process of a set.
+// some says that some process of a set takes an action.
 func (m *module) some(p *pcal.Process, d *core.Def, name string) (core.Expr, func() string) {
 	self := &core.Local{Name: "self"}
 	bind := []core.Bind{{Vars: []*core.Local{self}, Set: p.Id}}
@@ -544,7 +549,7 @@ func (m *module) some(p *pcal.Process, d *core.Def, name string) (core.Expr, fun
 	return x, func() string { return fmt.Sprintf(`(\E self \in %s: %s(self))`, exprText(p.Id), name) }
 }
 
-// anyProcedure writes that some process is in a procedure.
+// anyProcedure says that some process is in a procedure.
 func (m *module) anyProcedure() string {
 	var calls []string
 	for _, p := range m.a.Procedures {
@@ -553,7 +558,7 @@ func (m *module) anyProcedure() string {
 	return `(\E self \in ProcSet: ` + joined(calls, `\/`, 36, 0).after(strings.Repeat(" ", 22)).String()[22:] + ")"
 }
 
-// spec defines the specification with what is asked of the scheduler.
+// spec defines the specification, including its fairness conditions.
 func (m *module) spec() {
 	var fair []fairness
 	if m.a.Fair != pcal.Unfair {

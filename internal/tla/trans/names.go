@@ -17,7 +17,7 @@ import (
 // that the user wrote is kept unless it is bound around already, and one that
 // we made must not occur in the file at all. A number makes it so.
 
-// settleNames renames what statements and expressions bind.
+// settleNames renames the names that statements and expressions bind.
 func settleNames(a *pcal.Algorithm, reserved func(string) bool) *pcal.Algorithm {
 	n := &namer{reserved: reserved, around: map[string]bool{}, to: map[*core.Local]*core.Local{}}
 	n.declare(a)
@@ -51,13 +51,13 @@ func settleNames(a *pcal.Algorithm, reserved func(string) bool) *pcal.Algorithm 
 
 type namer struct {
 	reserved func(string) bool
-	// around are the names that must not be bound: those of the module that the
-	// translation declares and defines, and those bound around.
+	// around are the names that must not be bound: those that the module and
+	// the translation declare or define, and those bound by enclosing forms.
 	around map[string]bool
 	to     map[*core.Local]*core.Local
 }
 
-// declare notes the names of the translation.
+// declare records the names of the translation.
 func (n *namer) declare(a *pcal.Algorithm) {
 	for _, name := range []string{a.PC.Name, a.Stack.Name, "vars", "ProcSet", "Init", "Terminating", pcal.DefaultInitValue} {
 		n.around[name] = true
@@ -128,7 +128,7 @@ func (n *namer) stmts(list []pcal.Stmt, same map[*pcal.Procedure]*pcal.Procedure
 	return r.Stmts(list)
 }
 
-// choose returns a name for what l binds.
+// choose returns a name for l.
 func (n *namer) choose(l *core.Local) *core.Local {
 	name := n.name(l.Name, l.Span)
 	if name == l.Name {
@@ -137,7 +137,8 @@ func (n *namer) choose(l *core.Local) *core.Local {
 	return &core.Local{Name: name, Span: l.Span}
 }
 
-// name returns base, or with the first number that makes it free.
+// name returns base or, if that is taken, base with the first number that makes
+// it free.
 func (n *namer) name(base string, at source.Span) string {
 	written := at.Text() == base
 	name := base
@@ -147,7 +148,7 @@ func (n *namer) name(base string, at source.Span) string {
 	return name
 }
 
-// expr settles the names of an expression of its own.
+// expr settles the names in an expression that stands alone.
 func (n *namer) expr(e core.Expr) core.Expr {
 	if e == nil {
 		return nil
@@ -163,7 +164,7 @@ func (n *namer) expr(e core.Expr) core.Expr {
 	return e
 }
 
-// settle names what is bound in e, which nothing else shares.
+// settle names what e binds; e must not be shared.
 func (n *namer) settle(e core.Expr) {
 	if let, ok := e.(*core.Let); ok {
 		n.let(let)

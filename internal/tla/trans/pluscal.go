@@ -16,8 +16,8 @@ import (
 
 // A plain algorithm as PlusCal text, in the syntax with braces.
 
-// pluscalText writes an algorithm without Reads and Writes. Trailing jumps to
-// the block that follows are left out, as a person would.
+// pluscalText writes an algorithm without Reads and Writes. It omits a trailing
+// jump to the next block, as a person would.
 func pluscalText(a *pcal.Algorithm) string {
 	crashes := a.Crashes != nil
 	a = pcal.WithoutCrashes(a)
@@ -69,7 +69,7 @@ func pluscalText(a *pcal.Algorithm) string {
 	return strings.Join(w.out, "\n") + "\n"
 }
 
-// writer is text under way.
+// writer holds the text written so far.
 type writer struct {
 	a   *pcal.Algorithm
 	out []string
@@ -118,8 +118,8 @@ func (w *writer) variables(list []*pcal.Variable, end string) {
 	w.in--
 }
 
-// body writes the blocks of a process or procedure; falling off the end leads
-// to end.
+// body writes the blocks of a process or procedure. Control that reaches the
+// end of the text goes to end.
 func (w *writer) body(locals []*pcal.Variable, blocks []*pcal.Block, end string, forever bool) {
 	w.variables(locals, ";")
 	w.line("{")
@@ -151,8 +151,8 @@ func (w *writer) body(locals []*pcal.Variable, blocks []*pcal.Block, end string,
 	w.line("}")
 }
 
-// withoutJump drops the goto at the end of the list when it leads to label and
-// is not all there is.
+// withoutJump drops the goto at the end of the list if it goes to label and is
+// not the only statement.
 func withoutJump(list []pcal.Stmt, label string) []pcal.Stmt {
 	if len(list) == 1 {
 		return list
@@ -288,12 +288,12 @@ func (w *writer) assign(s *pcal.Assign) {
 	}
 }
 
-// defineText is the text of the define block as the user wrote it, without
-// the indentation that its lines have in common.
+// defineText is the text of the define block as the user wrote it, without the
+// common indentation of its lines.
 func defineText(a *pcal.Algorithm) string {
 	span := a.DefineSpan
 	raw := strings.Split(strings.ReplaceAll(span.Text(), "\r\n", "\n"), "\n")
-	// The first line starts where the span does.
+	// The first line starts where the span starts.
 	raw[0] = strings.Repeat(" ", span.From().Column-1) + raw[0]
 	common := -1
 	for _, l := range raw {
@@ -320,8 +320,8 @@ func defineText(a *pcal.Algorithm) string {
 	return strings.Join(out, "\n")
 }
 
-// identifiers is the set of all words in the file of a module, but for those in
-// translations: names that we make must not be among them.
+// identifiers is the set of all words in the file of a module, except those in
+// translations. Names that we make must not be among them.
 func identifiers(m *syntax.Module, f *source.File) func(string) bool {
 	words := map[string]bool{}
 	at := 0
@@ -349,8 +349,8 @@ func identifiers(m *syntax.Module, f *source.File) func(string) bool {
 	return func(name string) bool { return words[name] }
 }
 
-// declares reports whether the module declares or defines a name, before the
-// algorithm or behind it. What stands in a translation does not count.
+// declares reports whether the module declares or defines a name, before or
+// after the algorithm. Names in a translation do not count.
 func declares(u *load.Untranslated) func(string) bool {
 	behind := map[string]bool{}
 	add := func(names ...syntax.Name) {

@@ -17,13 +17,14 @@ import (
 // variables are global, only one of them keeps it. A definition of the module
 // that uses the name means that one, which its author may not have meant.
 
-// owned is a variable and what it belongs to, "" for the one that counts crashes.
+// owned is a variable with the name of its owner, or "" for the variable that
+// counts crashes.
 type owned struct {
 	now, of string
 }
 
-// warnRenamed reports the first use in the module of every name that stands
-// for one of several variables.
+// warnRenamed reports the first use in the module of every name that was
+// declared for several variables.
 func warnRenamed(m *syntax.Module, plain *pcal.Algorithm, diags *source.List) {
 	declared := map[string][]owned{}
 	note := func(list []*pcal.Variable, of string) {
@@ -47,7 +48,7 @@ func warnRenamed(m *syntax.Module, plain *pcal.Algorithm, diags *source.List) {
 	}
 	said := map[string]bool{}
 	for _, u := range m.Units {
-		// What stands before the algorithm does not see its variables.
+		// The text before the algorithm does not see its variables.
 		if m.Translation.Contains(u.Span()) || u.Span().Start < m.Algorithm.Span().Start {
 			continue
 		}
@@ -64,7 +65,7 @@ func warnRenamed(m *syntax.Module, plain *pcal.Algorithm, diags *source.List) {
 }
 
 // warnMeaning reports a use of a name that several variables were declared
-// with. Where all of them were renamed, the name means none of them.
+// with. If all of them were renamed, the name means none of them.
 func warnMeaning(id *syntax.Ident, all []owned, diags *source.List) {
 	meant, others := "", make([]string, 0, len(all))
 	for _, v := range all {
@@ -85,9 +86,10 @@ func warnMeaning(id *syntax.Ident, all []owned, diags *source.List) {
 		Repair:  "give the variables names of their own"})
 }
 
-// warnLabels reports labels that have another name in the translation. That
-// the labels of a Modular algorithm have is the rule, for archetypes and
-// procedures are copied: it matters where the module says the label's name.
+// warnLabels reports labels that have another name in the translation. In a
+// Modular algorithm labels are usually renamed, because archetypes and
+// procedures are copied. So warnLabels reports one there only if the module
+// mentions the label's name.
 func warnLabels(m *syntax.Module, a *pcal.Algorithm, renamed []pcal.Renaming, diags *source.List) {
 	said := map[string]bool{}
 	for _, u := range m.Units {

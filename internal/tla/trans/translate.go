@@ -16,29 +16,29 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// Text is what an algorithm is translated to.
+// Text is the text of a translation.
 type Text struct {
-	// PlusCal is the plain algorithm that a Modular one expands to, "" for a
-	// plain one.
+	// PlusCal is the plain algorithm that a Modular one expands to, or "" if
+	// the algorithm is already plain.
 	PlusCal string
-	// TLA are the units that stand between the translation's markers.
+	// TLA is the text of the units between the translation's markers.
 	TLA string
 }
 
-// Result is what an algorithm is translated to.
+// Result is the translation of an algorithm.
 type Result struct {
-	// Algorithm is the algorithm as it was written, and Plain what it expands
-	// to: without instances, its names unique, its reads and writes still in
-	// place.
+	// Algorithm is the algorithm as written, and Plain the algorithm that it
+	// expands to: without instances, with unique names, and with its reads and
+	// writes still in place.
 	Algorithm, Plain *pcal.Algorithm
 	flat             *pcal.Algorithm
 	module           *module
-	// steady is the module without crashes, which the emitted PlusCal does not
-	// have; the module itself where there are none.
+	// steady is the module without crashes, because the emitted PlusCal has
+	// none. If the algorithm has no crashes, it is the module itself.
 	steady *module
 }
 
-// Translation is the result for a load.
+// Translation returns the result in the form that Load needs.
 func (r Result) Translation() load.Translation {
 	if r.module == nil {
 		return load.Translation{}
@@ -59,7 +59,7 @@ func (r Result) Text() Text {
 	return out
 }
 
-// text is the translation as it stands in a file.
+// text returns the translation as it appears in a file.
 func (m *module) text() string {
 	out := ""
 	for _, p := range m.print() {
@@ -74,8 +74,8 @@ func InMemory(u *load.Untranslated, diags *source.List) load.Translation {
 	return Run(u, u.Module.Algorithm, diags).Translation()
 }
 
-// Run translates an algorithm of the module of u. What is wrong goes to diags,
-// which must be the list of its Program, and the Result is empty then.
+// Run translates an algorithm of the module of u. It reports errors to diags,
+// which must be the list of the Program, and then returns an empty Result.
 func Run(u *load.Untranslated, alg *syntax.Algorithm, diags *source.List) Result {
 	a := u.Program.AlgorithmOf(alg, u.Scope)
 	if diags.HasErrors() {
@@ -117,15 +117,15 @@ func Run(u *load.Untranslated, alg *syntax.Algorithm, diags *source.List) Result
 type File struct {
 	Text
 	Result
-	// Content is the whole file with the translation in its place.
+	// Content is the whole file with the translation in place.
 	Content []byte
 }
 
 // Translate returns the module in the file at path with the translation of its
-// algorithm between the markers, which are added where there are none. Modules
-// that are not beside it are looked for in the libraries, which are directories. The
-// File is nil when the list has errors. The error says that a file could not
-// be read.
+// algorithm between the markers. It adds the markers if they are missing. libraries
+// are the directories to search for modules that are not beside the module. The File
+// is nil if the list has errors. A non-nil error means that a file could not be
+// read.
 func Translate(files load.Files, path string, libraries []string) (*File, *source.List, error) {
 	out := &File{}
 	var root *syntax.Module
@@ -166,9 +166,9 @@ func wholeFile(files load.Files, path string) source.Span {
 	return source.Span{File: source.NewFile(path, text)}
 }
 
-// judged makes errors of what is fatal to a translation only: markers that are
-// not in order. What is wrong in the algorithm once it is translated is a name
-// that clashes with one of the module's.
+// judged turns warnings that prevent only a translation into errors, such as
+// broken markers. An error in the algorithm that appears only after translation
+// is a clash with a name of the module.
 func (r Result) judged(list *source.List) *source.List {
 	out := &source.List{}
 	for _, d := range list.Sorted() {
@@ -198,7 +198,7 @@ func inconsistent(d source.Diagnostic) source.Diagnostic {
 	return d
 }
 
-// overlay is files with one of them replaced.
+// overlay is a Files with one file replaced.
 type overlay struct {
 	load.Files
 	path    string
@@ -212,12 +212,12 @@ func (o overlay) ReadFile(name string) ([]byte, error) {
 	return o.Files.ReadFile(name)
 }
 
-// assertPlace is the part of a translation that depends on where the
-// algorithm stands in the file.
+// assertPlace matches the part of a translation that depends on the position of
+// the algorithm in the file.
 var assertPlace = regexp.MustCompile(`Failure of assertion at line \d+, column \d+`)
 
-// check reads the result again: it must be a correct module, and the PlusCal
-// in it, translated on its own, must give the same TLA+.
+// check reads the result back. It must be a correct module, and the PlusCal in
+// it, translated separately, must give the same TLA+.
 func (f *File) check(files load.Files, path string, libraries []string, diags *source.List) error {
 	var list source.List
 	loaded, again, err := load.Load(overlay{files, path, f.Content}, path, load.Options{Libraries: libraries})
@@ -261,7 +261,7 @@ func (f *File) check(files load.Files, path string, libraries []string, diags *s
 	return nil
 }
 
-// firstDifference shows the first lines that differ.
+// firstDifference returns the first lines that differ.
 func firstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range x {
@@ -282,7 +282,7 @@ type edit struct {
 	text       string
 }
 
-// splice puts the texts between their markers.
+// splice inserts the texts between their markers.
 func splice(m *syntax.Module, t Text, diags *source.List) []byte {
 	f := m.Algorithm.Span().File
 	c := comments(f.Text, int(m.Span().Start))
@@ -329,7 +329,8 @@ func splice(m *syntax.Module, t Text, diags *source.List) []byte {
 	return apply(f.Text, edits)
 }
 
-// apply makes edits, which do not overlap; new lines end as those of the file.
+// apply applies edits, which must not overlap. New lines get the line ends of
+// the file.
 func apply(text []byte, edits []edit) []byte {
 	crlf := bytes.Contains(text, []byte("\r\n"))
 	var out []byte
@@ -353,8 +354,8 @@ func apply(text []byte, edits []edit) []byte {
 	return append(out, text[at:]...)
 }
 
-// withoutChecksum drops what the standard translator writes behind a marker:
-// it would be wrong now.
+// withoutChecksum drops the checksum that the standard translator writes after
+// a marker, because it would now be wrong.
 func withoutChecksum(marker string) string {
 	for _, word := range []string{"chksum", " hash "} {
 		if strings.Contains(marker, word) {
@@ -365,7 +366,8 @@ func withoutChecksum(marker string) string {
 	return marker
 }
 
-// spans are the comments of a module, in order: those in (* *), outermost.
+// spans returns the comments of a module in order; for nested (* *) comments
+// only the outermost.
 type spans struct {
 	text []byte
 	list [][2]int
@@ -418,7 +420,7 @@ func (s spans) inside(at int) bool {
 	return false
 }
 
-// lineAfter is the start of the line after the comment that at is in.
+// lineAfter returns the start of the line after the comment that contains at.
 func (s spans) lineAfter(at int) (int, bool) {
 	for _, c := range s.list {
 		if c[0] <= at && at <= c[1] {
