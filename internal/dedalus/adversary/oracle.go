@@ -195,8 +195,8 @@ func (o *Oracle) mirror(r *Run) *Run {
 	return g.end()
 }
 
-// lastCrashes are the places in the schedule at which nodes crashed last: until then
-// their outputs may have been under way, and lost.
+// lastCrashes maps each node to the step after its last crash. Its earlier outputs
+// may have been under way, and lost.
 func (o *Oracle) lastCrashes(r *Run) map[int]int {
 	out := map[int]int{}
 	for n, s := range r.Schedule {
@@ -207,7 +207,7 @@ func (o *Oracle) lastCrashes(r *Run) map[int]int {
 	return out
 }
 
-// set is the outputs, as text.
+// set returns the outputs as text.
 func (r *Run) set() map[string]bool {
 	out := map[string]bool{}
 	for _, t := range r.Told {
@@ -216,10 +216,10 @@ func (r *Run) set() map[string]bool {
 	return out
 }
 
-// fact is a message without where it goes.
+// fact strips the destination from the key of a message.
 func fact(key string) string { return key[:strings.LastIndex(key, " to ")] }
 
-// candidate is a run of the program under way.
+// candidate is an unfinished run of the program.
 type candidate struct {
 	w       *world
 	missing int
@@ -235,7 +235,7 @@ type held struct {
 	after   []string
 }
 
-// release gives the inputs that clients need not wait with any more.
+// release sends the held inputs whose required outputs have all appeared.
 func (c *candidate) release() {
 	c.held = slices.DeleteFunc(slices.Clone(c.held), func(h held) bool {
 		waits := slices.ContainsFunc(h.after, func(m string) bool { return !c.w.known[m] })

@@ -10,18 +10,18 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Faults say what may go wrong besides that messages are late, come in another order
-// and come twice.
+// Faults states what may go wrong, besides late, reordered and repeated messages.
 type Faults struct {
-	// Crashes is how many crashes there are in a run, about; nodes come back with what
-	// is durable.
+	// Crashes is the approximate number of crashes in a run. A crashed node restarts
+	// with its durable facts.
 	Crashes int
-	// Stops is of how many nodes, at most, some machines stop for ever.
+	// Stops is the maximum number of nodes of which some machines stop
+	// permanently.
 	Stops int
-	// Partitions is how many times in a run, about, the nodes fall into two parts for a
-	// while, between which nothing arrives.
+	// Partitions is the approximate number of network partitions in a run. Each divides
+	// the nodes into two sides for a while; nothing passes between them.
 	Partitions int
-	// Spared are components whose nodes neither crash nor stop.
+	// Spared lists components whose nodes neither crash nor stop.
 	Spared []string
 }
 
@@ -30,32 +30,32 @@ type Faults struct {
 type Options struct {
 	Functions interp.Functions
 	Faults    Faults
-	// Steps is how long the trouble is.
+	// Steps is the number of steps of the trouble.
 	Steps int
-	// Again has inputs, and what a client sent, given more than once: those who ask do so
-	// again, in the trouble and in peace.
+	// Again repeats the inputs and the client's messages, in the trouble and in peace, as
+	// clients that retry do.
 	Again bool
 	// Slow is how many times longer timers take in peace than two rounds, in which a
 	// message is under way for one, for the shortest of them; default 1. Protocols that
 	// elect with timers need that an election is over before the next one.
 	Slow int
-	// NoPeace ends a run with the trouble, for callers that only ask what must never happen.
+	// NoPeace ends a run after the trouble, for callers that check only safety.
 	NoPeace bool
-	// Client, where it is not nil, is made anew for each run, and called with each
-	// output, the first time. What it returns is sent.
+	// Client, if not nil, is called for each run. The function that it returns
+	// receives each output once, and returns messages to send.
 	Client func(*logic.Program) func(interp.Message) []interp.Message
 }
 
-// Player runs one program. It must not be copied; it may be used again and again, by
-// one goroutine.
+// Player runs one program. It must not be copied. One goroutine may use it
+// repeatedly.
 type Player struct {
 	d       *deployment
 	inputs  []interp.Message
 	options Options
 }
 
-// NewPlayer deploys a program that gets these inputs, each once at some time. It
-// keeps the slice.
+// NewPlayer deploys a program. Each of the inputs is given once, at some time.
+// The Player keeps the slice.
 func NewPlayer(p *logic.Program, inputs []interp.Message, o Options) *Player {
 	if o.Steps == 0 {
 		o.Steps = 400
@@ -63,27 +63,30 @@ func NewPlayer(p *logic.Program, inputs []interp.Message, o Options) *Player {
 	return &Player{deploy(p, o.Functions, o.Slow), inputs, o}
 }
 
-// Run is what happened.
+// Run is the result of a run.
 type Run struct {
-	// Schedule leads to the same run again, by Replay.
+	// Schedule reproduces the run with Replay.
 	Schedule Schedule
-	// Told has the outputs, in order, each once; Trouble how much of it
-	// was before there was peace.
+	// Told lists the outputs in order, each once. The first Trouble of them
+	// were sent before the peace.
 	Told    []Telling
 	Trouble int
-	// Given are the inputs, those of a client among them, and when.
+	// Given lists the inputs, including the client's messages, and when each
+	// was given.
 	Given []Telling
-	// Rest is that the run came to rest in peace; Steps how long it was in all.
+	// Rest reports whether the run came to rest in peace. Steps is its total
+	// number of steps.
 	Rest  bool
 	Steps int
-	// Endless is not nil where a tick was given up: the rest says nothing.
+	// Endless is not nil if a tick was abandoned. The other fields then mean
+	// nothing.
 	Endless *interp.EndlessError
 	d       *deployment
 	// arrived is as in world.
 	arrived map[string]int
 }
 
-// logical is the node that a machine stands for.
+// logical returns the node that a machine stands for.
 func (r *Run) logical(machine string) string {
 	if i, ok := r.d.place[machine]; ok {
 		return r.d.names[r.d.logical[i]]
@@ -91,7 +94,7 @@ func (r *Run) logical(machine string) string {
 	return machine
 }
 
-// Outcome is all outputs, a line each, in their order.
+// Outcome returns all outputs in order, one a line.
 func (r *Run) Outcome() string { return outcome(r.Told) }
 
 // game is a run under way.
@@ -105,7 +108,8 @@ type game struct {
 	source env.Random
 	given  []bool
 	stops  map[int][]int // machines, by the number of the step
-	// handed are a client's messages, which follow the inputs.
+	// handed lists the client's messages. Their numbers follow those of the
+	// inputs.
 	handed []interp.Message
 	// pace is how many times less often a machine has a tick than it could; lazy, that
 	// one has a tick when something comes to it, mostly; hurried, that machines have one when
@@ -146,7 +150,7 @@ func (g *game) hand(m interp.Message) {
 	g.run.Given = append(g.run.Given, Telling{m, g.step})
 }
 
-// listen gives the client the outputs.
+// listen passes the new outputs to the client, and sends what it returns.
 func (g *game) listen() {
 	for ; g.heard < len(g.told); g.heard++ {
 		if g.react != nil {
@@ -165,7 +169,8 @@ func (g *game) do(s Step) {
 	g.listen()
 }
 
-// end is the peace: what was not given yet is given, and everything gets on.
+// end runs the peace: it gives the inputs not given yet, and lets all machines
+// continue.
 func (g *game) end() *Run {
 	defer func() { g.run.Endless = g.endless }()
 	g.run.Trouble = len(g.told)
@@ -191,7 +196,7 @@ func (g *game) end() *Run {
 	return g.run
 }
 
-// Replay goes through a schedule, then peace.
+// Replay runs a schedule, then the peace.
 func (p *Player) Replay(s Schedule) *Run {
 	g := p.start()
 	for _, step := range s {
@@ -200,7 +205,7 @@ func (p *Player) Replay(s Schedule) *Run {
 	return g.end()
 }
 
-// Random goes through a schedule that a seed makes.
+// Random runs a random schedule drawn from a seed, then the peace.
 func (p *Player) Random(seed uint64) *Run {
 	g := p.start()
 	g.source = env.Seeded(seed)

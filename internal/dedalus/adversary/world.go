@@ -11,13 +11,14 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// deployment is what of a program does not change while it runs.
+// deployment holds the parts of a deployed program that do not change while it
+// runs.
 type deployment struct {
 	program *logic.Program
 	first   []*interp.Instance // before the first tick
 	place   map[string]int     // of machines, by name
-	// logical is the node that each machine stands for, by its number in names, and
-	// pieces are the machines of each.
+	// logical maps each machine to the node that it stands for, an index of names.
+	// pieces lists the machines of each node.
 	names   []string
 	logical []int
 	pieces  [][]int
@@ -28,8 +29,7 @@ type deployment struct {
 	slow    int // as in Options
 }
 
-// periodMax bounds how many rounds of peace there are between two times that a timer
-// runs out.
+// periodMax bounds the number of rounds of peace between two firings of a timer.
 const periodMax = 128
 
 func deploy(p *logic.Program, f interp.Functions, slow int) *deployment {
@@ -72,16 +72,17 @@ func deploy(p *logic.Program, f interp.Functions, slow int) *deployment {
 	return d
 }
 
-// outside is who sends inputs.
+// outside is the sender of inputs.
 const outside = -1
 
-// parcel is a message that was sent to a machine, however often.
+// parcel is a message that was sent to a machine, once or more often.
 type parcel struct {
 	message interp.Message
 	key     string
 	from    int  // the node that sent it last
 	waiting bool // it was not delivered since it was sent
-	// gone is that it was sent between machines of a node in an earlier life of that.
+	// gone reports that the message was sent between machines of one node, before
+	// that node's last crash.
 	gone bool
 }
 
@@ -92,24 +93,24 @@ type Telling struct {
 	At int
 }
 
-// world is a program under way.
+// world is the state of a running program.
 type world struct {
 	*deployment
 	machines []*interp.Instance
 	stopped  []bool
-	// net is what was ever sent to each machine, in that order.
+	// net lists every message ever sent to each machine, in the order of first
+	// sending.
 	net   [][]parcel
 	told  []Telling
 	known map[string]bool // the outputs so far
-	// arrived is after how many steps what has arrived at each node did so last: facts
-	// as text, after the name of the node.
+	// arrived maps each fact that arrived at a node (the node's name, then the fact as
+	// text) to the step in which it last arrived.
 	arrived map[string]int
-	// omit reports that a message to a node, or from one, never arrives; nil if all may.
+	// omit reports whether a message to or from a node never arrives. Nil omits none.
 	omit func(m interp.Message, from, to int) bool
-	// endless is the tick that was given up, if one was: then nothing goes on.
+	// endless is set when a tick was abandoned. The run stops then.
 	endless *interp.EndlessError
-	// losing reports that a message to the outside is lost in a crash to come; nil if none
-	// is.
+	// losing reports whether a later crash loses a message to the outside. Nil loses none.
 	losing func(m interp.Message, from int) bool
 	step   int
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Dependency is that, in every fact of a relation, column To is the function Func
-// of column From. The empty Func is equality; a static relation of two columns that
-// declares the dependency is the function "static NAME".
+// Dependency states that, in every fact of a relation, column To is the function
+// Func of column From. The empty Func is the identity. A static relation of two
+// columns that declares such a dependency is the function "static NAME".
 type Dependency struct {
 	From, To int
 	Func     string
@@ -24,8 +24,8 @@ func (d Dependency) String() string {
 	return fmt.Sprintf("%d = %s(%d)", d.To, d.Func, d.From)
 }
 
-// functions are the names of functions of one argument that the part's rules, and
-// those of the whole program, use.
+// functions returns the names of the functions of one argument that the program's
+// rules use, and of the static relations that are functions.
 func functions(p *logic.Program) []string {
 	seen := map[string]bool{}
 	for _, c := range p.Components {
@@ -50,8 +50,9 @@ func functions(p *logic.Program) []string {
 	return names
 }
 
-// staticName is what the function is called that a static relation is: no declared or
-// built-in function is called so, though one may be called as the relation.
+// staticName returns the function name of a static relation. The prefix keeps it
+// apart from declared and built-in functions, one of which may have the relation's
+// name.
 func staticName(r *logic.Relation) string { return "static " + r.Name }
 
 // staticFunction reports whether a static relation is a function of its first column.
@@ -61,11 +62,12 @@ func staticFunction(r *logic.Relation) bool {
 	})
 }
 
-// Dependencies finds, for the derived relations of a program, dependencies between
-// two columns that hold in every fact. It starts with all that could hold, and
-// takes away those that some rule does not keep, until nothing changes: what is
-// left holds in what every rule derives from facts in which it holds (section 4.2
-// of the paper, with its union and intersection in one).
+// Dependencies finds dependencies between two columns that hold in every fact of
+// the derived relations of a program. It starts with all candidates, and removes
+// those that some rule does not preserve until nothing changes. Each remaining
+// dependency holds in every fact that a rule derives from facts in which the
+// dependencies hold (section 4.2 of the paper, with its union and intersection in
+// one step).
 func Dependencies(p *logic.Program) map[*logic.Relation][]Dependency {
 	fns := append([]string{""}, functions(p)...)
 	out := map[*logic.Relation][]Dependency{}
@@ -76,7 +78,8 @@ func Dependencies(p *logic.Program) map[*logic.Relation][]Dependency {
 		for from := range r.Columns {
 			for to := range r.Columns {
 				if r.Columns[from].Lattice != logic.NoLattice || r.Columns[to].Lattice != logic.NoLattice {
-					// What is merged is in no fact that a rule derived.
+					// No rule derives a merged value as such, so no dependency
+					// can be claimed for it.
 					continue
 				}
 				for _, f := range fns {

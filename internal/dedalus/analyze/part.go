@@ -9,17 +9,17 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Part is some rules of a component: a candidate to become a component.
+// Part is a set of rules of a component that may become a component of its own.
 type Part struct {
 	Program   *logic.Program
 	Component *logic.Component
 	Rules     []*logic.Rule
 }
 
-// Whole is the part that is all of a component.
+// Whole returns the part that has all rules of a component.
 func Whole(p *logic.Program, c *logic.Component) Part { return Part{p, c, c.Rules} }
 
-// Rest is the component without the part.
+// Rest returns the other rules of the component.
 func (p Part) Rest() Part {
 	var rest []*logic.Rule
 	for _, r := range p.Component.Rules {
@@ -30,21 +30,21 @@ func (p Part) Rest() Part {
 	return Part{p.Program, p.Component, rest}
 }
 
-// Verdict is an answer.
+// Verdict is the result of an analysis.
 type Verdict struct {
 	Holds bool
-	// Because is what stands in the way when it does not hold.
+	// Because lists the reasons if the property does not hold.
 	Because []Blocker
-	// Assuming are assertions of the author without which it would not hold.
+	// Assuming lists the author's assertions on which a positive verdict rests.
 	Assuming []logic.Assumption
 }
 
-// Blocker is a reason against.
+// Blocker is a reason why a property does not hold.
 type Blocker struct {
-	// Rule and Literal are where the reason stands; Literal may be nil.
+	// Rule and Literal locate the reason. Literal may be nil.
 	Rule    *logic.Rule
 	Literal *logic.Literal
-	// Why states what is wrong there, Help what would change the verdict.
+	// Why states the problem, and Help what would change the verdict.
 	Why, Help string
 }
 
@@ -79,7 +79,7 @@ func (v Verdict) String() string {
 
 func yes() Verdict { return Verdict{Holds: true} }
 
-// block makes it a no.
+// block makes the verdict negative and adds a reason.
 func (v *Verdict) block(r *logic.Rule, l *logic.Literal, why, help string) {
 	v.Holds = false
 	v.Because = append(v.Because, Blocker{r, l, why, help})
@@ -88,7 +88,8 @@ func (v *Verdict) block(r *logic.Rule, l *logic.Literal, why, help string) {
 // set is a set of relations.
 type set map[*logic.Relation]bool
 
-// refs are the relations in bodies of the part, but static ones: refs(C).
+// refs returns the relations in bodies of the part, except static ones: refs(C)
+// of the paper.
 func (p Part) refs() set {
 	s := set{}
 	for _, r := range p.Rules {
@@ -101,7 +102,7 @@ func (p Part) refs() set {
 	return s
 }
 
-// local are the relations that the part derives for its own instance.
+// local returns the relations that the part derives on its own instance.
 func (p Part) local() set {
 	s := set{}
 	for _, r := range p.Rules {
@@ -112,7 +113,8 @@ func (p Part) local() set {
 	return s
 }
 
-// inputs are what the part reads and does not derive: in(C).
+// inputs returns the relations that the part reads and does not derive: in(C)
+// of the paper.
 func (p Part) inputs() set {
 	s := p.refs()
 	for r := range p.local() {
@@ -121,15 +123,16 @@ func (p Part) inputs() set {
 	return s
 }
 
-// sent reports whether a rule of any component sends a relation: it may come to the part
-// then even where the part derives it.
+// sent reports whether a rule of any component sends a relation. If so, facts may arrive
+// at the part even if the part also derives the relation.
 func (p Part) sent(rel *logic.Relation) bool {
 	return slices.ContainsFunc(p.Program.Components, func(c *logic.Component) bool {
 		return slices.ContainsFunc(c.Rules, func(r *logic.Rule) bool { return r.Kind == logic.Async && r.Head.Relation == rel })
 	})
 }
 
-// outputs are what the part derives and does not read: out(C).
+// outputs returns the relations that the part derives and does not read: out(C)
+// of the paper.
 func (p Part) outputs() set {
 	refs, s := p.refs(), set{}
 	for _, r := range p.Rules {
@@ -140,7 +143,7 @@ func (p Part) outputs() set {
 	return s
 }
 
-// rulesOf are the rules of the part that derive a relation here.
+// rulesOf returns the rules of the part that derive a relation locally.
 func (p Part) rulesOf(rel *logic.Relation) []*logic.Rule {
 	var out []*logic.Rule
 	for _, r := range p.Rules {
@@ -151,7 +154,7 @@ func (p Part) rulesOf(rel *logic.Relation) []*logic.Rule {
 	return out
 }
 
-// reader is the first rule and literal of the part that reads a relation.
+// reader returns the first rule and literal of the part that read a relation.
 func (p Part) reader(rel *logic.Relation) (*logic.Rule, *logic.Literal) {
 	for _, r := range p.Rules {
 		for i := range r.Body {
@@ -163,7 +166,7 @@ func (p Part) reader(rel *logic.Relation) (*logic.Rule, *logic.Literal) {
 	return nil, nil
 }
 
-// ordered lists a set in the order of the program.
+// ordered returns the relations of a set in the order of the program.
 func (p Part) ordered(s set) []*logic.Relation {
 	var out []*logic.Relation
 	for _, r := range p.Program.Relations {
@@ -174,14 +177,15 @@ func (p Part) ordered(s set) []*logic.Relation {
 	return out
 }
 
-// Inputs are the relations that the part reads and does not derive itself, in the
-// order of the program.
+// Inputs returns the relations that the part reads and does not derive itself, in
+// the order of the program.
 func (p Part) Inputs() []*logic.Relation { return p.ordered(p.inputs()) }
 
-// Outputs are the relations that the part derives and does not read.
+// Outputs returns the relations that the part derives and does not read, in the
+// order of the program.
 func (p Part) Outputs() []*logic.Relation { return p.ordered(p.outputs()) }
 
-// assumed is the author's assertion of a kind about a relation.
+// assumed returns the author's assertion of this kind about a relation.
 func (p Part) assumed(k logic.AssumptionKind, rel *logic.Relation) (logic.Assumption, bool) {
 	for _, a := range p.Program.Assumptions {
 		if a.Kind == k && a.Relation == rel.Name {
@@ -191,9 +195,8 @@ func (p Part) assumed(k logic.AssumptionKind, rel *logic.Relation) (logic.Assump
 	return logic.Assumption{}, false
 }
 
-// Independent says whether part a does not depend on part b of the same
-// component: they read nothing in common, and a reads nothing that b derives for
-// others to read.
+// Independent reports whether part a does not depend on part b of the same
+// component: they read no relation in common, and a reads no output of b.
 func Independent(a, b Part) Verdict {
 	v := yes()
 	refsB, outB := b.refs(), b.outputs()

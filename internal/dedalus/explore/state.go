@@ -14,24 +14,26 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// state is what there is at a moment between ticks.
+// state is the state of the model between two ticks.
 type state struct {
-	// carried are the facts of each machine, as bytes.
+	// carried holds the encoded facts of each machine.
 	carried []string
-	// pending is what is under way, each with who sent it; omitted what never arrives
-	// though it is sent again. Both are sorted, without doubles.
+	// pending lists the messages under way, each with its sender. omitted lists those
+	// that never arrive, even if they are sent again. Both are sorted, without
+	// duplicates.
 	pending, omitted []string
-	// delivered are messages that arrived, with who sent them, while some can arrive
-	// once more; outputs are those to the outside, each with the inputs that had come
-	// when it first appeared. Both are sorted, without doubles.
+	// delivered lists the messages that have arrived, each with its sender, while
+	// repeated deliveries are left. outputs lists the messages to the outside, each
+	// with the set of inputs that had arrived when it first appeared. Both are
+	// sorted, without duplicates.
 	delivered, outputs  []string
 	duplicates, crashes int   // that are left
 	timers              []int // how often each runs out yet, if that is limited
-	// faulty are the logical nodes whose messages may be omitted, a bit each.
+	// faulty is a bit set of the logical nodes whose messages may be omitted.
 	faulty uint64
 }
 
-// codec writes facts and messages as bytes and reads them again.
+// codec encodes and decodes facts and messages.
 type codec struct {
 	relations []*logic.Relation
 	index     map[*logic.Relation]int
@@ -77,16 +79,16 @@ func (c *codec) message(m interp.Message) string {
 	return string(c.fact(appendString(nil, m.To), m.Fact))
 }
 
-// outside is who sends the inputs.
+// outside is the sender of the inputs.
 const outside = -1
 
-// under is a message under way: after its bytes, the logical node that sent it. The
-// same from two is there twice, and arrives once.
+// under encodes a message under way: the message, then the logical node that sent
+// it. The same message from two senders has two entries.
 func under(message string, from int) string {
 	return message + string(binary.BigEndian.AppendUint16(nil, uint16(from+1)))
 }
 
-// split takes what is under way apart.
+// split undoes under.
 func split(x string) (message string, from int) {
 	at := len(x) - 2
 	return x[:at], int(binary.BigEndian.Uint16([]byte(x[at:]))) - 1
