@@ -82,8 +82,8 @@ func (c *codec) message(m interp.Message) string {
 // outside is the sender of the inputs.
 const outside = -1
 
-// under encodes a message under way: the message, then the logical node that sent
-// it. The same message from two senders has two entries.
+// under encodes a message under way: the message, then the logical node that sent it.
+// The same message from two senders has two entries, and arrives once.
 func under(message string, from int) string {
 	return message + string(binary.BigEndian.AppendUint16(nil, uint16(from+1)))
 }
