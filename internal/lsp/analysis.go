@@ -88,7 +88,8 @@ func (s *server) analyzeTLA(d *document, l *lines, o *overlay) *analysis {
 	} else {
 		file = source.NewFile(d.path, l.text)
 	}
-	// The tree without a translation that was made in memory.
+	// Parse the text again, without the translation that loading made in
+	// memory.
 	m, _ := syntax.ParseModule(file)
 	a.module = m
 	if info == nil {

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// The printer writes an expression on one line when it fits, and otherwise
-// breaks it where a person would: conjunctions and disjunctions become lists
-// with aligned bullets, IF, CASE, LET and quantifiers go over several lines,
-// and long lists get a line per element. Parentheses stand where the
-// precedences of TLA+ ask for them. A name that would be bound twice gets a
+// The printer writes an expression on one line if it fits, and otherwise breaks
+// it where a person would. Conjunctions and disjunctions become lists with
+// aligned bullets. IF, CASE, LET and quantifiers are written over several
+// lines. Long lists get one line per element. Parentheses are written where the
+// precedences of TLA+ require them. A name that would be bound twice gets a
 // number, so that the text means what the tree means.
 
 // WidthMax is the line length that the printer tries to keep.

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package load brings a specification from files to the core language: it
-// reads the root module, finds what it extends and instantiates, translates an
-// algorithm that has no translation, resolves and lowers.
+// Package load reads a specification from files and lowers it to the core
+// language. It reads the root module, finds the modules that it extends and
+// instantiates, translates an algorithm that has no translation, resolves names
+// and lowers the result.
 //
-// In: a Files, the path of a root module, and how algorithms are translated.
-// Out: a Loaded, and the diagnostics of all passes. The package opens no files
-// itself and knows no algorithm's meaning.
+// In: a Files, the path of a root module, and a function that translates
+// algorithms. Out: a Loaded, and the diagnostics of all passes. The package opens
+// no files itself and does not interpret algorithms.
 //
-// A module is looked for beside the root, then in the root's file after it, then
-// in the libraries in their order, then among the standard modules that come with
-// the tool. It promises that places in the user's files stay as they are: what an
-// algorithm declares has places in the algorithm, and is known from where its
-// translation stands, or would stand behind the algorithm.
+// Load looks for a module beside the root, then after the root module in its
+// file, then in the libraries in order, then among the built-in standard modules.
+// Positions in the user's files never change. What an algorithm declares has its
+// position in the algorithm, and is visible from the position of its translation
+// or, if there is none, from the end of the algorithm.
 package load
 
 import (

@@ -25,9 +25,10 @@ type context struct {
 	depends map[*core.Def]bool
 	// let receives the copies if the instance is in a LET.
 	let *core.Let
-	// possible is the context of what stands below ENABLED, and next, of such a
-	// context, that of what stands primed there; separate is the context in which
-	// all variables have shadows, and all says that this is it. See enabled.go.
+	// possible is the context for expressions below ENABLED. next, in such a
+	// context, is the context for expressions that are primed there. separate is
+	// the context in which all variables have shadows, and all reports that this
+	// is that context. See enabled.go.
 	possible, next, separate *context
 	all                      bool
 }

@@ -191,9 +191,9 @@ func (r *Rewriter) StmtParts(s Stmt) Stmt {
 	return nil
 }
 
-// InspectStmts calls stmt for every statement of the list and of those below,
-// and expr for every expression in them and, where it returns true, for those
-// below. Either may be nil.
+// InspectStmts calls stmt for every statement of the list and for nested ones,
+// and expr for every expression in them. If expr returns true, it is also
+// called for the subexpressions. Either function may be nil.
 func InspectStmts(list []Stmt, stmt func(Stmt), expr func(core.Expr) bool) {
 	r := &Rewriter{}
 	if stmt != nil {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resolve binds the names of parsed modules to what they mean.
+// Package resolve binds the names of parsed modules to their meanings.
 //
-// In: the tree of a root module and a Library that finds the others. Out: an
-// Info, side tables that are keyed by tree nodes, and diagnostics. The trees
-// themselves are not changed. internal/tla/lower reads the tables.
+// In: the tree of a root module and a Library that finds the others. Out: an Info,
+// side tables keyed by tree nodes, and diagnostics. The trees themselves are not
+// changed. internal/tla/lower reads the tables.
 //
-// The rules are those of "Specifying Systems" (Lamport, 2002), chapter 17, and
-// of TLA+2: a name means what was declared or defined before it; EXTENDS takes
-// over all names of a module that are not LOCAL; INSTANCE makes the
-// definitions of a module anew under substitutions for all its constants and
-// variables, by the name of the parameter where WITH is silent; a definition
-// that arrives twice from one place is one definition. Names, numbers of
-// arguments and levels (constant, state, action, temporal) are checked in all
-// modules that are reached, those that nothing uses included. Proofs are not
-// looked at.
+// The rules are those of "Specifying Systems" (Lamport, 2002), chapter 17, and of
+// TLA+2. A name refers to what was declared or defined before it. EXTENDS imports
+// all names of a module that are not LOCAL. INSTANCE makes the definitions of a
+// module anew under substitutions for all its constants and variables; a parameter
+// that WITH does not mention is replaced by the symbol of the same name. A
+// definition that arrives twice from the same place is one definition. Names,
+// numbers of arguments and levels (constant, state, action, temporal) are checked
+// in all modules that are reached, including those that are not used. Proofs are
+// not checked.
 //
-// It promises that no tree makes it panic, and that work and memory are
-// bounded by the limits below. It goes on after an error; what follows from an
-// earlier error is not reported again.
+// No tree makes the package panic, and its work and memory are bounded by the
+// limits below. It continues after an error and does not report consequences of
+// earlier errors.
 //
-// Levels are those of what a definition stands for when every definition is
-// expanded (level.go). The reference tools take an operator that is passed on
-// for one that has the levels of all its arguments, and so refuse some formulas
-// that are right; here an application is held against what the operator really
-// does with them. Two rules are about the text alone, there and here: [] and <> of
-// an action, and an action beside a temporal formula.
+// The level of a definition is that of its full expansion (level.go). The
+// reference tools assume that an operator passed as an argument has the levels of
+// all its arguments, and so refuse some correct formulas. This package checks an
+// application against what the operator actually does with its arguments. Two
+// rules concern only the text, in the reference tools and here: [] and <> of an
+// action, and an action beside a temporal formula.
 package resolve
 
 // Limits. What goes beyond gets a diagnostic.

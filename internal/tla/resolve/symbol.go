@@ -7,7 +7,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// Kind states what a symbol stands for.
+// Kind says what a symbol denotes.
 type Kind uint8
 
 // The kinds of symbol.

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package shape finds out what every variable, constant, operator and
-// expression of a specification holds: numbers, strings, sets of records,
-// functions from numbers to sequences.
+// Package shape determines what every variable, constant, operator and expression
+// of a specification holds: numbers, strings, sets of records, functions from
+// numbers to sequences.
 //
 // In: a resolved specification and its algorithm. Out: a Shape for everything
-// that has a value, and for what has none the reason and the places, so that
-// the user can be told ("holds a number at L12 and a string at L20").
+// that has a value. For what has no shape of its own, the package gives the
+// reason and the positions, for messages ("holds a number at L12 and a string at
+// L20").
 //
-// The method is unification in one pass over the program, as in ML, with what
-// TLA+ needs beside it: a tuple may turn out to be a sequence, a function on
-// 1..n too, a record may lack fields that others of its kind have, and
-// everything may be a model value besides. An operator is inferred anew at
-// each call, so that it may be used at many shapes. What assigns or binds
-// unifies; what only compares (=, \in, application) unifies at the end and
-// only where that meets no conflict.
+// The method is unification in one pass over the program, as in ML, with the
+// additions that TLA+ needs. A tuple or a function on 1..n may turn out to be a
+// sequence. A record may lack fields that other records of its kind have. Any
+// place may also hold a model value. An operator is inferred anew at each call,
+// so that it may be used at many shapes. Assignments and bindings unify at once.
+// Comparisons (=, \in, application) unify at the end, and only if that causes no
+// conflict.
 //
 // Promises: a Shape covers every value that the specification lets flow to the
-// place. Whatever is not certain is Any. A Shape says nothing of values that
-// come from outside (constants, resources): the code that reads them checks them.
+// place. Whatever is uncertain is Any. A Shape says nothing about values from
+// outside (constants, resources): the code that reads them checks them.
 //
-// Method: Damas-Milner unification; record shapes with optional fields in
-// place of rows, since a closed program needs no open ones.
+// Method: Damas-Milner unification, with optional fields of record shapes instead
+// of row variables, because a closed program needs no open rows.
 package shape
 
 import (

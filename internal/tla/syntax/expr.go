@@ -8,9 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// Operands and operators are kept on two stacks until it is known what binds
-// what (see operator.go). A prefix operator may stand wherever an operand may;
-// its own operand then extends as far as its precedence reaches.
+// Operands and operators are kept on two stacks until the precedences decide
+// how they combine (see operator.go). A prefix operator may occur wherever an
+// operand may; its own operand then extends as far as its precedence reaches.
 
 // pendingOp is an operator whose right operand is not complete.
 type pendingOp struct {

@@ -161,7 +161,7 @@ func (pr *printer) module(m *Module, outermost bool) {
 	pr.put("====")
 }
 
-// comments are the items that stand in comments.
+// comments returns the items that are written inside comments.
 func (pr *printer) comments(m *Module) []item {
 	var items []item
 	marker := func(s source.Span, text string) {

@@ -244,9 +244,9 @@ func (pr *printer) varsAndBody(column int, vars []*PlusVar, body *Block, style S
 	pr.block(body, style, what, column)
 }
 
-// block writes a body: in braces, or from begin to `end what` in P style,
-// where what "" stands for the algorithm, whose end the caller writes. column
-// is where its last line stands.
+// block writes a body: in braces or, in P style, from begin to `end what`. what
+// is "" for the algorithm, whose end the caller writes. column is the column of
+// its last line.
 func (pr *printer) block(b *Block, style Style, what string, column int) {
 	if style == CStyle {
 		pr.put("{")

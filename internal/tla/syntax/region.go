@@ -94,9 +94,9 @@ func findRegions(f *source.File, errs *source.List) (tla, pcal *Region) {
 	return pairMarkers(begins[0], ends[0], "TRANSLATION", errs), pairMarkers(begins[1], ends[1], "PLUSCAL TRANSLATION", errs)
 }
 
-// markerBefore parses what stands before the word TRANSLATION on its line:
-// `\* BEGIN` or `\* END PLUSCAL` and the like. start is where the `\*` is, -1
-// if this is no marker.
+// markerBefore parses the text before the word TRANSLATION on its line, such as
+// `\* BEGIN` or `\* END PLUSCAL`. start is the offset of the `\*`, or -1 if
+// this is no marker.
 func markerBefore(line []byte) (begin, pluscal bool, start int) {
 	start = bytes.LastIndex(line, []byte(`\*`))
 	if start < 0 {

@@ -297,7 +297,7 @@ func (s *scanner) take(t token, k kind, n int, text string) token {
 	return t
 }
 
-// run counts how often c stands here.
+// run counts how often c is repeated at the current position.
 func (s *scanner) run(c byte) int {
 	n := 0
 	for s.at(n) == c {

@@ -17,7 +17,7 @@ type Node interface {
 // place is the part that all nodes share.
 type place struct{ at source.Span }
 
-// Span is where the node stands in the file.
+// Span is the position of the node in the file.
 func (p place) Span() source.Span { return p.at }
 func (place) node()               {}
 
@@ -58,8 +58,8 @@ type Module struct {
 
 	// The rest is set on the outermost module only.
 
-	// Algorithm is the PlusCal or Modular PlusCal algorithm that stands in a
-	// comment of the file, nil when there is none.
+	// Algorithm is the PlusCal or Modular PlusCal algorithm in a comment of the
+	// file, or nil if there is none.
 	Algorithm *Algorithm
 	// Emitted is the PlusCal algorithm between the PlusCal translation markers,
 	// if the file also has a Modular PlusCal Algorithm.
@@ -171,9 +171,9 @@ type Assume struct {
 	Body    Expr
 }
 
-// Theorem is `THEOREM Name == Body` (Keyword also LEMMA, PROPOSITION,
-// COROLLARY); Body may be an *AssumeProve. Proof is where its proof stands,
-// invalid when there is none.
+// Theorem is `THEOREM Name == Body` (Keyword may also be LEMMA, PROPOSITION or
+// COROLLARY); Body may be an *AssumeProve. Proof is the span of its proof,
+// invalid if there is none.
 type Theorem struct {
 	place
 	Keyword string
