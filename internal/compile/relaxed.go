@@ -27,8 +27,8 @@ type relaxedCheck struct {
 	at    *routine
 	param *pcal.Param
 	sc    *shape.Scope
-	// records contains the variables known to hold a record: selecting the same
-	// fields again cannot fail.
+	// records contains the variables known to hold a record: further selections
+	// from them cannot fail.
 	records map[*core.Variable]bool
 	why     string // the first thing that is wrong
 }

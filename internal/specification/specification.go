@@ -100,10 +100,11 @@ func Load(files load.Files, path string, o Options) (*Specification, error) {
 	return s, nil
 }
 
-// ReadConfig reads the configuration that is named, or the one beside the module, or
-// makes the default one; file is where it was read from, "" for the default. Errors
-// in it go to diags. A name without .cfg stands for the file with it where there is none
-// without; and the name of a module for the configuration in the module's own file.
+// ReadConfig reads the named configuration. Without a name it reads the one beside the
+// module, or that in the module's file, or builds the default one. file is the file that
+// it read, "" for the default. It adds errors in the configuration to diags. If a name
+// has no extension and no such file exists, ReadConfig tries the name with .cfg. The
+// name of a module stands for the configuration in that module's file.
 func ReadConfig(files load.Files, module, named string, s *core.Spec, diags *source.List) (c *config.Config, text []byte, file string, err error) {
 	file = named
 	if file == "" {

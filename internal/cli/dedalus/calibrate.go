@@ -30,8 +30,9 @@ type calibrateOptions struct {
 	json                       bool
 }
 
-// calibrated is what calibrate reports to machines: Nodes are how far costs are
-// from what components took, in microseconds for a command, and Fitted is of --measured.
+// calibrated is the JSON result of calibrate. Nodes gives, for each component, the
+// predicted and measured costs in microseconds per command; Fitted is the result of
+// --measured.
 type calibrated struct {
 	Schema      string            `json:"schema"`
 	File        string            `json:"file,omitempty"`
@@ -133,8 +134,8 @@ func runCalibrate(ctx context.Context, t *console.Terminal, paths []string, o ca
 	return doc.write(t, o)
 }
 
-// measure compiles programs and runs them, and has their costs in place of those that
-// it was given.
+// measure compiles and runs programs, and replaces the given costs by the measured
+// ones.
 func (doc *calibrated) measure(ctx context.Context, t *console.Terminal, paths []string, o calibrateOptions) ([]loadedProgram, error) {
 	var runs []cost.Compiled
 	var programs []loadedProgram
@@ -171,7 +172,7 @@ func (doc *calibrated) measure(ctx context.Context, t *console.Terminal, paths [
 	return programs, nil
 }
 
-// write writes the costs, and reports them as JSON if --json asks for that.
+// write writes the costs to the file, or reports them as JSON with --json.
 func (doc *calibrated) write(t *console.Terminal, o calibrateOptions) error {
 	text, err := json.MarshalIndent(doc.Calibration, "", "  ")
 	if err != nil {
@@ -199,8 +200,8 @@ type loadedProgram struct {
 	load *cost.Load
 }
 
-// fitMeasured fits costs to the measurements in a folder, and returns what is left of
-// the errors.
+// fitMeasured fits the costs to the measurements in a folder and returns the
+// remaining errors.
 func fitMeasured(ctx context.Context, t *console.Terminal, c *cost.Calibration, programs []loadedProgram, dir string) (*cost.Calibration, *cost.Validation, error) {
 	var seen []cost.Observation
 	for _, p := range programs {
@@ -222,10 +223,11 @@ func fitMeasured(ctx context.Context, t *console.Terminal, c *cost.Calibration, 
 	return fitted, v, nil
 }
 
-// errorsShown is how many errors calibrate shows, the greatest ones.
+// errorsShown is the number of errors that calibrate shows, largest first.
 const errorsShown = 5
 
-// tellRules shows how far the costs of rules are from what nodes took.
+// tellRules shows the difference between the predicted costs of rules and the
+// measured costs of nodes.
 func tellRules(t *console.Terminal, errs []cost.RuleError) {
 	mean := 0.0
 	for i, e := range errs {

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// framesOfCalibration is how many writes of many messages there are, and
-	// messagesOfFrame how many messages each has, as when a node is busy.
+	// framesOfCalibration is the number of writes with many messages, and
+	// messagesOfFrame the number of messages in each, as on a busy node.
 	framesOfCalibration = 4000
 	messagesOfFrame     = 32
 	smallMessage        = 32
 	largeMessage        = 1024
 )
 
-// calibrateMessages measures sending and receiving over a connection of this machine.
+// calibrateMessages measures sending and receiving over a local connection.
 func calibrateMessages(ctx context.Context, c *cost.Calibration) error {
 	sendSmall, receiveSmall, err := messageCosts(ctx, smallMessage)
 	if err != nil {
@@ -45,8 +45,8 @@ func calibrateMessages(ctx context.Context, c *cost.Calibration) error {
 	return nil
 }
 
-// messageCosts are the microseconds for a message of so many bytes at both ends: the
-// least of three runs, as others may use the machine.
+// messageCosts measures the microseconds per message of the given size at both ends.
+// It takes the minimum of three runs, because other processes may use the machine.
 func messageCosts(ctx context.Context, size int) (send, receive float64, err error) {
 	for range 3 {
 		s, r, err := exchange(ctx, size)
@@ -92,7 +92,7 @@ func exchange(ctx context.Context, size int) (send, receive float64, err error) 
 	return float64(spent) / 1e3 / messages, float64(r.spent) / 1e3 / messages, nil
 }
 
-// sendAll writes frames of messages, each with a length before it.
+// sendAll writes frames of messages, each preceded by its length.
 func sendAll(conn net.Conn, size int) (time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -112,8 +112,8 @@ func sendAll(conn net.Conn, size int) (time.Duration, error) {
 	return threadTime() - begin, nil
 }
 
-// receiveAll reads all frames and cuts them into messages, which are kept for a while,
-// as a tick does.
+// receiveAll reads all frames and splits them into messages, which it retains for a
+// while, as a tick does.
 func receiveAll(l net.Listener, size int) (time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -157,7 +157,8 @@ const (
 	rowOfLog           = 64
 )
 
-// calibrateDisk measures appending to a file in this folder's disk, and syncs.
+// calibrateDisk measures appends and syncs of a file on the disk of this
+// folder.
 func calibrateDisk(c *cost.Calibration) error {
 	dir, err := os.MkdirTemp(".", ".ashlar-calibrate-")
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 //go:embed harness.go.txt
 var harnessText string
 
-// calibrateCommands is how many commands a compiled program is run with.
+// calibrateCommands is the number of commands in a run of a compiled program.
 const calibrateCommands = 8192
 
 // harnessValue, harnessMessage and harnessTask are the input of the program
@@ -43,8 +43,8 @@ type harnessTask struct {
 	Commands [][]harnessMessage
 }
 
-// runCompiled compiles a program and runs its components with a load. The functions
-// that it has from Go are measured by the way.
+// runCompiled compiles a program and runs its components under a load. It also
+// measures the program's Go functions.
 func runCompiled(ctx context.Context, p *logic.Program, l *cost.Load) ([]cost.Compiled, map[string]float64, error) {
 	task := harnessTask{Warm: l.Warm, Together: []int{8, 64}}
 	for n := range uint64(calibrateCommands) {
@@ -71,7 +71,8 @@ func runCompiled(ctx context.Context, p *logic.Program, l *cost.Load) ([]cost.Co
 	}
 	var runs []cost.Compiled
 	for i, together := range task.Together {
-		// The profile of as many commands under way as the components had.
+		// Use the profile with as many commands in progress as the components
+		// had.
 		as := *l
 		as.Clients, as.Commands = together, max(together, 16)
 		pr, err := cost.Run(ctx, p, &as)
@@ -83,8 +84,8 @@ func runCompiled(ctx context.Context, p *logic.Program, l *cost.Load) ([]cost.Co
 	return runs, answer.Functions, nil
 }
 
-// runHarness generates code for a program, runs it with the harness, and returns what
-// that wrote.
+// runHarness generates code for a program, runs it with the harness, and returns the
+// harness's output.
 func runHarness(ctx context.Context, p *logic.Program, task harnessTask) ([]byte, error) {
 	files, err := gen.Generate(p, "main")
 	if err != nil {

@@ -28,7 +28,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// provedWithin is how long the extracted checker may take for one step.
+// provedWithin bounds the time that the extracted checker may take for one
+// step.
 const provedWithin = time.Minute
 
 func newCertifyCommand(t *console.Terminal) *cobra.Command {
@@ -65,17 +66,17 @@ Exit codes: 0 all steps are accepted; 1 files, or the extracted checker failed; 
 	return cmd
 }
 
-// certified is what certify reports of a step.
+// certified is the report of certify about a step.
 type certified struct {
 	Rewrite   string `json:"rewrite"`
 	Component string `json:"component"`
 	Accepted  bool   `json:"accepted"`
 	Because   string `json:"because,omitempty"`
-	// Proved is that the extracted checker accepts it; NotProved is why not, where it
-	// was asked.
+	// Proved reports that the extracted checker accepts the step. NotProved is the
+	// reason if it was asked and does not.
 	Proved    bool   `json:"proved"`
 	NotProved string `json:"notProved,omitempty"`
-	// Assuming is what has to hold of a run for the theorem to be about it.
+	// Assuming is what must hold of a run for the theorem to apply to it.
 	Assuming []string `json:"assuming,omitempty"`
 }
 
@@ -161,7 +162,7 @@ func (r *certified) write(t *console.Terminal, n int, asked bool) {
 	}
 }
 
-// readCertificate reads a certificate, of which no more is read than one may have.
+// readCertificate reads a certificate, up to the maximum length of one.
 func readCertificate(path string) ([]certificate.Step, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -187,7 +188,7 @@ func writeCertificate(path string, steps []certificate.Step) error {
 	return failed(file.Write(path, text, 0o644))
 }
 
-// loadStep reads the program after a step, which the certificate has.
+// loadStep reads the program after a step from the certificate.
 func loadStep(t *console.Terminal, path string, i int, text string) (*logic.Program, error) {
 	var diags source.List
 	f := syntax.Parse(source.NewFile(fmt.Sprintf("%s, the program after step %d", path, i+1), []byte(text)), &diags)
@@ -202,7 +203,8 @@ func loadStep(t *console.Terminal, path string, i int, text string) (*logic.Prog
 	return p, nil
 }
 
-// prove asks the extracted checker and notes its answer. The error is that the checker failed.
+// prove runs the extracted checker and records its answer. It returns an error only if the
+// checker itself fails.
 func (r *certified) prove(ctx context.Context, checker string, before, after *logic.Program, c certificate.Claim) error {
 	within, cancel := context.WithTimeout(ctx, provedWithin)
 	defer cancel()

@@ -23,7 +23,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/specification"
 )
 
-// pair is a program, what is made of it, and what both are given.
+// pair is a program, the program made from it, and the inputs for both.
 type pair struct {
 	steps  rewriteOptions
 	other  string
@@ -39,7 +39,7 @@ func (o *pair) flags(f *pflag.FlagSet) {
 	f.IntVar(&o.each, "each", 2, "without --inputs, make up `N` messages for each input")
 }
 
-// load reads the program and what is made of it.
+// load reads the program and the one made from it.
 func (o *pair) load(t *console.Terminal, path string) (before, after *logic.Program, err error) {
 	if o.other != "" && len(o.steps.steps) > 0 {
 		return nil, nil, exit.With(exit.Usage, errors.New("--apply and --other exclude each other"))
@@ -84,7 +84,7 @@ func (o *pair) load(t *console.Terminal, path string) (before, after *logic.Prog
 // eachMax bounds --each.
 const eachMax = 1000
 
-// given reads what a program is given.
+// given reads the inputs of a program.
 func (o *pair) given(p *logic.Program) ([]interp.Message, error) {
 	if o.inputs == "" {
 		return scenario.Inputs(p, o.each), nil
@@ -100,7 +100,7 @@ func (o *pair) given(p *logic.Program) ([]interp.Message, error) {
 	return m, nil
 }
 
-// both are what two programs are given.
+// both are the inputs of two programs.
 func (o *pair) both(before, after *logic.Program) (a, z []interp.Message, err error) {
 	if a, err = o.given(before); err != nil {
 		return nil, nil, err
@@ -113,7 +113,8 @@ func (o *pair) both(before, after *logic.Program) (a, z []interp.Message, err er
 	return a, z, err
 }
 
-// sameFor are messages that were made up for a program, for what is made of it.
+// sameFor converts messages made up for a program to messages for the program
+// made from it.
 func sameFor(after *logic.Program, given []interp.Message) (out []interp.Message, err error) {
 	for _, m := range given {
 		n, err := scenario.Message(after, m.String())
@@ -237,7 +238,8 @@ func runCompare(ctx context.Context, t *console.Terminal, o pair, b explore.Boun
 	}
 	var more *trial.Report
 	if o.inputs == "" && c.Different == nil {
-		// Values that the programs speak of are what mistakes are about.
+		// Mistakes usually concern values that the programs mention, so try
+		// messages with those values.
 		if more, err = trial.Run(ctx, before, after, trial.Limits{Drawn: drawnSets}); err != nil {
 			return exit.With(exit.Interrupted, errors.New("interrupted while values of the program were tried"))
 		}
@@ -245,7 +247,8 @@ func runCompare(ctx context.Context, t *console.Terminal, o pair, b explore.Boun
 	}
 	broken := ""
 	if c.Different == nil && c.Complete() {
-		// An assertion of the author is a part of the original, and is asked of the same runs.
+		// An assertion of the author belongs to the original and is checked on the same
+		// runs.
 		b.StatesMax = max(c.First.States*assumedTimes, assumedMin)
 		a, d, _, err := trial.Kept(ctx, before, first, scenario.Functions(before), b, func(m *explore.Model) {
 			for timer, n := range times {
@@ -265,7 +268,7 @@ func runCompare(ctx context.Context, t *console.Terminal, o pair, b explore.Boun
 	return tellComparison(t, c, b, first, more, broken, asJSON)
 }
 
-// parseLimits reads what --limit says.
+// parseLimits parses the values of --limit.
 func parseLimits(p *logic.Program, limits []string) (map[string]int, error) {
 	out := map[string]int{}
 	for _, l := range limits {
@@ -279,11 +282,12 @@ func parseLimits(p *logic.Program, limits []string) (map[string]int, error) {
 	return out, nil
 }
 
-// drawnSets is how many sets of messages are drawn, of one and of two for each input.
+// drawnSets is the number of sets of messages to draw, both of sets with one and of
+// sets with two messages for each input.
 const drawnSets = 24
 
-// Runs in which an assumption shows are so many times those of the original, at most, and as many
-// as assumedMin in any case.
+// The check of an assumption may visit assumedTimes as many states as the original's
+// search did, and assumedMin in any case.
 const assumedTimes, assumedMin = 8, 20_000
 
 func tellComparison(t *console.Terminal, c *explore.Comparison, b explore.Bounds, given []interp.Message, more *trial.Report, broken string, asJSON bool) error {

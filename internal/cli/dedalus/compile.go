@@ -29,8 +29,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// steps are the flags of commands that rewrite a program before they do
-// something with it.
+// steps are the flags of commands that first rewrite the program.
 type steps struct {
 	apply  []string
 	script string
@@ -43,7 +42,7 @@ func (o *steps) flags(cmd *cobra.Command) {
 	f.StringVar(&o.script, "script", "", "rewrite it by the steps in a `FILE` first")
 }
 
-// load reads a program and takes the steps.
+// load reads a program and applies the steps.
 func (o *steps) load(t *console.Terminal, path string) (*logic.Program, error) {
 	steps, err := (&rewriteOptions{steps: o.apply, script: o.script}).parse()
 	if err != nil {
@@ -151,7 +150,8 @@ func compile(ctx context.Context, p *logic.Program, dir, ashlar string) (*compil
 	for _, k := range p.Components {
 		c.Components = append(c.Components, k.Name)
 	}
-	// All is made before anything is written: what fails leaves nothing.
+	// Generate everything before writing anything, so that a failure leaves no
+	// files.
 	var texts [][]byte
 	write := func(file string, text []byte) {
 		c.Files = append(c.Files, filepath.Join(dir, file))
@@ -207,8 +207,8 @@ func main() { dedalusd.Main(program.Program()) }
 	return c, nil
 }
 
-// makeDirs makes a directory and those that it is in, and answers those that were not
-// there, the outermost first.
+// makeDirs creates a directory and its parents, and returns those that did not exist,
+// outermost first.
 func makeDirs(dir string) (made []string, err error) {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
@@ -220,7 +220,7 @@ func makeDirs(dir string) (made []string, err error) {
 	return made, os.MkdirAll(dir, 0o777)
 }
 
-// packageName is a name for a package.
+// packageName derives a valid package name.
 func packageName(program string) string {
 	n := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -234,8 +234,8 @@ func packageName(program string) string {
 	return n
 }
 
-// removeGenerated removes what an earlier compilation has written and this one does
-// not: a component that is no more would not compile.
+// removeGenerated removes the files of an earlier compilation that this one does
+// not write: the code of a removed component would no longer compile.
 func removeGenerated(dir string, files []gen.File) error {
 	there, err := os.ReadDir(dir)
 	if err != nil {
@@ -258,8 +258,8 @@ func removeGenerated(dir string, files []gen.File) error {
 	return nil
 }
 
-// importPathOf answers the import path of a directory, "" where it is in no module, or in
-// one that compile has made.
+// importPathOf returns the import path of a directory, or "" if the directory is in no
+// module or in one that compile has made.
 func importPathOf(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -288,9 +288,9 @@ func importPathOf(dir string) (string, error) {
 
 const generatedModule = "// Written by ashlar dedalus compile.\n"
 
-// writeModule makes the directory a module of its own, with the sources of version.Module
-// from a directory. It requires all that those require, since 'go build' adds nothing to
-// a go.mod.
+// writeModule makes the directory a module of its own, which takes version.Module from a
+// source directory. It lists all requirements of those sources, because 'go build' does
+// not add requirements to a go.mod.
 func writeModule(ctx context.Context, name, ashlar string, write func(string, []byte)) error {
 	if ashlar == "" {
 		if ashlar = sourcesOf(ctx); ashlar == "" {
@@ -333,8 +333,8 @@ func writeModule(ctx context.Context, name, ashlar string, write func(string, []
 	return nil
 }
 
-// sourcesOf is where the sources are that the current directory's module has, "" if it
-// has none.
+// sourcesOf returns the directory of version.Module's sources as the current
+// directory's module sees it, or "" if it has none.
 func sourcesOf(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-json", version.Module)
 	out, err := cmd.Output()

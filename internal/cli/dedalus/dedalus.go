@@ -46,8 +46,9 @@ Exit codes: 0 it worked; 150 errors in the program; 1 files; 2 usage.`,
 	return cmd
 }
 
-// failed marks an error of the world, or says that rules do not end: such a
-// program has no value.
+// failed marks an error of the environment. If the error is that rules do not
+// terminate, it is an evaluation error instead, because such a program has no
+// value.
 func failed(err error) error {
 	var endless *interp.EndlessError
 	if errors.As(err, &endless) {
@@ -56,7 +57,7 @@ func failed(err error) error {
 	return exit.Failed(err)
 }
 
-// read reads a program up to where it is parsed.
+// read reads and parses a program.
 func read(path string, diags *source.List) (*syntax.File, error) {
 	text, err := specification.Files{}.ReadFile(path)
 	if err != nil {
@@ -65,7 +66,7 @@ func read(path string, diags *source.List) (*syntax.File, error) {
 	return syntax.Parse(source.NewFile(path, text), diags), nil
 }
 
-// load reads a program and reports what is wrong with it.
+// load reads a program and reports its errors.
 func load(t *console.Terminal, path string) (*logic.Program, error) {
 	var diags source.List
 	f, err := read(path, &diags)

@@ -115,7 +115,7 @@ func runDeploy(t *console.Terminal, o deployOptions, path string) error {
 	return nil
 }
 
-// drawKey writes a key where there is none.
+// drawKey generates a key unless there is one.
 func drawKey(name string) (drawn bool, err error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {

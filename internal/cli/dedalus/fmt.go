@@ -58,8 +58,8 @@ type formatted struct {
 	Files    []formattedFile `json:"files"`
 }
 
-// formattedFile is a file: Changes says that its layout was another, Text is the
-// right one where nothing else becomes of it.
+// formattedFile describes a file. Changes reports that its layout was different.
+// Text is the formatted text, if it is not written elsewhere.
 type formattedFile struct {
 	File        string          `json:"file"`
 	Changes     bool            `json:"changes"`
@@ -89,7 +89,8 @@ func runFmt(t *console.Terminal, paths []string, o fmtOptions) error {
 	return nil
 }
 
-// formatFile lays out one file, and reports it unless --json does that later.
+// formatFile formats one file. It reports the file unless --json will do so
+// later.
 func formatFile(t *console.Terminal, path string, o fmtOptions) (formattedFile, int, error) {
 	out := formattedFile{File: path, Diagnostics: []source.Report{}}
 	var diags source.List

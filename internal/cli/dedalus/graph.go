@@ -68,7 +68,7 @@ Exit codes: 0 it worked; 150 errors in the program; 1 files, or Graphviz; 2 usag
 	return cmd
 }
 
-// graph is what graph reports to machines, and what it draws.
+// graph is the JSON result of graph and the input of its drawing.
 type graph struct {
 	Schema     string           `json:"schema"`
 	Program    string           `json:"program"`
@@ -89,8 +89,9 @@ type graphRelation struct {
 	Durable bool   `json:"durable"`
 }
 
-// graphEdge leads from a relation to one that depends on it, or from one that a
-// component sends to the same in another. Its ends are component and relation.
+// graphEdge leads from a relation to one that depends on it, or from a relation
+// that a component sends to the same relation in another component. Its ends
+// are component and relation.
 type graphEdge struct {
 	From       string `json:"from"`
 	To         string `json:"to"`
@@ -99,7 +100,7 @@ type graphEdge struct {
 	Aggregates bool   `json:"aggregates"`
 }
 
-// graphSent is the When of messages on their way.
+// graphSent is the When of messages in transit.
 const graphSent = "sent"
 
 func graphEnd(c *logic.Component, r *logic.Relation) string { return c.Name + "." + r.Name }
@@ -149,7 +150,8 @@ func (g *graph) component(c *logic.Component) {
 	g.Components = append(g.Components, out)
 }
 
-// graphKind is how a relation is declared; derived is one that rules make.
+// graphKind returns how a relation is declared; "derived" means that rules
+// compute it.
 func graphKind(r *logic.Relation) string {
 	switch r.Kind {
 	case logic.Static:
@@ -182,7 +184,7 @@ func (g *graph) dot() string {
 	}
 	drawn := map[string]bool{}
 	for _, e := range g.Edges {
-		// Edges that differ in what is not drawn are one line.
+		// Edges that look the same when drawn become one line.
 		if line := fmt.Sprintf("  %q -> %q [%s]\n", e.From, e.To, e.style()); !drawn[line] {
 			drawn[line] = true
 			b.WriteString(line)

@@ -30,7 +30,7 @@ type loadOptions struct {
 	retry, within     time.Duration
 }
 
-// commandsMax is how many commands one load may ask for.
+// commandsMax bounds the number of commands of one load.
 const commandsMax = 1_000_000_000
 
 func newLoadCommand(t *console.Terminal) *cobra.Command {
@@ -125,8 +125,8 @@ func runLoad(ctx context.Context, t *console.Terminal, o loadOptions, path strin
 	})
 }
 
-// ask has clients ask for all commands. What is wrong with the answers is apart from
-// what else went wrong.
+// ask makes clients send all commands. It returns errors in the answers separately
+// from other errors.
 func (f *fleet) ask(ctx context.Context, p *logic.Program, l *cost.Load, o loadOptions) (out loadgen.Outcome, wrong, err error) {
 	world := osenv.New()
 	network := osenv.NewNetwork(osenv.NetworkOptions{})
@@ -173,7 +173,7 @@ func (f *fleet) ask(ctx context.Context, p *logic.Program, l *cost.Load, o loadO
 	}
 }
 
-// tellLoad says what clients saw.
+// tellLoad reports what the clients observed.
 func (f *fleet) tellLoad(p *logic.Program, out loadgen.Outcome, wrong error) error {
 	perSecond := float64(out.Commands) / (float64(max(out.Micros, 1)) / 1e6)
 	if f.o.json {

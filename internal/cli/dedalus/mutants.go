@@ -43,7 +43,7 @@ Exit codes: 0 all were found as the table says; 12 one was not; 130 interrupted;
 	return cmd
 }
 
-// mutant is a row for machines.
+// mutant is a row of the JSON result.
 type mutant struct {
 	Name        string `json:"name"`
 	About       string `json:"about"`

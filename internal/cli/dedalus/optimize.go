@@ -131,7 +131,7 @@ func runOptimize(ctx context.Context, t *console.Terminal, o optimizeOptions, pa
 	return o.tell(ctx, t, doc)
 }
 
-// compare compares the program with what the steps of a result make of it.
+// compare compares the program with the result of a result's steps.
 func (o *optimizeOptions) compare(ctx context.Context, p *logic.Program, r *cost.Result) (*comparedSteps, error) {
 	if len(r.Steps) == 0 || r.Stopped == "interrupted" {
 		return nil, nil
@@ -147,17 +147,18 @@ func (o *optimizeOptions) compare(ctx context.Context, p *logic.Program, r *cost
 	return try(ctx, p, after, o.skip)
 }
 
-// optimizeDocument is the result of optimize as JSON, and what its page shows.
+// optimizeDocument is the result of optimize as JSON, which its page also
+// shows.
 type optimizeDocument struct {
 	Schema   string `json:"schema"`
 	Program  string `json:"program"`
 	Machines int    `json:"machines"`
-	// Modelled reports that throughput is predicted, and was not measured.
+	// Modelled reports that throughput is predicted and not measured.
 	Modelled    bool              `json:"modelled"`
 	Calibration *cost.Calibration `json:"calibration"`
 	Validation  *cost.Validation  `json:"validation,omitempty"`
-	// Compared is how far what the steps make was compared with the program; nil where
-	// there are none.
+	// Compared describes the comparison of the rewritten program with the original;
+	// nil if there are no steps.
 	Compared *comparedSteps `json:"compared,omitempty"`
 	*cost.Result
 }
@@ -169,7 +170,7 @@ func (o *optimizeOptions) tell(ctx context.Context, t *console.Terminal, d *opti
 		code = d.Compared.code()
 	}
 	if code != 0 {
-		// Steps that change what the program does are of no use.
+		// Steps that change the program's behaviour are useless.
 		if !o.json {
 			d.Compared.write(t.Err)
 			return exit.With(code, nil)
@@ -182,7 +183,7 @@ func (o *optimizeOptions) tell(ctx context.Context, t *console.Terminal, d *opti
 		}
 	}
 	if o.report != "" {
-		// The page is written also when the search was interrupted.
+		// Write the page even if the search was interrupted.
 		if err := writeOptimizePage(context.WithoutCancel(ctx), o.report, d); err != nil {
 			return failed(err)
 		}
@@ -203,7 +204,8 @@ func (o *optimizeOptions) tell(ctx context.Context, t *console.Terminal, d *opti
 	return nil
 }
 
-// script is the steps as dedalus rewrite reads them, each with why it is there.
+// script returns the steps in the form that dedalus rewrite reads, each with
+// its reason.
 func (d *optimizeDocument) script() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Chosen for %s on %s: %s commands/s on %d, %.2f times as many as before; modelled.\n",
@@ -217,8 +219,8 @@ func (d *optimizeDocument) script() string {
 
 func (d *optimizeDocument) gain() float64 { return d.After.Throughput / d.Before.Throughput }
 
-// readLoad reads a load: the one that was asked for, the one beside the program,
-// or one for any program.
+// readLoad reads the requested load, or else the one beside the program, or else
+// uses a default.
 func readLoad(t *console.Terminal, p *logic.Program, program, path string) (*cost.Load, error) {
 	if beside := strings.TrimSuffix(program, ".ded") + ".load"; path == "" && beside != program {
 		if _, err := os.Stat(beside); err == nil {
@@ -244,7 +246,7 @@ func readLoad(t *console.Terminal, p *logic.Program, program, path string) (*cos
 	return l, nil
 }
 
-// costs are those of the calibration, fitted to what was measured.
+// costs returns the costs from the calibration, fitted to measurements.
 func (o *optimizeOptions) costs(ctx context.Context, p *logic.Program, l *cost.Load) (*cost.Calibration, *cost.Validation, error) {
 	c := cost.DefaultCalibration()
 	if o.calibration != "" {
@@ -270,7 +272,8 @@ func (o *optimizeOptions) costs(ctx context.Context, p *logic.Program, l *cost.L
 	return fitted, v, nil
 }
 
-// observation reads measurements of a program, beside what is predicted of it.
+// observation reads measurements of a program, for comparison with the
+// predictions.
 func observation(ctx context.Context, p *logic.Program, l *cost.Load, c *cost.Calibration, measured string) (cost.Observation, error) {
 	o := cost.Observation{Program: p.Name}
 	text, err := os.ReadFile(measured)

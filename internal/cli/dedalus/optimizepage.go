@@ -16,8 +16,8 @@ import (
 //go:embed optimize.html
 var optimizePageText string
 
-// writeOptimizePage writes a page about an optimization that needs nothing else: its
-// data and pictures are in it.
+// writeOptimizePage writes a self-contained page about an optimization, with its
+// data and pictures.
 func writeOptimizePage(ctx context.Context, name string, d *optimizeDocument) error {
 	data, err := page.Data(d)
 	if err != nil {
@@ -36,8 +36,8 @@ func writeOptimizePage(ctx context.Context, name string, d *optimizeDocument) er
 	})
 }
 
-// drawFlows is a picture of components and the messages between them. Without Graphviz
-// it says so.
+// drawFlows draws the components and the messages between them. Without Graphviz, the
+// page says so instead.
 func drawFlows(ctx context.Context, e *cost.Estimate) (page.HTML, error) {
 	svg, err := page.Draw(ctx, flowsDot(e))
 	if errors.Is(err, page.ErrNoGraphviz) {
@@ -53,8 +53,9 @@ func drawFlows(ctx context.Context, e *cost.Estimate) (page.HTML, error) {
 	return page.HTML("<svg" + picture), nil
 }
 
-// flowsDot is an estimate in the language of Graphviz: a box for each component, as red
-// as it is busy, and a line for the messages of a command from one to another.
+// flowsDot returns an estimate in the language of Graphviz: a box for each component,
+// redder the busier it is, and a line for the messages that a command causes between
+// two components.
 func flowsDot(e *cost.Estimate) string {
 	var b strings.Builder
 	b.WriteString("digraph flows {\n  rankdir=LR\n  node [shape=box style=\"rounded,filled\" fontname=\"sans-serif\" fontsize=11]\n")

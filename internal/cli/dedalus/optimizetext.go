@@ -13,7 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
 )
 
-// rejectedShown is how many alternatives to a step are shown without --verbose.
+// rejectedShown is the number of alternatives to a step that the text shows
+// without --verbose.
 const rejectedShown = 3
 
 // writeOptimizeText writes the result of an optimization as text.
@@ -67,7 +68,8 @@ func writeOptimizeText(w io.Writer, d *optimizeDocument, p console.Palette, verb
 	fmt.Fprintf(w, "\nmodelled, with costs of %s; %s profiled, %s refused\n", d.Calibration.Machine, many(d.Programs, "program"), many(d.Refused, "way"))
 }
 
-// writeTies writes what holds a component together, and what its author can do.
+// writeTies writes what prevents splitting a component, and what its author can
+// change.
 func writeTies(w io.Writer, ties []cost.Tie) {
 	for i, t := range ties {
 		if i == 0 {
@@ -78,7 +80,7 @@ func writeTies(w io.Writer, ties []cost.Tie) {
 			what = "timer " + t.Relation
 		}
 		fmt.Fprintf(w, "  %s, which %s %s from\n", what, list(t.Derives), verbOf(len(t.Derives)))
-		// Print a repair once for all the ties that it serves.
+		// Print a repair once for all the ties that it removes.
 		if i+1 == len(ties) || ties[i+1].Repair != t.Repair {
 			fmt.Fprintf(w, "    %s\n", t.Repair)
 		}
@@ -118,7 +120,7 @@ func writeLoads(w io.Writer, e *cost.Estimate) {
 	}
 }
 
-// writeValidation writes how far predictions are from measurements.
+// writeValidation writes the differences between predictions and measurements.
 func writeValidation(w io.Writer, v *cost.Validation) {
 	fmt.Fprintf(w, "measured on %s:\n", v.Where)
 	for _, e := range v.Errors {
@@ -128,7 +130,7 @@ func writeValidation(w io.Writer, v *cost.Validation) {
 	fmt.Fprintf(w, "  mean error %.0f%%, after fitting %.0f%%\n", 100*v.Mean, 100*v.MeanCalibrated)
 }
 
-// writeRejected writes what else was tried: first what was allowed, best first.
+// writeRejected writes the alternatives: allowed ones first, best first.
 func writeRejected(w io.Writer, head string, list []cost.Candidate, all bool) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b cost.Candidate) int {

@@ -26,11 +26,11 @@ type rewriteOptions struct {
 	steps  []string
 	script string
 	out    string
-	// certificate is the file that the certificate is written to.
+	// certificate is the file to which the command writes the certificate.
 	certificate string
 	explain     bool
 	json        bool
-	// skip leaves out the comparison of what results with the program.
+	// skip disables the comparison of the result with the program.
 	skip bool
 }
 
@@ -91,7 +91,7 @@ type step struct {
 	Copied   []string          `json:"copied,omitempty"`
 	Keys     map[string]string `json:"keys,omitempty"`
 	Assuming []string          `json:"assuming,omitempty"`
-	// Replicated, Sealed, Depth and Settling are a partial partitioning's.
+	// Replicated, Sealed, Depth and Settling describe a partial partitioning.
 	Replicated []string `json:"replicated,omitempty"`
 	Sealed     []string `json:"sealed,omitempty"`
 	Depth      int      `json:"depth,omitempty"`
@@ -176,8 +176,9 @@ func runRewrite(ctx context.Context, t *console.Terminal, o rewriteOptions, path
 	return nil
 }
 
-// takeStep takes a step, and has the certificate checked by what shares nothing with
-// the rewriter. What that does not derive again is refused as well.
+// takeStep applies a step and has the certificate checked by code that shares
+// nothing with the rewriter. A step that this checker cannot derive again is refused
+// as well.
 func takeStep(p *logic.Program, s rewrite.Step) (*logic.Program, *rewrite.Certificate, error) {
 	q, cert, err := rewrite.Apply(p, s)
 	if err != nil {
@@ -190,7 +191,7 @@ func takeStep(p *logic.Program, s rewrite.Step) (*logic.Program, *rewrite.Certif
 	return q, cert, nil
 }
 
-// parse reads the steps of the command line and of the script.
+// parse parses the steps of the command line and of the script.
 func (o *rewriteOptions) parse() ([]rewrite.Step, error) {
 	lines := o.steps
 	if o.script != "" {

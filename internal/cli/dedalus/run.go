@@ -76,8 +76,8 @@ func runRun(ctx context.Context, t *console.Terminal, o runOptions, path string)
 	})
 }
 
-// withFleet does something while all processes of a program run. What is still
-// there in the end is killed.
+// withFleet calls do while all processes of a program run. At the end it kills
+// those that still run.
 func withFleet(ctx context.Context, t *console.Terminal, o runOptions, p *logic.Program, do func(*fleet) error) (err error) {
 	defer t.End.Over()
 	if o.work == "" || o.data == "" {
@@ -127,7 +127,7 @@ type fleet struct {
 	one        chan *child.Server // that has ended
 }
 
-// progress says what is being done, where a person is looking.
+// progress reports the current activity if the output is a terminal.
 func (f *fleet) progress(format string, args ...any) {
 	if f.t.ErrTTY && !f.o.json {
 		fmt.Fprintf(f.t.Err, format+"\n", args...)
@@ -155,7 +155,7 @@ func (f *fleet) build(ctx context.Context, p *logic.Program) error {
 	return nil
 }
 
-// place finds ports and writes the deployment.
+// place allocates ports and writes the deployment.
 func (f *fleet) place(p *logic.Program) error {
 	f.d = deploy.New(p)
 	if f.o.port != 0 {
@@ -200,7 +200,7 @@ func (f *fleet) start(ctx context.Context, p *deploy.Process) error {
 	return err
 }
 
-// tell prints which processes run.
+// tell prints the running processes.
 func (f *fleet) tell() error {
 	if f.o.json {
 		type process struct {
@@ -228,7 +228,8 @@ func (f *fleet) tell() error {
 	return nil
 }
 
-// wait waits for the end, and ends the processes in order.
+// wait waits until ctx ends or the time span is over, and then ends the
+// processes gracefully. If a process ends earlier, wait returns an error.
 func (f *fleet) wait(ctx context.Context) error {
 	var over <-chan time.Time
 	if f.o.span > 0 {
@@ -246,7 +247,7 @@ func (f *fleet) wait(ctx context.Context) error {
 	return f.end()
 }
 
-// end ends the processes in order.
+// end ends the processes gracefully.
 func (f *fleet) end() error {
 	f.progress("ending")
 	for _, k := range f.processes {
@@ -269,10 +270,10 @@ func (f *fleet) end() error {
 	return nil
 }
 
-// grace is how long processes have to end.
+// grace is how long processes may take to end.
 const grace = 15 * time.Second
 
-// kill ends all that still run, at once.
+// kill ends all running processes at once.
 func (f *fleet) kill() {
 	for _, k := range f.processes {
 		k.Kill()

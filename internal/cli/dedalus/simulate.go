@@ -102,7 +102,8 @@ type simulation struct {
 	What     []string `json:"what,omitempty"`
 	Schedule []string `json:"schedule,omitempty"`
 	Replay   string   `json:"replay"`
-	// Assumption is the assertion of the original that does not hold, if that was found.
+	// Assumption is the original's assertion that does not hold, if the simulation found
+	// one.
 	Assumption string `json:"assumption,omitempty"`
 	component  string
 }
@@ -175,7 +176,7 @@ func runSimulate(ctx context.Context, t *console.Terminal, o simulateOptions, pa
 			}
 		}
 		if n := uint64(len(assumed)); n > 0 && (o.replay == "" || o.postpone != "") {
-			// Each run has one of the author's assertions asked as well.
+			// Each run also checks one of the author's assertions.
 			x := assumed[seed%n]
 			after = x.Late
 			if found, err = one(seed, run(seed)); found {
@@ -196,15 +197,17 @@ func runSimulate(ctx context.Context, t *console.Terminal, o simulateOptions, pa
 	return tellSimulation(t, d, o, after)
 }
 
-// asserted are the assertions about ticks: of one component, or of all if it is "".
+// asserted returns the assertions about ticks of one component, or of all if the
+// name is "".
 func asserted(p *logic.Program, component string) []trial.Assertions {
 	return slices.DeleteFunc(trial.Asserted(p), func(a trial.Assertions) bool { return component != "" && a.Component != component })
 }
 
-// drawn are what both programs are given in the run of a seed.
+// drawn are the inputs of both programs in the run of a seed.
 func (o *simulateOptions) drawn(before, after *logic.Program, seed uint64) (first, second []interp.Message, err error) {
 	if o.inputs != "" || seed%2 == 1 || o.run.Faults.Crashes+o.run.Faults.Stops > 0 {
-		// Of equal messages and failures at once the search explains too little.
+		// In a run with both equal messages and failures, the search explains
+		// too little.
 		return o.both(before, after)
 	}
 	first = scenario.Draw(before, env.Seeded(seed), o.each)
@@ -212,8 +215,8 @@ func (o *simulateOptions) drawn(before, after *logic.Program, seed uint64) (firs
 	return first, second, err
 }
 
-// shortened makes a run shorter with a search that gives up early, and answers that
-// run only if the whole search does not explain it either.
+// shortened shortens a run with a search that gives up early. It returns the
+// shorter run only if the full search cannot explain it either.
 func shortened(ctx context.Context, x *adversary.Player, o *adversary.Oracle, r *adversary.Run, v *adversary.Verdict) (*adversary.Run, *adversary.Verdict) {
 	whole := o.TicksMax
 	o.TicksMax = min(whole, 300)

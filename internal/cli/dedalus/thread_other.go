@@ -6,6 +6,6 @@ package dedalus
 
 import "time"
 
-// threadTime is the time of the clock, where threads have none of their own: what is
-// measured is right only on a machine with nothing else to do.
+// threadTime returns the wall-clock time, because this system has no per-thread
+// time: measurements are right only on an otherwise idle machine.
 func threadTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

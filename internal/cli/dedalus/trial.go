@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/trial"
 )
 
-// trialTime is how long rewrite and optimize compare what they made with the
-// original; how far, is in package trial.
+// trialTime is how long rewrite and optimize compare their result with the
+// original. Package trial sets the extent of the comparison.
 const trialTime = 10 * time.Second
 
 const trialHelp = `What results is compared with the program before it is written: with a few messages that
@@ -25,13 +25,13 @@ seven sets of messages, each timer once, and for 10 seconds in all. What was com
 is said; --no-compare leaves it out, which is said as well. That no difference is found
 proves nothing: see dedalus compare and dedalus simulate for more.`
 
-// comparedSteps is what is said of a comparison.
+// comparedSteps is the report of a comparison.
 type comparedSteps struct {
 	Skipped bool `json:"skipped,omitempty"`
 	*trial.Report
 }
 
-// try compares a program with what was made of it, within its bounds.
+// try compares a program with the one made from it, within its bounds.
 func try(ctx context.Context, before, after *logic.Program, skip bool) (*comparedSteps, error) {
 	if skip {
 		return &comparedSteps{Skipped: true}, nil
@@ -45,7 +45,7 @@ func try(ctx context.Context, before, after *logic.Program, skip bool) (*compare
 	return &comparedSteps{Report: r}, nil
 }
 
-// String says it in a line.
+// String describes the comparison in one line.
 func (d *comparedSteps) String() string {
 	if d.Skipped {
 		return "not compared: --no-compare"
@@ -66,7 +66,7 @@ func differenceCode(d *explore.Difference) int {
 	return map[string]int{"safety": exit.Safety, "liveness": exit.Liveness}[d.Kind]
 }
 
-// write says what was compared, and shows the run if there is a difference.
+// write reports what was compared, and shows the run if there is a difference.
 func (d *comparedSteps) write(w io.Writer) {
 	fmt.Fprintln(w, d)
 	if d.code() == 0 {

@@ -20,14 +20,14 @@ import (
 	"time"
 )
 
-// Within is how long after a signal, or after Over, a command ends at the latest.
+// Within bounds the time from a signal, or from Over, to the end of a command.
 const Within = 900 * time.Millisecond
 
-// apart is how soon after a signal another one counts as the same: it comes on two
-// ways, from the terminal and from a parent process.
+// apart is the time within which a second signal counts as the same one: a signal
+// can arrive twice, from the terminal and from a parent process.
 const apart = 500 * time.Millisecond
 
-// Ending is the end of a process. The nil Ending never comes.
+// Ending ends the process after a signal. A nil Ending never does.
 type Ending struct {
 	inOrder   atomic.Bool
 	grace     atomic.Int64 // time.Duration; 0 where InOrder has no bound
@@ -42,12 +42,12 @@ func From(ctx context.Context) *Ending {
 	return e
 }
 
-// closing is how long a server may take to close its files beyond its grace.
+// closing is how long a server may take, after its grace, to close its files.
 const closing = 3 * time.Second
 
-// Serve says that the command is a server now: after a signal it may take the grace
-// that its operator gives it, and the time to close its files. Then it is ended like
-// any other command.
+// Serve declares that the command is a server: after a signal it may take the grace
+// that its operator configured, plus the time to close its files. After that it is
+// ended like any other command.
 func (e *Ending) Serve(grace time.Duration) {
 	if e != nil {
 		e.grace.Store(int64(grace + closing))
@@ -55,25 +55,25 @@ func (e *Ending) Serve(grace time.Duration) {
 	}
 }
 
-// InOrder says that the command has something to put in order that takes its time, as
-// files or processes of its own: it is not ended before Over.
+// InOrder declares that the command needs time to clean up, for example its files or
+// processes. The command is then not ended before it calls Over.
 func (e *Ending) InOrder() {
 	if e != nil {
 		e.inOrder.Store(true)
 	}
 }
 
-// Over says that nothing is left to be put in order.
+// Over declares that the cleanup is complete.
 func (e *Ending) Over() {
 	if e != nil {
 		e.inOrder.Store(false)
 	}
 }
 
-// Interrupts has an interrupt, as Ctrl-C at a terminal, call f and end the process only
-// if f answers false. It is for commands with which a person speaks: there an interrupt
-// is about the present answer. The other signals end the process as ever. Restore makes
-// interrupts end it again.
+// Interrupts makes an interrupt, such as Ctrl-C at a terminal, call f, and end the
+// process only if f returns false. It is for interactive commands, in which an
+// interrupt concerns only the current answer. Other signals still end the process.
+// restore makes interrupts end the process again.
 func (e *Ending) Interrupts(f func() bool) (restore func()) {
 	if e == nil {
 		return func() {}
@@ -82,12 +82,13 @@ func (e *Ending) Interrupts(f func() bool) (restore func()) {
 	return func() { e.interrupt.Store(nil) }
 }
 
-// Begin returns the context of a process that ends with the exit code when it must be
-// ended. Stop is for when the command is over.
+// Begin returns the context of a process. If the process must be ended, it ends with
+// the given exit code. Call stop when the command is finished.
 func Begin(code int) (ctx context.Context, e *Ending, stop func()) {
 	e = &Ending{}
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	// A terminal that is closed is a reason to clean up, but not for nohup.
+	// A closed terminal is a reason to clean up, unless nohup makes the process
+	// ignore the signal.
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exit is how a command ends: the exit codes, and errors that carry one.
+// Package exit defines how a command ends: the exit codes, and errors that carry
+// one.
 //
-// In: what went wrong. Out: an error from which the root command takes the exit code
-// and what is still to be said. docs/lang/exit-codes.md lists the codes.
+// In: an error. Out: an error from which the root command takes the exit code and
+// the remaining message. docs/lang/exit-codes.md lists the codes.
 package exit
 
 import (
@@ -12,7 +13,8 @@ import (
 	"fmt"
 )
 
-// The exit codes. Those from 10 on that TLC has mean what they mean there.
+// The exit codes. Codes from 10 on that TLC also defines have the same meaning
+// there.
 const (
 	OK          = 0
 	World       = 1  // a file cannot be read or written, and the like
@@ -31,8 +33,8 @@ const (
 	Config      = 151 // the configuration has errors
 )
 
-// Error ends the process with a code of its own. Without err the
-// command has reported everything itself.
+// Error ends the process with a particular exit code. A nil err means that the
+// command has already reported everything.
 type Error struct {
 	Code int
 	Err  error
@@ -47,11 +49,12 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// With is an error with the exit code. With a nil err the root command prints
-// nothing more.
+// With returns an error with the exit code. If err is nil, the root command
+// prints nothing more.
 func With(code int, err error) error { return &Error{code, err} }
 
-// Failed marks an error of the world, such as a file or the network; nil remains nil.
+// Failed marks an error of the environment, such as a file or the network; nil
+// remains nil.
 func Failed(err error) error {
 	if err == nil {
 		return nil
@@ -59,8 +62,8 @@ func Failed(err error) error {
 	return With(World, err)
 }
 
-// Input is the exit code for errors in the input: in the configuration, or in the
-// specification.
+// Input returns the exit code for errors in the input: in the configuration, or
+// in the specification.
 func Input(configuration bool) int {
 	if configuration {
 		return Config
@@ -68,8 +71,8 @@ func Input(configuration bool) int {
 	return Spec
 }
 
-// Stopped is the error of a command that its user has interrupted, nil while ctx has not
-// ended.
+// Stopped returns the error of a command that its user has interrupted, or nil if ctx
+// has not ended.
 func Stopped(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return With(Interrupted, errors.New("interrupted"))

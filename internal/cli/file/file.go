@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package file writes files whole or not at all.
+// Package file writes files atomically.
 //
-// In: a name and what to write. Out: the file with the new content, or the old one and
-// an error. A terminal, a pipe or a device is written to directly.
+// In: a name and the content. Out: the file with the new content, or the old file and
+// an error. If the name is a terminal, a pipe or a device, the package writes to it
+// directly.
 package file
 
 import (
@@ -15,17 +16,18 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Pending is a file that is being written. A regular file appears whole or not at all.
-// Any other file (a terminal, a pipe, the null device) is written in place: replacing it
-// would take it away from all other processes.
+// Pending is a file being written. A regular file appears atomically. Any other file (a
+// terminal, a pipe, the null device) is written in place, because replacing it would
+// disconnect all other processes that use it.
 type Pending struct {
 	io.Writer
 	pending *renameio.PendingFile
 	through *os.File
 }
 
-// Create begins to write a file, which has what mode allows unless it is there
-// already. The caller calls cleanup in any case, and finish when all is written.
+// Create begins to write a file. A new file gets the given mode; an existing one
+// keeps its mode. The caller must call Cleanup in any case, and Finish when
+// everything is written.
 func Create(name string, mode fs.FileMode) (*Pending, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -41,7 +43,7 @@ func Create(name string, mode fs.FileMode) (*Pending, error) {
 	return &Pending{Writer: f, pending: f}, nil
 }
 
-// Finish makes what was written the file.
+// Finish replaces the file by the written content.
 func (o *Pending) Finish() error {
 	if o.through != nil {
 		return o.through.Close()
@@ -49,7 +51,7 @@ func (o *Pending) Finish() error {
 	return o.pending.CloseAtomicallyReplace()
 }
 
-// Cleanup removes what is not finished.
+// Cleanup removes the content of an unfinished file.
 func (o *Pending) Cleanup() {
 	if o.through != nil {
 		_ = o.through.Close()
@@ -74,8 +76,8 @@ func Write(name string, text []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// Replace gives a file a new content at once, and says whether it had
-// another one.
+// Replace gives a file new content atomically, and reports whether it was
+// different before.
 func Replace(path string, content []byte) (bool, error) {
 	old, err := os.ReadFile(path)
 	if err != nil {

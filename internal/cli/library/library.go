@@ -19,8 +19,8 @@ import (
 	"github.com/ashlar-dev/ashlar"
 )
 
-// libraryVariable names the directories of libraries in the environment, as PATH
-// names those of commands.
+// libraryVariable is the environment variable that lists library directories, in
+// the format of PATH.
 const libraryVariable = "ASHLAR_PATH"
 
 // Dirs is the value of --library.
@@ -31,7 +31,8 @@ func (l *Dirs) AddTo(cmd *cobra.Command) {
 	cmd.Flags().Var(l, "library", "a `DIR` in which modules are looked for that are not beside FILE.tla; may be given again, and goes before those of "+libraryVariable)
 }
 
-// Set adds a directory. One that does not exist is an error: it is misspelled.
+// Set adds a directory. A directory that does not exist is an error, because
+// its name is probably misspelled.
 func (l *Dirs) Set(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -47,13 +48,13 @@ func (l *Dirs) Set(dir string) error {
 func (l *Dirs) String() string { return fmt.Sprint([]string(*l)) }
 func (l *Dirs) Type() string   { return "DIR" }
 
-// All are all libraries, in the order in which they are searched.
+// All returns all library directories, in the order in which they are searched.
 func (l Dirs) All() []string {
 	fromPath := filepath.SplitList(os.Getenv(libraryVariable))
 	return slices.Concat(l, slices.DeleteFunc(fromPath, func(dir string) bool { return dir == "" }))
 }
 
-// Options are those of a command that reads a specification.
+// Options returns the options of a command that reads a specification.
 func (l Dirs) Options(config string) ashlar.Options {
 	return ashlar.Options{Config: config, Libraries: l.All(), Environment: Environment()}
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memory is how much memory a process can still have.
+// Package memory finds how much memory a process may still use.
 //
-// In: the files by which Linux says so. Out: bytes. Promised: the limits of all control
-// groups that the process is in count, those of a service manager and of a container
-// too. Refused: control groups that are not below /sys/fs/cgroup, and other systems, of
-// which nothing is known.
+// In: the files in which Linux reports it. Out: bytes. Promised: it respects the limits
+// of all control groups that contain the process, including those of a service manager
+// and of a container. Refused: control groups that are not below /sys/fs/cgroup, and
+// other systems, for which the result is unknown.
 package memory
 
 import (
@@ -17,15 +17,16 @@ import (
 	"strings"
 )
 
-// Available is how many bytes the process can have beyond what it holds, before the
-// system ends a process; -1 where the system does not say.
+// Available returns how many more bytes the process may use before the system kills
+// a process; -1 if the system does not report it.
 func Available() int64 { return available(os.DirFS("/")) }
 
-// controller is what one version of control groups calls its files.
+// controller holds the file names of one version of control groups.
 type controller struct {
 	root, limit, usage string
-	// inactive is the line of memory.stat, of the group and those below it, for pages of
-	// files that can be dropped: they count as used, and make room when it is needed.
+	// inactive is the line in memory.stat, for the group and those below it, for cached
+	// file pages that the kernel can drop: they count as used, but can be freed when
+	// needed.
 	inactive string
 }
 
@@ -34,7 +35,7 @@ var (
 	version2 = controller{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"}
 )
 
-// available is Available where the root of the file system is given.
+// available is Available with the root of the file system as an argument.
 func available(root fs.FS) int64 {
 	least := int64(-1)
 	consider := func(n int64) {
@@ -61,12 +62,13 @@ func available(root fs.FS) int64 {
 		default:
 			continue
 		}
-		// What is outside of the namespace of groups cannot be seen; what is at the root can.
+		// The groups outside of the namespace are invisible, but the root of the namespace
+		// can be read.
 		if strings.HasPrefix(part[2]+"/", "/../") {
 			part[2] = "/"
 		}
-		// The limits of the groups around it bound a group too. In a container the path may
-		// be that outside of it; what is at the root is then the container's own group.
+		// The limits of enclosing groups also apply to a group. In a container the path may
+		// be relative to the outside; then the root is the container's own group.
 		for group := path.Join("/", part[2]); ; group = path.Dir(group) {
 			if n, ok := c.left(root, group); ok {
 				consider(n)
@@ -79,7 +81,7 @@ func available(root fs.FS) int64 {
 	return least
 }
 
-// left is how much more memory a group can have.
+// left returns how much more memory a group may use.
 func (c controller) left(root fs.FS, group string) (bytes int64, ok bool) {
 	dir := path.Join(c.root, group)
 	limit, ok := number(root, path.Join(dir, c.limit)) // "max" is none

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package page writes HTML pages that need nothing else: no network and no further
-// files. It has Graphviz draw the pictures in them.
+// Package page writes self-contained HTML pages, which need no network and no
+// further files. It runs Graphviz to draw the pictures in them.
 //
-// In: the text of a page, with what goes into its places, or a graph in the language
-// of Graphviz. Out: a file, there whole or not at all, and a picture. Promised: text
-// stays text, whatever is in it. Refused: pictures where Graphviz is not installed.
+// In: the text of a page, with the contents of its placeholders, or a graph in the
+// language of Graphviz. Out: a file, written atomically, and a picture. Promised:
+// text is escaped, whatever it contains. Refused: pictures if Graphviz is not
+// installed.
 package page
 
 import (
@@ -21,15 +22,15 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/file"
 )
 
-// HTML is a part of a page: what a page may hold as it is. A string becomes one by
-// Text, a value by Data.
+// HTML is a fragment that a page may contain unescaped. Text converts a string to
+// HTML, Data a value.
 type HTML string
 
-// Text is text as a part of a page: between elements, or in an attribute in quotes.
+// Text escapes text for a page, for use between elements or in a quoted attribute.
 func Text(s string) HTML { return HTML(html.EscapeString(s)) }
 
-// Data is data for the script of a page. The text cannot end the script element,
-// since json.Marshal writes < > and & as \u escapes.
+// Data encodes data for the script of a page. The result cannot end the script
+// element, because json.Marshal writes < > and & as \u escapes.
 func Data(v any) (HTML, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -40,11 +41,11 @@ func Data(v any) (HTML, error) {
 
 var place = regexp.MustCompile(`\{\{[A-Za-z]+\}\}`)
 
-// Write writes a page to a file, with its places, as {{Name}}, filled in. A place for
-// which there is nothing is a mistake in the page.
+// Write fills in the placeholders of a page, of the form {{Name}}, and writes it to a
+// file. A placeholder without a value is a bug in the page.
 //
-// It is not html/template, which looks methods up by name, so that the linker would
-// keep every exported method of the program: 2 MB.
+// Write does not use html/template, because that looks up methods by name, so that
+// the linker would keep every exported method of the program: 2 MB.
 func Write(name, page string, fill map[string]HTML) error {
 	text := place.ReplaceAllStringFunc(page, func(at string) string {
 		part, ok := fill[at[2:len(at)-2]]
@@ -59,10 +60,10 @@ func Write(name, page string, fill map[string]HTML) error {
 	return nil
 }
 
-// ErrNoGraphviz reports that nothing can be drawn.
+// ErrNoGraphviz reports that Graphviz is not installed.
 var ErrNoGraphviz = errors.New("drawing needs Graphviz (the program dot), which is not installed")
 
-// Draw has Graphviz make an SVG of a graph in its language.
+// Draw runs Graphviz to convert a graph to SVG.
 func Draw(ctx context.Context, dot string) ([]byte, error) {
 	path, err := exec.LookPath("dot")
 	if err != nil {

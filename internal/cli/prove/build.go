@@ -43,11 +43,11 @@ does not need it is still checked. At the end it lists the slowest files.
 Exit codes: 0 all is checked; 150 a proof does not go through; 1 files, or Coq is
 missing; 2 usage; 130 interrupted.`
 
-// jobsMax is how many coqc run at a time unless the user says otherwise:
-// each takes up to a gigabyte.
+// jobsMax is the default bound on concurrent coqc processes: each takes up to a
+// gigabyte.
 const jobsMax = 4
 
-// slowestMax is how many files the list of slow ones has.
+// slowestMax is the number of files in the list of the slowest ones.
 const slowestMax = 10
 
 func newBuildCommand(t *console.Terminal) *cobra.Command {
@@ -75,7 +75,7 @@ type built struct {
 	UpToDate int         `json:"upToDate"`
 	Checked  []builtFile `json:"checked"`
 	Failed   []failure   `json:"failed"`
-	// Blocked are files that need one that failed.
+	// Blocked are the files that depend on a file that failed.
 	Blocked  []string `json:"blocked"`
 	ExitCode int      `json:"exitCode"`
 }
@@ -85,7 +85,7 @@ type builtFile struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// failure is a proof that does not go through.
+// failure is a proof that Coq rejects.
 type failure struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
@@ -129,7 +129,7 @@ func runBuild(ctx context.Context, t *console.Terminal, o buildOptions, args []s
 	return tellBuilt(t, o, result)
 }
 
-// proofBuild is a build under way. Only run's own goroutine touches it.
+// proofBuild is a build in progress. Only the goroutine of run accesses it.
 type proofBuild struct {
 	d     *development
 	deps  map[string][]string
@@ -137,8 +137,8 @@ type proofBuild struct {
 	tell  func(line string)
 }
 
-// newProofBuild finds out what there is to do: for the files named by args, or
-// all of the development's own.
+// newProofBuild determines what to build: the files named by args, or all of
+// the development's own files.
 func newProofBuild(ctx context.Context, d *development, args []string) (*proofBuild, error) {
 	own, all, err := d.coqFiles()
 	if err != nil {
@@ -181,7 +181,8 @@ func newProofBuild(ctx context.Context, d *development, args []string) (*proofBu
 	return b, nil
 }
 
-// fileOf finds a file that the user names, from here or from the development.
+// fileOf finds a file that the user names, relative to the current directory or
+// to the development.
 func (d *development) fileOf(arg string, all []string) (string, error) {
 	arg = strings.TrimSuffix(strings.TrimSuffix(arg, "o"), ".v") + ".v"
 	candidates := []string{filepath.Clean(arg)}
@@ -200,8 +201,8 @@ func (d *development) fileOf(arg string, all []string) (string, error) {
 	return "", fmt.Errorf("%s is no file of the development in %s", arg, d.dir)
 }
 
-// stale reports whether a file has to be checked again, given which of those that
-// it needs were.
+// stale reports whether a file must be checked again, given which of its
+// dependencies were.
 func (b *proofBuild) stale(file string, rebuilt map[string]bool) bool {
 	vo, err := os.Stat(b.d.path(file + "o"))
 	if err != nil {
@@ -220,7 +221,7 @@ func (b *proofBuild) stale(file string, rebuilt map[string]bool) bool {
 	return false
 }
 
-// finished is what a worker says about one file.
+// finished is a worker's result for one file.
 type finished struct {
 	file    string
 	seconds float64
@@ -228,7 +229,7 @@ type finished struct {
 	err     error
 }
 
-// run checks what has to be, jobs files at a time.
+// run checks all files that need it, jobs at a time.
 func (b *proofBuild) run(ctx context.Context, jobs int) (built, error) {
 	result := built{Schema: "ashlar-prove-build-1", Checked: []builtFile{}, Failed: []failure{}, Blocked: []string{}}
 	rebuilt, bad := map[string]bool{}, map[string]bool{}
@@ -294,7 +295,7 @@ func (b *proofBuild) run(ctx context.Context, jobs int) (built, error) {
 
 func digits(n int) int { return len(strconv.Itoa(n)) }
 
-// check gives one file to Coq.
+// check runs Coq on one file.
 func (b *proofBuild) check(ctx context.Context, file string) finished {
 	cmd := exec.CommandContext(ctx, "coqc", append(append([]string{"-q", "-w", "none"}, b.d.flags()...), file)...)
 	cmd.Dir = b.d.dir
@@ -310,10 +311,11 @@ var (
 	coqSentence = regexp.MustCompile(`^\s*(?:Local |Global |Program |#\[[^\]]*\]\s*)*(Lemma|Theorem|Corollary|Definition|Fixpoint|Instance|Fact|Proposition|Example|Remark)\s+([\w']+)`)
 )
 
-// explain turns what Coq says into a place, the lemma around it, and a message.
+// explain extracts a place, the enclosing lemma, and a message from Coq's
+// output.
 func (b *proofBuild) explain(e finished) failure {
 	f := failure{File: e.file, Message: strings.TrimSpace(e.output)}
-	// The last place is that of the error; those before are of warnings.
+	// The error is at the last place; earlier places are those of warnings.
 	places := coqPlace.FindAllStringSubmatchIndex(e.output, -1)
 	if len(places) == 0 {
 		return f
@@ -372,7 +374,7 @@ func tellBuilt(t *console.Terminal, o buildOptions, r built) error {
 	return nil
 }
 
-// failureLinesMax bounds what is shown of a goal.
+// failureLinesMax bounds the number of lines of a goal that are shown.
 const failureLinesMax = 40
 
 func tellFailure(t *console.Terminal, f failure) {

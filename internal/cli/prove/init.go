@@ -155,8 +155,9 @@ func runInit(t *console.Terminal, o initOptions, packages []string) error {
 	return runTranslate(t, translateOptions{}, append([]string{example}, packages...))
 }
 
-// libraryFrom is the folder of a library as a development in dir names it, which
-// has to have one.
+// libraryFrom returns the path of the library's folder as seen from a
+// development in dir, or unchanged if it is absolute. The folder must contain
+// the library.
 func libraryFrom(dir, given string) (string, error) {
 	if _, err := os.Stat(filepath.Join(given, "lang", "golib.v")); err != nil {
 		return "", fmt.Errorf("%s does not have the library: %w", given, err)
@@ -186,7 +187,7 @@ func scaffold(t *console.Terminal, name, text string) error {
 	return nil
 }
 
-// show is a path as from the current folder.
+// show returns a path relative to the current folder.
 func show(name string) string {
 	wd, err := os.Getwd()
 	if err != nil {

@@ -20,15 +20,15 @@ import (
 )
 
 // A development is a folder of Coq files with a file _CoqProject, which editors
-// read as well; its lines "-Q FOLDER NAME" say what is where.
+// also read. Its lines "-Q FOLDER NAME" map folders to logical names.
 const (
 	coqProject = "_CoqProject"
-	// libraryDir is where a development keeps its copy of the library. Coq does
-	// not look for files in folders with such a name.
+	// libraryDir is the folder in which a development stores its copy of the
+	// library. Coq does not search folders with such a name.
 	libraryDir = ".ashlar"
 )
 
-// coqRoot is a -Q line: files in dir have logical names that begin with name.
+// coqRoot is a -Q line: the logical names of files in dir begin with name.
 type coqRoot struct{ dir, name string }
 
 // development is a folder of proofs.
@@ -39,8 +39,8 @@ type development struct {
 	own string
 }
 
-// findDevelopment finds the development that a command is about: dir, or the
-// current folder, or folder proofs of the module around it.
+// findDevelopment finds the development that a command uses: dir, or the
+// current folder, or the folder proofs of the enclosing module.
 func findDevelopment(dir string) (*development, error) {
 	if dir != "" {
 		return readDevelopment(dir)
@@ -109,7 +109,7 @@ func findModule(dir string) (root, path string, err error) {
 	}
 }
 
-// flags are what coqc and coqdep get.
+// flags returns the flags for coqc and coqdep.
 func (d *development) flags() []string {
 	var out []string
 	for _, r := range d.roots {
@@ -118,8 +118,8 @@ func (d *development) flags() []string {
 	return out
 }
 
-// coqFiles are the files of the development and of what it stands on, with paths
-// as from its folder.
+// coqFiles returns the files of the development and of its libraries, with paths
+// relative to its folder.
 func (d *development) coqFiles() (own, all []string, err error) {
 	for _, r := range d.roots {
 		base := filepath.Join(d.dir, r.dir)
@@ -160,7 +160,7 @@ func (d *development) coqFiles() (own, all []string, err error) {
 	return own, slices.Compact(all), nil
 }
 
-// coqNamed reports whether Coq can have a module of that file.
+// coqNamed reports whether the file's name is a valid module name in Coq.
 func coqNamed(file string) bool {
 	for _, e := range strings.Split(strings.TrimSuffix(filepath.ToSlash(file), ".v"), "/") {
 		if e == "" || strings.ContainsAny(e, ".- ") {
@@ -170,7 +170,8 @@ func coqNamed(file string) bool {
 	return true
 }
 
-// dependencies asks coqdep what every file needs: paths of .v files.
+// dependencies runs coqdep to find the dependencies of every file, as paths of
+// .v files.
 func (d *development) dependencies(ctx context.Context, files []string) (map[string][]string, error) {
 	cmd := exec.CommandContext(ctx, "coqdep", append(d.flags(), files...)...)
 	cmd.Dir = d.dir
@@ -218,13 +219,13 @@ func (d *development) path(file string) string {
 	return filepath.Join(d.dir, file)
 }
 
-// usesCopy reports whether the development has a copy of the library of its own.
+// usesCopy reports whether the development contains its own copy of the library.
 func (d *development) usesCopy() bool {
 	return slices.ContainsFunc(d.roots, func(r coqRoot) bool { return r.dir == libraryDir })
 }
 
-// unpackLibrary writes the library of this program into a development, file by
-// file where it differs, and says how many files it wrote.
+// unpackLibrary writes this program's library into a development. It writes
+// only the files that differ and returns their number.
 func (d *development) unpackLibrary() (int, error) {
 	written := 0
 	err := fs.WalkDir(proofs.Library, ".", func(name string, entry fs.DirEntry, err error) error {

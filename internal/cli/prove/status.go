@@ -72,7 +72,7 @@ type packageStatus struct {
 	Path string `json:"path"`
 	// Translated is fresh, stale, refused or gone.
 	Translated string `json:"translated"`
-	// Built counts the files about the package that are checked and up to date.
+	// Built counts the package's proof files that are checked and up to date.
 	Built      int       `json:"built"`
 	Files      int       `json:"files"`
 	Theorems   []theorem `json:"theorems"`
@@ -81,13 +81,13 @@ type packageStatus struct {
 	ProofLines int       `json:"proofLines"`
 }
 
-// theorem is a theorem and what it assumes.
+// theorem is a theorem with its assumptions.
 type theorem struct {
 	Name string `json:"name"`
 	File string `json:"file"`
 	// State is closed, assumes, or not built.
 	State string `json:"state"`
-	// Assumes is what Coq says that it assumes.
+	// Assumes lists the assumptions that Coq reports.
 	Assumes string `json:"assumes,omitempty"`
 }
 
@@ -122,8 +122,8 @@ func runStatus(ctx context.Context, t *console.Terminal, o statusOptions) error 
 	return nil
 }
 
-// complete reports whether nothing is left to do for a package that has proofs; one
-// that has none, as a corpus for tests, only has to be translated.
+// complete reports whether nothing is left to do for a package that has proofs. A
+// package without proofs, such as a test corpus, only has to be translated.
 func (p packageStatus) complete() bool {
 	for _, th := range p.Theorems {
 		if th.State != "closed" {
@@ -133,7 +133,7 @@ func (p packageStatus) complete() bool {
 	return p.Translated == "fresh" && p.Built == p.Files
 }
 
-// packages looks at every package that is translated.
+// packages checks every translated package.
 func (d *development) packages(ctx context.Context) ([]packageStatus, error) {
 	root, module, err := findModule(d.dir)
 	if err != nil {
@@ -179,7 +179,8 @@ func packageDir(root, module, file string) string {
 	return strings.TrimSuffix(file, ".v")
 }
 
-// allStale is which files are not checked, or not as they are now.
+// allStale returns the files that are unchecked or have changed since their
+// check.
 func (b *proofBuild) allStale() map[string]bool {
 	old := map[string]bool{}
 	for _, f := range b.files {
@@ -190,7 +191,7 @@ func (b *proofBuild) allStale() map[string]bool {
 	return old
 }
 
-// translated compares the translation in a file with what the Go says.
+// translated compares the translation in a file with the current Go code.
 func (d *development) translated(root, file, dir string) (state string, goLines int, err error) {
 	goLines, err = countGo(filepath.Join(root, filepath.FromSlash(dir)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -219,8 +220,8 @@ func (d *development) translated(root, file, dir string) (state string, goLines 
 	return "stale", goLines, nil
 }
 
-// proofsOf finds the Coq files about a package, counts their lines, and asks
-// what their theorems assume.
+// proofsOf finds the Coq files about a package, counts their lines, and finds
+// the assumptions of their theorems.
 func (d *development) proofsOf(ctx context.Context, p *packageStatus, files []string, gen string, old map[string]bool) error {
 	rel := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(gen), "gen/"), ".v")
 	name := path.Base(rel)
@@ -269,7 +270,7 @@ func (d *development) proofsOf(ctx context.Context, p *packageStatus, files []st
 
 var theoremName = regexp.MustCompile(`(?m)^\s*Theorem\s+([\w']+)`)
 
-// theorems asks Coq what the theorems of a file assume.
+// theorems runs Coq to find the assumptions of a file's theorems.
 func (d *development) theorems(ctx context.Context, file, text string, old bool) ([]theorem, error) {
 	var out []theorem
 	for _, m := range theoremName.FindAllStringSubmatch(text, -1) {

@@ -99,7 +99,7 @@ func runGo(dir string, args ...string) (stdout, stderr []byte, err error) {
 	return stdout, failure.Bytes(), err
 }
 
-// relative is a path as a person in dir would write it.
+// relative returns a path relative to dir, as a user in dir would write it.
 func relative(dir, name string) string {
 	rel, err := filepath.Rel(dir, name)
 	if err != nil || strings.HasPrefix(rel, ".."+string(filepath.Separator)+"..") {
@@ -112,7 +112,8 @@ func runTranslate(t *console.Terminal, o translateOptions, patterns []string) er
 	result := translated{Schema: "ashlar-prove-translate-1", Packages: []provedPackage{}, Diagnostics: []source.Report{}}
 	out, diags, err := translateGo(o.prefix, patterns)
 	if err != nil && o.json {
-		// A reader of the document alone must not take it for a success.
+		// A program that reads only the document must not mistake it for a
+		// success.
 		result.ExitCode = exit.World
 		result.Diagnostics = append(result.Diagnostics, source.Report{Severity: "error", Code: string(goose.GoError), Message: err.Error()})
 		return tellTranslated(t, o, result, new(source.List))
@@ -150,8 +151,8 @@ func runTranslate(t *console.Terminal, o translateOptions, patterns []string) er
 	return tellTranslated(t, o, result, diags)
 }
 
-// writeChanged gives a file a content, unless it has it or only looks, and says
-// whether it had another one.
+// writeChanged writes a file if its content differs, unless it may only check,
+// and reports whether the content differed.
 func writeChanged(name string, content []byte, look bool) (bool, error) {
 	old, err := os.ReadFile(name)
 	switch {

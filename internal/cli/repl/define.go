@@ -11,18 +11,18 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 )
 
-// def is a definition that was typed: the name that it defines, and its text.
+// def is a definition that the user typed: the defined name and the text.
 type def struct{ name, text string }
 
 // defsMax is how many definitions a session may have.
 const defsMax = 1000
 
-// firstName finds the name that a definition defines: behind what declares it, and
-// of an operator written between its operands the operator.
+// firstName finds the name that a definition defines. It skips declaration
+// keywords; for an infix definition it is the operator.
 var firstName = regexp.MustCompile(`^(?:LOCAL\s+)?(?:RECURSIVE\s+)?([A-Za-z0-9_]+)\s*(?:\(|\[|==|$|,)`)
 
-// definedBy says whether a line is a definition, and of which name: it has an == that
-// belongs to no LET, or begins as no expression does.
+// definedBy reports whether a line is a definition, and of which name: it contains an
+// == outside of any LET, or begins as no expression can.
 func definedBy(text string) (name string, ok bool) {
 	head := text
 	if at := equals(text); at >= 0 {
@@ -38,7 +38,7 @@ func definedBy(text string) (name string, ok bool) {
 	return strings.Join(strings.Fields(head), " "), ok
 }
 
-// equals is where the first == stands that is in no string, or -1.
+// equals returns the position of the first == outside of strings, or -1.
 func equals(text string) int {
 	quoted := false
 	for i := 0; i < len(text); i++ {
@@ -54,8 +54,7 @@ func equals(text string) int {
 	return -1
 }
 
-// define keeps a definition, in the place of one with its name, if what is defined
-// is fine with it.
+// define stores a definition if it is valid, replacing one with the same name.
 func (r *repl) define(d def) error {
 	before := r.defs
 	if len(before) == defsMax {
@@ -70,7 +69,8 @@ func (r *repl) define(d def) error {
 	}
 	_, _, err := r.model("TRUE")
 	if err != nil && at >= 0 {
-		// It may use what was defined after the old one.
+		// The new definition may refer to definitions that came after the old
+		// one.
 		r.defs = append(slices.Delete(slices.Clone(before), at, at+1), d)
 		if _, _, late := r.model("TRUE"); late == nil {
 			return nil
@@ -82,7 +82,7 @@ func (r *repl) define(d def) error {
 	return err
 }
 
-// definitions are those that were typed, as the text of a module.
+// definitions returns the typed definitions as the text of a module.
 func (r *repl) definitions() string {
 	var b strings.Builder
 	for _, d := range r.defs {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package repl is the command repl, a session that evaluates expressions of TLA+.
+// Package repl implements the command repl, an interactive session that evaluates
+// expressions of TLA+.
 //
 // In: lines, a specification and a trace. Out: values and states. An expression without
-// a value ends a session only where no person types.
+// a value ends the session only if the input is not a terminal.
 package repl
 
 import (
@@ -57,7 +58,7 @@ At a terminal Ctrl-C ends the evaluation of a line and not the session.
 Exit codes: 0 every expression had a value; 75 one had none, in --eval or where input
 is no terminal; 150 one is no TLA+; 1, 2, 151 as of ashlar check.`
 
-// shownMax is how many states a list has at most.
+// shownMax is the maximum number of states in a list.
 const shownMax = 50
 
 type options struct {
@@ -113,18 +114,19 @@ type repl struct {
 
 	warnings *source.List // of the last model
 
-	// busy and stopped are about the line that is being read: interrupts at a terminal
-	// end its evaluation, and not the session.
+	// busy and stopped concern the current line: an interrupt at a terminal ends its
+	// evaluation, but not the session.
 	busy, stopped atomic.Bool
 }
 
-// reachedState is the values of the variables, and how the state was reached.
+// reachedState is a state: the values of the variables, and how the session
+// reached it.
 type reachedState struct {
 	vals   []value.Value
 	action string
 }
 
-// files is the file system with one more module in it.
+// files is the file system with one additional module.
 type files struct {
 	specification.Files
 	path string
@@ -151,7 +153,7 @@ func run(ctx context.Context, t *console.Terminal, in io.Reader, o options, spec
 			return err
 		}
 	}
-	// Is the specification one at all? What it is warned of is said once, and not
+	// Check the specification first, so that its warnings appear once and not
 	// with every line.
 	if _, _, err := r.model("TRUE"); err != nil {
 		return r.finish(err)
@@ -233,8 +235,9 @@ func (r *repl) read(ctx context.Context, in io.Reader) error {
 // prompt asks for a line.
 const prompt = "> "
 
-// interrupt takes an interrupt from the terminal, and says whether the session goes
-// on: it ends the evaluation, and the session only where it did not end that one.
+// interrupt handles an interrupt from the terminal and reports whether the session
+// continues. It ends the current evaluation; if a second interrupt arrives during
+// the same evaluation, it ends the session.
 func (r *repl) interrupt() bool {
 	if !r.busy.Load() {
 		fmt.Fprint(r.t.Out, "\n:quit leaves\n"+prompt)
@@ -243,7 +246,7 @@ func (r *repl) interrupt() bool {
 	return !r.stopped.Swap(true)
 }
 
-// finish makes an exit of an error, and shows what is wrong with the input.
+// finish converts an error to an exit error, and shows errors in the input.
 func (r *repl) finish(err error) error {
 	var wrong *specification.Error
 	var e *check.EvalError
@@ -257,7 +260,7 @@ func (r *repl) finish(err error) error {
 	return err
 }
 
-// codeOfExit is the code that an error of finish ends with.
+// codeOfExit returns the exit code of an error from finish.
 func codeOfExit(err error) int {
 	var x *exit.Error
 	if errors.As(err, &x) {
@@ -266,7 +269,7 @@ func codeOfExit(err error) int {
 	return exit.World
 }
 
-// line does what a line asks for.
+// line executes one line.
 func (r *repl) line(ctx context.Context, text string) error {
 	r.stopped.Store(false)
 	r.busy.Store(true)
@@ -402,10 +405,10 @@ func (r *repl) show() error {
 	return nil
 }
 
-// errEnough ends a list of states.
+// errEnough stops the listing of states.
 var errEnough = errors.New("enough states")
 
-// successors lists the initial states, or those after the present one.
+// successors lists the initial states, or the successors of the present state.
 func (r *repl) successors(stop func() bool, initial bool) error {
 	m, _, err := r.model("TRUE")
 	if err != nil {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report is what a run of check or simulate has to say: one document, and the
-// text, the JSON and the page that show it.
+// Package report builds the report of a run of check or simulate: one document, and
+// the text, the JSON and the page that show it.
 //
-// In: the result of a search, and where its model came from. Out: a Document, whose
-// fields docs/lang/check-json.md describes. Promised: the three forms say the same.
-// It knows no flag and prints nothing by itself.
+// In: the result of a search, and the source of its model. Out: a Document, whose
+// fields docs/lang/check-json.md describes. Promised: the three forms agree. The
+// package reads no flags and prints nothing by itself.
 package report
 
 import (
@@ -23,12 +23,13 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// Schema names the form of the JSON that check writes. It is described
-// in docs/lang/check-json.md and changes its number with its meaning.
+// Schema identifies the format of the JSON that check writes;
+// docs/lang/check-json.md describes it. Its number changes when the meaning
+// changes.
 const Schema = "ashlar-check/1"
 
-// Document is everything that a run of check has to say. The text, the JSON
-// and the page are three ways to show it.
+// Document is the complete report of a run of check. The text, the JSON and the
+// page are three forms of it.
 type Document struct {
 	Schema   string `json:"schema"`
 	Spec     string `json:"spec"`
@@ -38,7 +39,7 @@ type Document struct {
 	Verdict  string `json:"verdict"`
 	Headline string `json:"headline"`
 	ExitCode int    `json:"exitCode"`
-	// Complete reports that everything that the model asks for was checked.
+	// Complete reports that the run checked everything that the model requests.
 	Complete bool   `json:"complete"`
 	Reason   string `json:"reason,omitempty"`
 
@@ -56,22 +57,22 @@ type Document struct {
 	// Profile is what --profile has counted.
 	Profile *Profile `json:"profile,omitempty"`
 
-	// Walks is what a simulation did; a search has none.
+	// Walks describes the random walks of a simulation; it is nil for a search.
 	Walks *Walks `json:"walks,omitempty"`
 
 	// Checkpoint is the directory that the search can be resumed from.
 	Checkpoint string `json:"checkpoint,omitempty"`
 
 	Violation *Violation `json:"violation,omitempty"`
-	// Violations are all of them, where the search went on; Violation, Trace and
-	// Loop are those of the first.
+	// Violations lists all violations if the search continued after the first.
+	// Violation, Trace and Loop describe the first.
 	Violations []found `json:"violations,omitempty"`
 	Trace      []Step  `json:"trace"`
-	// Loop is where the trace goes on, after a liveness violation.
+	// Loop describes how the trace continues after a liveness violation.
 	Loop *Loop `json:"loop,omitempty"`
 
-	// Graph is the state graph, where it is small and the page is to show it: what
-	// --dump writes as JSON.
+	// Graph is the state graph in the form that --dump writes as JSON. It is
+	// present if the graph is small and the page shows it.
 	Graph any `json:"graph,omitempty"`
 }
 
@@ -95,28 +96,30 @@ type statistics struct {
 	Depth     int     `json:"depth"`
 	Levels    []int64 `json:"levels"`
 	Bytes     int64   `json:"bytes"`
-	// DiskBytes is what was on disk at the end, and StateBytes what fingerprints
-	// and lineage took for each distinct state, in memory and on disk.
+	// DiskBytes is the disk space used at the end. StateBytes is the space of
+	// fingerprints and lineage per distinct state, in memory and on disk.
 	DiskBytes  int64   `json:"diskBytes,omitempty"`
 	StateBytes float64 `json:"bytesPerState,omitempty"`
 	Workers    int     `json:"workers"`
 	Seconds    float64 `json:"seconds"`
 	PerSecond  float64 `json:"generatedPerSecond"`
 	Collision  float64 `json:"collisionProbability"`
-	// LiveStates and LiveSteps are the graph on which properties of behaviours
-	// were decided, and LiveLooks how often they were looked at during the search.
+	// LiveStates and LiveSteps are the size of the graph on which properties of
+	// behaviours were decided. LiveLooks is the number of periodic checks during
+	// the search.
 	LiveStates int64 `json:"liveStates,omitempty"`
 	LiveSteps  int64 `json:"liveSteps,omitempty"`
 	LiveLooks  int   `json:"liveLooks,omitempty"`
-	// Reduction is what --por came to.
+	// Reduction describes the effect of --por.
 	Reduction *Reduction `json:"reduction,omitempty"`
-	// Deepening is what a search by depth adds.
+	// Deepening holds the additional results of a depth-first search.
 	Deepening *Deepening `json:"deepening,omitempty"`
-	// Native is what compiled code did, where it was asked for or searched.
+	// Native describes the work of compiled code, if it was requested or used.
 	Native any `json:"native,omitempty"`
 }
 
-// covered is what an action contributed. Actions of one name and place are one.
+// covered is the contribution of an action. Actions with the same name and
+// place count as one.
 type covered struct {
 	Name      string `json:"name"`
 	Place     string `json:"place,omitempty"`
@@ -127,16 +130,17 @@ type covered struct {
 // Violation is one violation that was found, with its trace.
 type Violation struct {
 	Kind string `json:"kind"`
-	// Property is what is violated, Text its definition and Place where that is.
+	// Property is the violated property, Text its definition, and Place the
+	// place of the definition.
 	Property string `json:"property,omitempty"`
 	Text     string `json:"text,omitempty"`
 	Place    string `json:"place,omitempty"`
-	// Message and Places are of an evaluation error.
+	// Message and Places describe an evaluation error.
 	Message     string   `json:"message,omitempty"`
 	Places      []string `json:"places,omitempty"`
 	Lines       []string `json:"lines,omitempty"` // the text at Places
 	Assumptions []string `json:"assumptions,omitempty"`
-	// OfStep reports that Property is one of steps.
+	// OfStep reports that Property is a property of steps.
 	OfStep bool
 }
 
@@ -144,15 +148,17 @@ type Violation struct {
 type Step struct {
 	Number int    `json:"number"`
 	Action string `json:"action"`
-	// Process is whose pc the step changes, where that is one process.
+	// Process is the process whose pc the step changes, if there is exactly
+	// one.
 	Process   string     `json:"process,omitempty"`
 	Place     string     `json:"place,omitempty"`
 	Variables []variable `json:"variables"`
 	Changes   []change   `json:"changes"`
 }
 
-// Loop is what comes after the last state of a trace that breaks a property of
-// behaviours: the state To again, or nothing any more.
+// Loop describes what follows the last state of a trace that violates a
+// property of behaviours: the trace returns to the state To, or stutters
+// forever.
 type Loop struct {
 	To       int    `json:"to"`
 	Stutters bool   `json:"stutters"`
@@ -168,7 +174,7 @@ type variable struct {
 	Changed bool `json:"changed"`
 }
 
-// Verdict has for every verdict its name in JSON and its exit code.
+// Verdict maps every verdict to its name in JSON and its exit code.
 func Verdict(v check.Verdict) (name string, code int) {
 	switch v {
 	case check.OK:
@@ -191,21 +197,21 @@ func Verdict(v check.Verdict) (name string, code int) {
 	return "incomplete", exit.NotChecked
 }
 
-// Source is where a model came from, as far as a document speaks of that.
+// Source describes the origin of a model, as far as a document shows it.
 type Source struct {
 	// Spec and Config are the files; Config is empty where there is none.
 	Spec, Config string
-	// Crashes is what --crashes says, nil where the configuration decides.
+	// Crashes is the value of --crashes, or nil if the configuration decides.
 	Crashes *int32
-	// Define gives the text and the place of a definition, or nothing.
+	// Define returns the text and the place of a definition, or nothing.
 	Define func(name string) (text, place string)
-	// Line is the line of text at a place; nil where no text is known.
+	// Line returns the line of text at a place; it is nil if no text is known.
 	Line func(place string) string
 	// Diags are the warnings of the specification and the configuration.
 	Diags source.List
 }
 
-// Run is how a search ran, beyond its result.
+// Run describes how a search ran, in addition to its result.
 type Run struct {
 	Workers  int
 	Deadlock bool // deadlock is an error
@@ -213,8 +219,8 @@ type Run struct {
 	Elapsed  time.Duration
 }
 
-// Concluded adds what a postcondition came to that is false, or has no value because
-// of err.
+// Concluded adds the result of a postcondition that is false, or that has no value
+// because of err.
 func (d *Document) Concluded(s *Source, name string, err error) {
 	d.Verdict, d.ExitCode = "postcondition", exit.Assumption
 	if err != nil {
@@ -234,7 +240,7 @@ func (d *Document) Concluded(s *Source, name string, err error) {
 	d.Headline = d.headline()
 }
 
-// Describe makes the document of a finished search.
+// Describe builds the document of a finished search.
 func Describe(s *Source, r *check.Result, o Run) *Document {
 	d := newDocument(s.Spec, s.Config)
 	d.Crashes = s.Crashes
@@ -292,7 +298,7 @@ func (d *Document) cover(r *check.Result) {
 	}
 }
 
-// accuse says what is violated.
+// accuse describes the violation.
 func (d *Document) accuse(s *Source, r *check.Result) {
 	switch r.Verdict {
 	case check.AssumptionFalse, check.Deadlock, check.InvariantViolated, check.StepViolated, check.LivenessViolated, check.EvalFailed:
@@ -308,7 +314,7 @@ func (d *Document) accuse(s *Source, r *check.Result) {
 	}
 }
 
-// accuseAll says what is violated beyond the first violation.
+// accuseAll describes the violations after the first.
 func (d *Document) accuseAll(s *Source, r *check.Result) {
 	for _, v := range r.Violations {
 		one, result := &Document{Trace: []Step{}}, *r
@@ -321,7 +327,7 @@ func (d *Document) accuseAll(s *Source, r *check.Result) {
 	}
 }
 
-// complain takes over an evaluation error, and quotes the text at its places.
+// complain adds an evaluation error and quotes the text at its places.
 func (v *Violation) complain(s *Source, e *check.EvalError) {
 	v.Message, v.Places = e.Message, e.Places
 	if s.Line == nil {
@@ -332,9 +338,10 @@ func (v *Violation) complain(s *Source, e *check.EvalError) {
 	}
 }
 
-// tell turns the trace into steps and what they change.
+// tell converts the trace to steps with the changes that they make.
 func (d *Document) tell(r *check.Result) {
-	// By name: with an ALIAS a state may have other ones than the state before.
+	// Match variables by name, because with an ALIAS a state may have other
+	// names than the previous one.
 	before := map[string]check.Binding{}
 	for i, s := range r.Trace {
 		step := Step{Number: i + 1, Action: Initial, Changes: []change{}}
@@ -372,7 +379,7 @@ func (d *Document) tell(r *check.Result) {
 	}
 }
 
-// goRound says, after a liveness violation, how the trace goes on for ever.
+// goRound describes how the trace continues forever after a liveness violation.
 func (d *Document) goRound(r *check.Result) {
 	if r.Verdict != check.LivenessViolated {
 		return
@@ -383,7 +390,8 @@ func (d *Document) goRound(r *check.Result) {
 	}
 }
 
-// processOf finds the one process whose place in pc changes.
+// processOf returns the process whose value in pc changes, if there is exactly
+// one.
 func processOf(changes []change) string {
 	process := ""
 	for _, c := range changes {
@@ -401,7 +409,8 @@ func processOf(changes []change) string {
 	return process
 }
 
-// changesOf compares part by part where both values can be read, else whole.
+// changesOf compares the values part by part if it can parse both, and
+// otherwise as a whole.
 func changesOf(was, now check.Binding) []change {
 	a, errA := parseTree(was.JSON)
 	b, errB := parseTree(now.JSON)
@@ -465,7 +474,7 @@ func (d *Document) headline() string {
 	return "No violation so far: " + d.Reason + "."
 }
 
-// Refused makes the document of a specification with errors.
+// Refused builds the document of a specification with errors.
 func Refused(spec, config string, diags *source.List, code int) *Document {
 	d := newDocument(spec, config)
 	d.Verdict, d.ExitCode, d.Reason = "error", code, "nothing was checked"
@@ -474,8 +483,8 @@ func Refused(spec, config string, diags *source.List, code int) *Document {
 	return d
 }
 
-// idle lists the actions that produced no state, but for those that only a
-// translation has.
+// idle lists the actions that produced no state, except for those that exist
+// only in a translation.
 func (d *Document) idle() []string {
 	var names []string
 	for _, a := range d.Actions {
@@ -495,8 +504,8 @@ func excerpt(text string, lines int) string {
 	return strings.Join(all, "\n")
 }
 
-// SplitPlace takes a place "file:line:column" apart; the parts are empty where it is
-// none.
+// SplitPlace splits a place "file:line:column" into its parts. The parts are empty
+// if it is not a place.
 func SplitPlace(place string) (file, line, column string) {
 	rest, column, ok := cutLast(place)
 	if file, line, ok2 := cutLast(rest); ok && ok2 {

@@ -11,7 +11,7 @@ import (
 //go:embed page.html
 var pageText string
 
-// Page writes the document to a file, as a page to explore it.
+// Page writes the document to a file as an interactive page.
 func (d *Document) Page(name string) error {
 	data, err := page.Data(d)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 )
 
-// How many expressions the text shows, and how much of each.
+// The number of expressions that the text shows, and the length of each.
 const (
 	profileLines   = 20
 	profileExcerpt = 50
 )
 
-// Profile is what expressions have cost.
+// Profile holds the evaluation costs of expressions.
 type Profile struct {
-	// Samples were taken in all, Outside of them where no expression was being
-	// evaluated.
+	// Samples is the number of all samples. Outside is the number of those
+	// taken while no expression was being evaluated.
 	Samples     int64        `json:"samples"`
 	Outside     int64        `json:"outside"`
 	Expressions []Expression `json:"expressions"`
@@ -29,8 +29,8 @@ type Profile struct {
 	Sources []SourceText `json:"sources,omitempty"`
 }
 
-// Expression is one expression. Passed is absent for what is no predicate and
-// no part of an action.
+// Expression is one expression. Passed is absent for an expression that is
+// neither a predicate nor part of an action.
 type Expression struct {
 	File      string `json:"file"`
 	Line      int    `json:"line"`
@@ -43,7 +43,7 @@ type Expression struct {
 	Text      string
 }
 
-// SourceText is a file of which expressions are counted.
+// SourceText is a file whose expressions are profiled.
 type SourceText struct {
 	File  string   `json:"file"`
 	Lines []string `json:"lines"`
@@ -89,7 +89,7 @@ func (e Expression) contains(x Expression) bool {
 
 func (e Expression) place() string { return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Column) }
 
-// excerpt is the beginning of the expression on one line.
+// excerpt returns the beginning of the expression on one line.
 func (e Expression) excerpt() string {
 	text := []rune(strings.Join(strings.Fields(e.Text), " "))
 	if len(text) > profileExcerpt {

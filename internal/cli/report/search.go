@@ -9,20 +9,22 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 )
 
-// Reduction is what of a search was left out, and what the whole search has.
+// Reduction describes what a reduced search omitted, compared with the whole
+// search.
 type Reduction struct {
-	// Labels are those whose steps were taken alone, in States states.
+	// Labels are the labels whose steps the search took alone, in States
+	// states.
 	Labels []string `json:"labels"`
 	States int64    `json:"states"`
-	// Refused states why nothing was left out.
+	// Refused is the reason why the search could omit nothing.
 	Refused string `json:"refused,omitempty"`
-	// Generated and Distinct are the counts of the whole search, where it is small
-	// enough to be made beside the other.
+	// Generated and Distinct are the counts of the whole search, if it is small
+	// enough to run as well.
 	Generated int64 `json:"wholeGenerated,omitempty"`
 	Distinct  int64 `json:"wholeDistinct,omitempty"`
 }
 
-// Reduced notes what --por came to.
+// Reduced records the effect of --por.
 func (d *Document) Reduced(r *Reduction) {
 	d.Statistics.Reduction = r
 	if r != nil && r.Refused == "" {
@@ -30,7 +32,7 @@ func (d *Document) Reduced(r *Reduction) {
 	}
 }
 
-// text is what a person reads of it.
+// text formats it for people.
 func (r *Reduction) text() string {
 	if r.Refused != "" {
 		return "Not reduced: " + r.Refused + "."
@@ -42,7 +44,8 @@ func (r *Reduction) text() string {
 	return line
 }
 
-// Deepening is what a search by depth has to say beyond its result.
+// Deepening holds the results of a depth-first search in addition to those of
+// any search.
 type Deepening struct {
 	DepthMax  int   `json:"depthMax"`
 	Rounds    int   `json:"rounds"`
@@ -50,7 +53,7 @@ type Deepening struct {
 	Forgotten int64 `json:"forgotten,omitempty"` // times that the table had no room
 }
 
-// text is what a person reads of it.
+// text formats it for people.
 func (d *Deepening) text() string {
 	rounds := fmt.Sprintf("%d rounds", d.Rounds)
 	if d.Rounds == 1 {

@@ -12,16 +12,16 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 )
 
-// stateBytesFrom is the least number of states for which the bytes per state mean
-// something.
+// stateBytesFrom is the number of states from which the bytes per state are
+// meaningful.
 const stateBytesFrom = 100_000
 
-// textPropertyLines bounds how much of a violated property's definition is
-// quoted.
+// textPropertyLines bounds the number of quoted lines of a violated property's
+// definition.
 const textPropertyLines = 20
 
-// Text shows the document to a person: the verdict, why, coverage, the
-// statistics, and what was not checked, where it cannot be missed.
+// Text writes the document for people: the verdict, the reason, coverage, the
+// statistics, and, prominently, what was not checked.
 func (d *Document) Text(w io.Writer, p console.Palette) {
 	headline := p.Bad
 	switch {
@@ -57,8 +57,8 @@ func (d *Document) Text(w io.Writer, p console.Palette) {
 	}
 }
 
-// writeViolations shows every violation of a search that went on, each with
-// its trace, after a list of them.
+// writeViolations writes a list of all violations of a search that continued
+// after the first, and then each with its trace.
 func writeViolations(w io.Writer, d *Document, p console.Palette) {
 	fmt.Fprintln(w, p.Bad(fmt.Sprintf("%d violations were found.", len(d.Violations))))
 	for i, v := range d.Violations {
@@ -136,7 +136,7 @@ func writeTrace(w io.Writer, d *Document, p console.Palette) {
 	}
 }
 
-// writeLoop says how a behaviour goes on after the last state of the trace.
+// writeLoop writes how a behaviour continues after the last state of the trace.
 func writeLoop(w io.Writer, d *Document, p console.Palette) {
 	switch {
 	case d.Loop == nil:
@@ -152,7 +152,7 @@ func writeLoop(w io.Writer, d *Document, p console.Palette) {
 	}
 }
 
-// Title is the step's action, with the process that takes it.
+// Title returns the step's action, with the process that takes it.
 func (s Step) Title() string {
 	if s.Process != "" {
 		return s.Action + " (" + s.Process + ")"
@@ -160,7 +160,7 @@ func (s Step) Title() string {
 	return s.Action
 }
 
-// writeCoverage prints what each action contributed.
+// writeCoverage writes the contribution of each action.
 func writeCoverage(w io.Writer, d *Document, p console.Palette) {
 	if d.Statistics.Generated == 0 {
 		return

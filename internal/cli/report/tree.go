@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// tree is a value of a specification, read back from its JSON, so that two
-// states can be compared part by part.
+// tree is a value of a specification, parsed from its JSON, so that two states
+// can be compared part by part.
 type tree struct {
 	kind treeKind
 	text string // of a leaf, in TLA+
@@ -31,7 +31,8 @@ const (
 	functionTree
 )
 
-// parseTree reads the JSON of a value. The order of a record's fields is kept.
+// parseTree parses the JSON of a value. It preserves the order of a record's
+// fields.
 func parseTree(text string) (*tree, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -144,8 +145,8 @@ func (t *tree) String() string {
 	return t.text
 }
 
-// isField reports whether a string can be a field: one that cannot is an argument of
-// a function like any other.
+// isField reports whether a string is a valid field name. A string that is not is
+// formatted like any other argument of a function.
 func isField(s string) bool {
 	letters := false
 	for _, c := range s {
@@ -165,24 +166,24 @@ func join(ts []*tree) string {
 	return strings.Join(parts, ", ")
 }
 
-// change is a part of a state that differs from the state before.
+// change is a part of a state that differs from the previous state.
 type change struct {
-	// Path is where: "x", "pc[p1]", "r.field".
+	// Path is the location of the part: "x", "pc[p1]", "r.field".
 	Path string `json:"path"`
 	// Was and Now are values in TLA+; Was is empty for a part that is new.
 	Was string `json:"was,omitempty"`
 	Now string `json:"now,omitempty"`
-	// Gained and Lost are the elements that a set gained or lost; Appended
-	// and Dropped are those that a sequence gained at its end or lost at its
-	// front. Then Was and Now are empty.
+	// Gained and Lost are the elements that a set gained or lost. Appended and
+	// Dropped are those that a sequence gained at its end or lost at its front.
+	// If any of these is set, Was and Now are empty.
 	Gained   []string `json:"gained,omitempty"`
 	Lost     []string `json:"lost,omitempty"`
 	Appended []string `json:"appended,omitempty"`
 	Dropped  []string `json:"dropped,omitempty"`
 }
 
-// differences lists the parts of now that differ from was, as deep as the two
-// have the same form.
+// differences lists the parts of now that differ from was. It descends as long
+// as both have the same structure.
 func differences(path string, was, now *tree) []change {
 	if was.String() == now.String() {
 		return nil
@@ -247,8 +248,8 @@ func texts(ts []*tree) []string {
 	return out
 }
 
-// partDifferences compares records and functions key by key, unless nothing
-// is left of the old one.
+// partDifferences compares records and functions key by key, unless the two
+// have nothing in common.
 func partDifferences(path string, was, now *tree) []change {
 	at := func(key string) string {
 		if now.kind == recordTree && isField(key) {
@@ -285,7 +286,7 @@ func partDifferences(path string, was, now *tree) []change {
 	return out
 }
 
-// String is how a person reads the change.
+// String formats the change for people.
 func (c change) String() string {
 	var parts []string
 	for _, p := range []struct {

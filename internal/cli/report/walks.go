@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 )
 
-// Walks is what a simulation did.
+// Walks describes the walks of a simulation.
 type Walks struct {
 	Number    int64  `json:"number"`
 	Depth     int    `json:"depth"` // at most so many states a walk
@@ -19,14 +19,14 @@ type Walks struct {
 	Steps     int64  `json:"states"` // in the walks
 	Longest   int    `json:"longest"`
 	Deadlocks int64  `json:"deadlocks"` // walks that could not go on
-	// Found is the number of the walk with the violation, and Length how many
-	// states it had before its trace was made shorter.
+	// Found is the number of the walk with the violation. Length is the number
+	// of states in its trace before shortening.
 	Found  int64          `json:"found,omitempty"`
 	Length int            `json:"length,omitempty"`
 	Taken  []WalkedAction `json:"actions"`
 }
 
-// WalkedAction is what an action did in the walks.
+// WalkedAction describes the use of an action in the walks.
 type WalkedAction struct {
 	Name    string `json:"name"`
 	Place   string `json:"place,omitempty"`
@@ -34,7 +34,7 @@ type WalkedAction struct {
 	Enabled int64  `json:"enabled"`
 }
 
-// Walked makes of a search's document that of a simulation.
+// Walked converts a search's document to that of a simulation.
 func (d *Document) Walked(w *Walks, reason string) {
 	d.Complete, d.Reason = false, reason
 	d.Actions, d.Init = []covered{}, covered{Name: Initial}
@@ -42,7 +42,7 @@ func (d *Document) Walked(w *Walks, reason string) {
 	d.Headline = d.headline()
 }
 
-// writeWalks prints what the walks did.
+// writeWalks writes the results of the walks.
 func writeWalks(w io.Writer, d *Document, p console.Palette) {
 	k := d.Walks
 	if k.Number == 0 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package secure decides who may reach a program: it reads the certificates that flags
-// name, and refuses an address that strangers could reach without them.
+// Package secure controls access to a program: it reads the certificates that flags name,
+// and refuses to listen without them on an address that strangers can reach.
 //
 // In: the flags --tls-cert, --tls-key, --tls-ca, --public and addresses. Out: settings for
 // crypto/tls that authenticate both sides. Refused: some of the files without the others;
-// an address beyond this machine with neither certificates nor --public.
+// an address reachable from other machines with neither certificates nor --public.
 package secure
 
 import (
@@ -55,9 +55,9 @@ func (c Certificates) Load() (*tls.Config, error) {
 	}, nil
 }
 
-// Addr refuses an address to listen at that is none, or that others than this machine
-// can reach where reachable does not say that this is meant. With, which the error names,
-// is what would make it safe.
+// Addr refuses an invalid address to listen at. It also refuses an address that other
+// machines can reach, unless reachable says that this is intended. with names, for the
+// error, what would make the address safe.
 func Addr(addr string, reachable bool, with string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package size is numbers of bytes as people write them on a command line: 512M, 2G,
-// 1.5GiB, 100000000.
+// Package size parses numbers of bytes as people write them on a command line: 512M,
+// 2G, 1.5GiB, 100000000.
 //
-// In: text. Out: bytes. Refused: what is no such number, and less than a flag allows.
+// In: text. Out: bytes. Refused: text that is not such a number, and numbers below
+// the minimum of a flag.
 package size
 
 import (
@@ -21,7 +22,7 @@ import (
 var units = map[string]float64{"": 1, "B": 1, "k": 1 << 10, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
 	"kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
-// bytesMax is the largest size: a flag takes no more than a pebibyte.
+// bytesMax is the maximum size that a flag accepts: a pebibyte.
 const bytesMax = 1 << 50
 
 // Value is a flag that takes a size. It implements pflag.Value.
@@ -45,7 +46,8 @@ func (v *Value) Set(text string) error {
 	return nil
 }
 
-// String is the size as Set reads it; nothing where none is set.
+// String formats the size so that Set can parse it; it is empty if no size is
+// set.
 func (v *Value) String() string {
 	if v.Bytes == 0 {
 		return ""
@@ -69,15 +71,16 @@ func format(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// Renamed refuses a flag of a command under its old name, with a value or without: the
-// error says what to write instead.
+// Renamed refuses the old name of a command's flag, with or without a value. The error
+// tells the user what to write instead.
 func Renamed(cmd *cobra.Command, old, instead string) {
 	cmd.Flags().Func(old, "", func(string) error { return fmt.Errorf("--%s is now %s", old, instead) })
 	f := cmd.Flags().Lookup(old)
 	f.Hidden, f.NoOptDefVal = true, "any"
 	others := cmd.FlagErrorFunc()
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		// Its message speaks of the value, which the user may not have given.
+		// The flag package's message mentions the value, which the user may not
+		// have given.
 		if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) && wrong.GetFlag() == f {
 			return wrong.Unwrap()
 		}

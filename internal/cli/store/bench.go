@@ -140,7 +140,7 @@ func (r *benchReport) print(t *console.Terminal) error {
 	return err
 }
 
-// bench is a store that is measured.
+// bench is a store being measured.
 type bench struct {
 	ctx    context.Context
 	db     *store.DB
@@ -193,7 +193,7 @@ func measure(ctx context.Context, t *console.Terminal, o benchOptions, dir strin
 	return b.report, db.Close()
 }
 
-// phase measures until the time is over, or the work is done.
+// phase measures operations until the time is over or all are done.
 func (b *bench) phase(name string, long bool, do func(*hdrhistogram.Histogram, func() bool) (int64, error)) error {
 	h := hdrhistogram.New(1, int64(time.Hour), 3) // nanoseconds
 	start := time.Now()
@@ -211,7 +211,7 @@ func (b *bench) phase(name string, long bool, do func(*hdrhistogram.Histogram, f
 	return nil
 }
 
-// timed does one operation.
+// timed runs one operation and records its latency.
 func timed(h *hdrhistogram.Histogram, do func() error) error {
 	start := time.Now()
 	err := do()
@@ -219,8 +219,8 @@ func timed(h *hdrhistogram.Histogram, do func() error) error {
 	return err
 }
 
-// keyOf is the key of record n, of those that exist or of those that do not:
-// a bijection of the numbers, so that neighbours come at different times.
+// keyOf returns the key of record n, existing or not. It permutes the numbers,
+// so that neighbouring keys are written at different times.
 func (b *bench) keyOf(n uint64, absent bool) []byte {
 	x := (n + 1) * 0x9E3779B97F4A7C15
 	x ^= x >> 32
@@ -250,7 +250,7 @@ func (b *bench) load(h *hdrhistogram.Histogram, more func() bool) (n int64, err 
 	return n, nil
 }
 
-// settle waits for what the load has left to do.
+// settle waits for the background work that the load has left.
 func (b *bench) settle(h *hdrhistogram.Histogram, _ func() bool) (int64, error) {
 	err := timed(h, func() error { return errors.Join(b.db.Flush(), b.db.Wait()) })
 	m := b.db.Metrics()

@@ -112,7 +112,7 @@ func problemOf(err error) problem {
 	return p
 }
 
-// keysOf are the keys that a problem affects, which the text of an error does not show.
+// keysOf returns the keys that a problem affects, which the error's text does not show.
 func keysOf(err error) string {
 	if p := problemOf(err); p.Lo != "" || p.Hi != "" {
 		return fmt.Sprintf("; keys \"%s\" to \"%s\"", p.Lo, p.Hi)

@@ -109,7 +109,7 @@ func runCopy(ctx context.Context, t *console.Terminal, o copyOptions, dir, to st
 	return nil
 }
 
-// copied opens a store to be copied.
+// copied opens a store in order to copy it.
 func (s *opened) copied(o copyOptions) (*store.DB, error) {
 	if !o.recover {
 		return s.read(o.options())
@@ -124,7 +124,7 @@ func (s *opened) copied(o copyOptions) (*store.DB, error) {
 	return store.Open(s.world, s.name, o.options())
 }
 
-// streamError is the error of a command that reads or writes streams.
+// streamError returns the error of a command that reads or writes streams.
 func streamError(ctx context.Context, err error) error {
 	var stop *exit.Error
 	switch {
@@ -138,8 +138,8 @@ func streamError(ctx context.Context, err error) error {
 	return exit.Failed(err)
 }
 
-// writing calls do with a file that it makes, or with stdout. A file and its name
-// are durable when writing returns nil; otherwise the file is removed.
+// writing calls do with a new file, or with stdout. When writing returns nil, the
+// file and its name are durable; otherwise it removes the file.
 func writing(t *console.Terminal, name string, do func(io.Writer) error) error {
 	if name == "-" {
 		w := bufio.NewWriterSize(t.Out, 1<<20)

@@ -89,7 +89,7 @@ func runDump(ctx context.Context, t *console.Terminal, o dumpOptions, dir string
 	return exit.Failed(err)
 }
 
-// errDamaged reports that not everything could be shown.
+// errDamaged reports that damage prevented a complete dump.
 var errDamaged = errors.New("the store is damaged")
 
 // dumpKeys shows messages.
@@ -123,7 +123,7 @@ func dumpKeys(ctx context.Context, s *opened, o dumpOptions, bounds []string, w 
 	})
 }
 
-// valueShown is how many bytes of a value are shown.
+// valueShown is the number of bytes of a value that dump shows.
 const valueShown = 64
 
 func showMessage(w io.Writer, where string, m message.Message) error {
@@ -149,7 +149,7 @@ func showMessageJSON(w io.Writer, where string, m message.Message) error {
 	return err
 }
 
-// dumpFiles shows all but messages.
+// dumpFiles shows everything except messages.
 func dumpFiles(s *opened, o dumpOptions, w io.Writer) error {
 	a, err := inspect.Look(s.disk, s.name)
 	if err != nil {
@@ -208,7 +208,7 @@ func dumpText(a *inspect.Anatomy, w io.Writer) error {
 }
 
 // dumpTrunk shows a node, its pivots with their references, newest first, and
-// what is below.
+// the nodes below it.
 func dumpTrunk(w io.Writer, n *trunk.Node, end []byte, indent string) {
 	if n == nil {
 		fmt.Fprintf(w, "%sempty\n", indent)
@@ -261,7 +261,7 @@ func dumpBranch(w io.Writer, m *branch.Meta) {
 	fmt.Fprintln(w)
 }
 
-// runsShown is how many runs of a branch are shown.
+// runsShown is the number of runs of a branch that dump shows.
 const runsShown = 8
 
 func dumpJournal(w io.Writer, a *inspect.Anatomy) {

@@ -137,7 +137,7 @@ func runExplore(ctx context.Context, t *console.Terminal, o exploreOptions) erro
 	return nil
 }
 
-// stopError is why the work was stopped, if it was.
+// stopError returns why the work was stopped, or nil if it was not.
 func stopError(stop *exit.Error) error {
 	if stop == nil {
 		return nil

@@ -203,7 +203,7 @@ type treePage struct {
 	Partitions    int
 }
 
-// leafCount is how many partitions are below a node.
+// leafCount returns the number of partitions below a node.
 func leafCount(n *trunk.Node) int {
 	if n.Level == 0 {
 		return len(n.Pivots)
@@ -248,8 +248,8 @@ func (p *treePage) draw(root *trunk.Node) {
 	p.node(root, nil, 0, unit, top, most)
 }
 
-// node places a node's references from the partition number at on, and answers
-// how many partitions it covers.
+// node places a node's references, starting at partition number at, and returns
+// how many partitions the node covers.
 func (p *treePage) node(n *trunk.Node, end []byte, at int, unit float64, top []float64, most int64) int {
 	from := at
 	for i := range n.Pivots {

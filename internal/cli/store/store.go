@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package store is the command store, for the operators of a store: check, repair, copy,
-// show and measure its files.
+// Package store implements the command store for operators of a store: it checks, repairs,
+// copies, shows and measures the store's files.
 //
-// In: a store's directory. Out: what is in it, and in which state. All commands but
-// repair, restore and copy --recover leave it as it is. Refused: a store that a program has open.
+// In: a store's directory. Out: its contents and state. All commands except repair, restore
+// and copy --recover leave the store unchanged. Refused: a store that another program has
+// open.
 package store
 
 import (
@@ -73,7 +74,7 @@ func (o *shared) runFlags(cmd *cobra.Command) {
 
 func (o *shared) options() store.Options { return store.Options{Memory: o.memory.Bytes} }
 
-// opened is a store's directory, held against others.
+// opened is a store's directory, locked against other processes.
 type opened struct {
 	dir   string // as the user wrote it
 	name  string // in disk
@@ -82,8 +83,8 @@ type opened struct {
 	lock  interface{ Close() error }
 }
 
-// openDir opens the directory of a store. Hold keeps writers out until
-// close.
+// openDir opens the directory of a store. If hold is set, it keeps writers out
+// until close.
 func openDir(dir string, hold bool) (*opened, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -124,7 +125,7 @@ func (s *opened) close() {
 	_ = s.disk.Close() // likewise
 }
 
-// read opens the store for reading, whatever its merger is.
+// read opens the store for reading, with any merger.
 func (s *opened) read(o store.Options) (*store.DB, error) {
 	super, err := inspect.Superblock(s.disk, s.name)
 	if err != nil {
@@ -224,10 +225,11 @@ func work(ctx context.Context, t *console.Terminal, quiet bool, tell func() stri
 	}
 }
 
-// interruptWait is how long interrupted work may take to report what it knows.
+// interruptWait is how long interrupted work may take to report its results so
+// far.
 const interruptWait = 2 * time.Second
 
-// megabytes is a text that says how much was read and written.
+// megabytes formats the amounts read and written.
 func (d *meteredDisk) megabytes(start time.Time) string {
 	n, elapsed := d.bytes.Load(), time.Since(start)
 	return fmt.Sprintf("%s MB read and written  %s MB/s  %s", console.Count(n/1e6), console.Count(int64(float64(n)/1e6/max(elapsed.Seconds(), 1e-3))), console.Duration(elapsed))

@@ -54,7 +54,7 @@ func Content(t *testing.T, dom, id string) string {
 	return regexp.MustCompile(`<[^>]*>`).ReplaceAllString(m[1], "")
 }
 
-// Observe is a script that writes what a person sees into #seen.
+// Observe is a script that writes the visible text into the element #seen.
 const Observe = `
 const seen = document.createElement("pre");
 seen.id = "seen";
@@ -64,7 +64,7 @@ const q = s => document.querySelector(s), qq = s => [...document.querySelectorAl
 document.body.append(seen);
 `
 
-// Noted checks that a script has noted the lines.
+// Noted checks that a script has recorded the lines.
 func Noted(t *testing.T, dom string, lines ...string) {
 	t.Helper()
 	got := Content(t, dom, "seen")
