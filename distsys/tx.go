@@ -126,7 +126,11 @@ func (tx *Tx) Observe(c tracelog.Clock) {
 }
 
 // Stamp returns the clock to attach to the data that the section writes. It is
-// defined in PreCommit and Commit; without tracing it is nil.
+// defined in PreCommit and Commit; without tracing it is nil. It grows when a
+// resource observes a clock in its own PreCommit, so data that an earlier
+// resource stamped at pre-commit may lack that clock: where a section reads and
+// writes one set and sends to another queue, the message there may lack the
+// clocks of senders that repeated, meanwhile, what the section has read.
 func (tx *Tx) Stamp() tracelog.Clock { return tx.stamp }
 
 // Alone reports whether r is the only Queued resource in which the section

@@ -116,6 +116,18 @@ func crashCompiledMutants() []Mutant {
 			New:    "",
 		},
 		{
+			Name: "distsys/queue/written-before-the-read-is-there-again", Kind: WrongAnswer, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestASectionWritesToTheSetThatItReads",
+			Breaks: "A section writes a message to a set that has it already, then reads it, and one is left.",
+			Old:    "\tm.again = q.there != nil && q.reader == tx && q.hasTaken(m.key)\n",
+			New:    "\tm.again = q.there != nil\n",
+		},
+		{
+			Name: "distsys/queue/written-before-what-was-read-has-left", Kind: Lost, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestASectionWritesToTheSetThatItReads",
+			Breaks: "A section reads a message of a set and writes it again through another resource, and it is gone.",
+			Old:    "\tq.in.Commit(tx) //",
+			New:    "\tdefer q.in.Commit(tx) //",
+		},
+		{
 			Name: "distsys/queue/read-before-a-cast-like-it-is-decided", Kind: WrongAnswer, In: "distsys/resource/queue", Packages: []string{"distsys/resource/queue"}, Run: "TestDistinctBehindAnUndecidedOne",
 			Breaks: "A message of a set is read while one like it is undecided, whose sender takes places elsewhere, and that one is nothing, or there once more, as it happens.",
 			Old:    "\tif q.casts[m.key] > 0 {\n",

@@ -139,6 +139,7 @@ func (o *writing) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error 
 		q.wanted = true
 		return distsys.ErrBlocked
 	}
+	m.again = q.there != nil && q.reader == tx && q.hasTaken(m.key)
 	w.msgs = append(w.msgs, m)
 	return nil
 }
@@ -197,6 +198,7 @@ func (q *Queue) preCommit(tx *distsys.Tx, alone bool) error {
 
 func (o *writing) Commit(tx *distsys.Tx) {
 	q := o.q
+	q.in.Commit(tx) // what the section has read leaves before what it wrote comes
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if w := q.writer(tx, false); w != nil {
@@ -240,10 +242,7 @@ func (b *both) PreCommit(tx *distsys.Tx) error {
 	return b.q.preCommit(tx, tx.Alone(b))
 }
 
-func (b *both) Commit(tx *distsys.Tx) {
-	b.q.in.Commit(tx)
-	b.q.out.Commit(tx)
-}
+func (b *both) Commit(tx *distsys.Tx) { b.q.out.Commit(tx) } // and in.Commit
 
 func (b *both) Abort(tx *distsys.Tx) {
 	b.q.in.Abort(tx)

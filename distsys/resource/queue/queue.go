@@ -87,7 +87,8 @@ type Message struct {
 	// the memory of the clock. It is 0 if the value was never encoded.
 	Size int
 
-	key string // where messages are distinct: what two like each other have in common
+	key   string // where messages are distinct: what two like each other have in common
+	again bool   // likewise: its section had read an equal one here before it wrote this one
 }
 
 // Place is a message's place in the queue. It is valid until Ready or Drop.
@@ -95,7 +96,6 @@ type Place struct {
 	msg   Message
 	ready bool
 	cast  bool // its section takes places in other queues too
-	own   bool // its section has read one like it here, and this one comes after
 	past  bool // one like it was there until after this one was placed: it is nothing
 }
 
@@ -215,7 +215,7 @@ func (q *Queue) stage(tx *distsys.Tx, alone bool, msgs []Message) ([]*Place, Out
 	}
 	places := q.place(msgs, bytes)
 	for _, p := range places {
-		if p.cast, p.own = !alone, own && q.hasTaken(p.msg.key); p.cast && q.casts != nil {
+		if p.cast = !alone; p.cast && q.casts != nil {
 			q.casts[p.msg.key]++
 		}
 	}
@@ -324,9 +324,11 @@ func (q *Queue) hasTaken(key string) bool {
 // the queue, so their sections can be ordered before this one; this section may
 // even have read some of their effects. No other section can lie in between:
 // theirs had all their locks when the messages were placed, and still hold them.
+// The reader's own messages are past too, except those that it wrote after it had
+// read their equal.
 func (q *Queue) pass(taken *Place) {
 	for _, p := range q.places {
-		if !p.ready && !p.own && p.msg.key == taken.msg.key {
+		if !p.ready && !p.msg.again && p.msg.key == taken.msg.key {
 			p.past = true
 		}
 	}

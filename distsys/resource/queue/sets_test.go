@@ -4,6 +4,7 @@ package queue_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -166,25 +167,33 @@ type taker struct {
 func newTaker(t *testing.T, w *world, self int32, sets []*queue.Queue) *taker {
 	t.Helper()
 	var reads, writes []distsys.Ref
+	var remote []bool // the set is written to from another node
 	for _, q := range sets {
-		out := distsys.Resource(&far{w: w, q: q})
-		if env.IntN(w.r, 4) == 0 {
+		in, out := distsys.Resource(q.In()), distsys.Resource(&far{w: w, q: q})
+		switch env.IntN(w.r, 6) {
+		case 0:
 			out = q.Out()
+		case 1:
+			in = q.Both()
+			out = in
 		}
-		reads, writes = append(reads, distsys.NewRef("in", q.In())), append(writes, distsys.NewRef("out", out))
+		_, away := out.(*far)
+		remote = append(remote, away)
+		reads, writes = append(reads, distsys.NewRef("in", in)), append(writes, distsys.NewRef("out", out))
 	}
 	var script [][]step
 	for range 4 {
 		var section []step
-		for range 1 + env.IntN(w.r, 2) {
+		for range 1 + env.IntN(w.r, 3) {
 			section = append(section, step{set: env.IntN(w.r, 2), adds: env.IntN(w.r, 5) > 1, x: int32(env.IntN(w.r, 2))})
 		}
-		// What a section sends comes after what it reads.
+		// What a section sends to another node comes after what it reads.
+		sent := func(a step) bool { return a.adds && remote[a.set] }
 		slices.SortStableFunc(section, func(a, b step) int {
 			switch {
-			case a.adds == b.adds:
+			case sent(a) == sent(b):
 				return 0
-			case b.adds:
+			case sent(b):
 				return -1
 			}
 			return 1
@@ -235,7 +244,7 @@ func (k *taker) step() {
 // them that sets allow.
 func TestSetsHaveOneOrder(t *testing.T) {
 	sections, taken := 0, 0
-	for seed := range uint64(4000) {
+	for seed := range uint64(5000) {
 		w := &world{r: env.Seeded(seed)}
 		sets := []*queue.Queue{queue.New(queue.Limits{Distinct: true}), queue.New(queue.Limits{Distinct: true})}
 		var takers []*taker
@@ -283,5 +292,72 @@ func TestSetsHaveOneOrder(t *testing.T) {
 	}
 	if sections < 20000 || taken < 5000 {
 		t.Errorf("%d sections took %d messages: the test is too weak", sections, taken)
+	}
+}
+
+// TestASectionWritesToTheSetThatItReads runs one section on the set {1}. It writes
+// 1 or 2, or reads, step by step, and the set then holds what these steps leave of
+// a set.
+func TestASectionWritesToTheSetThatItReads(t *testing.T) {
+	for _, steps := range []string{"r", "wr", "rw", "rx", "xr", "wrw", "rww", "xrw", "wrx", "wxr", "ww", "wxw"} {
+		want := map[int32]bool{1: true}
+		for _, step := range steps {
+			switch step {
+			case 'r':
+				delete(want, 1)
+			case 'w':
+				want[1] = true
+			case 'x':
+				want[2] = true
+			}
+		}
+		for _, ends := range []string{"one resource", "two resources"} {
+			q := queue.New(queue.Limits{Distinct: true, Messages: 4})
+			if err := q.Send(within(t), value.Int(1)); err != nil {
+				t.Fatal(err)
+			}
+			in, out := distsys.NewRef("in", q.In()), distsys.NewRef("out", q.Out())
+			if ends == "one resource" {
+				in = distsys.NewRef("both", q.Both())
+				out = in
+			}
+			section := instance(t, 1, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+				for _, step := range steps {
+					var err error
+					switch step {
+					case 'r':
+						var v value.Value
+						if v, err = tx.Read(in); err == nil && v.AsInt() != 1 {
+							t.Errorf("%s, %s: read %v, want 1", steps, ends, v)
+						}
+					case 'w':
+						err = tx.Write(out, value.Int(1))
+					case 'x':
+						err = tx.Write(out, value.Int(2))
+					}
+					if err != nil {
+						return 0, err
+					}
+				}
+				return distsys.Done, nil
+			})
+			if err := section.Run(within(t)); err != nil {
+				t.Fatal(err)
+			}
+			got := map[int32]bool{}
+			for q.Len() > 0 {
+				v, err := q.Receive(within(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got[v.AsInt()] {
+					t.Errorf("%s, %s: %v is there twice", steps, ends, v)
+				}
+				got[v.AsInt()] = true
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("%s, %s: %v is left, want %v", steps, ends, got, want)
+			}
+		}
 	}
 }
