@@ -82,9 +82,10 @@ func (r *Evaluator) callGlobal(d *core.Def, args []core.Expr, n *Env, s State) v
 	return r.body(d, args, n, nil, s)
 }
 
-// bindParams makes the environment for the body of d, applied to args that
-// were written in n. A name that is passed on means what it meant, or a
-// recursion would make a chain of names as long as it is deep.
+// bindParams makes the environment for the body of d, applied to the arguments
+// args in the environment n. If an argument is just a name, the parameter gets
+// that name's binding; otherwise a recursion would make a chain of bindings as
+// long as its depth.
 func bindParams(params []*core.Local, args []core.Expr, n, outer *Env) *Env {
 	inner := outer
 	for i, l := range params {

@@ -6,10 +6,10 @@ import "github.com/ashlar-dev/ashlar/worm/wor"
 
 // Client makes the machines of the protocol. It is a wor.Client.
 //
-// Where the head holds another value than a Write's, the write drives that one
-// down the chain and answers Conflict or Outbid as any protocol does, and with
-// Written: Value is decided then, so that the write has failed for good. A capture
-// afterwards shows the same value.
+// If the head holds a value other than that of a Write, the write drives the
+// head's value down the chain. It answers Conflict or Outbid like any protocol,
+// and sets Written: Value is then decided, so the write has failed for good. A
+// later capture shows the same value.
 type Client struct{}
 
 var _ wor.Client = Client{}
@@ -34,8 +34,8 @@ func (Client) Trim(n int, s wor.Segment) wor.Machine {
 	return &driver{base: base{n: n, span: wor.Range{Segment: s}}, trimming: true}
 }
 
-// base is what all machines have in common: the requests that are not answered,
-// one for each server at most.
+// base is the part that all machines share: the unanswered requests, at most
+// one for each server.
 type base struct {
 	n     int
 	span  wor.Range
@@ -44,12 +44,12 @@ type base struct {
 	open  []open // by server; made when needed
 	runs  []wor.Run
 	over  bool
-	// moved is why it cannot go on.
+	// moved is the status that prevents the machine from continuing.
 	moved wor.Status
 }
 
-// open is the request that a server has not answered, nil if there is none, and
-// the first step at which it was sent. Replies to it may carry a later one.
+// open is the request that a server has not answered, or nil, and the step at
+// which it was first sent. A reply to it may carry a later step.
 type open struct {
 	request *wor.Request
 	since   uint32
@@ -60,8 +60,8 @@ func (m *base) Done() bool        { return m.over }
 func (m *base) Result() []wor.Run { return m.runs }
 func (m *base) Moved() wor.Status { return m.moved }
 
-// send opens a request, in a round of its own if the server has been sent another
-// in this one.
+// send sends a request and keeps it open. If the server was already sent another
+// request in this round, a new round begins.
 func (m *base) send(to int, q *wor.Request, out *wor.Outbox) {
 	if m.open == nil {
 		m.open = make([]open, m.n)
@@ -70,8 +70,9 @@ func (m *base) send(to int, q *wor.Request, out *wor.Outbox) {
 	out.Send(to, q)
 }
 
-// answered takes a reply to the open request of a server. It is nil if the reply
-// is to an earlier one, says nothing, or is to be asked for again.
+// answered returns the open request of a server to which a reply belongs, and
+// closes it. It returns nil if the reply is to an earlier request, covers
+// nothing, or if the request must be repeated.
 func (m *base) answered(from int, step uint32, r *wor.Reply) *wor.Request {
 	if m.over || m.moved != wor.StatusOK || from < 0 || from >= len(m.open) || r == nil {
 		return nil
@@ -83,7 +84,7 @@ func (m *base) answered(from int, step uint32, r *wor.Reply) *wor.Request {
 	switch r.Status {
 	case wor.StatusOK:
 	case wor.StatusSealed, wor.StatusStale, wor.StatusForeign:
-		// Each request is to a server that the operation cannot do without.
+		// The operation cannot do without any of the servers that it asks.
 		m.moved = r.Status
 		return nil
 	default:
@@ -107,8 +108,8 @@ func (m *base) Expire(out *wor.Outbox) {
 	}
 }
 
-// clip hands the runs of a reply to yield, but for what exceeds most, and answers
-// how many registers it handed over.
+// clip passes the runs of a reply to yield, cut off after most registers, and
+// returns the number of registers that it passed.
 func clip(r *wor.Reply, most uint32, yield func(wor.Run)) uint32 {
 	left := most
 	for _, run := range r.Runs {
@@ -120,7 +121,7 @@ func clip(r *wor.Reply, most uint32, yield func(wor.Run)) uint32 {
 	return most - left
 }
 
-// add appends a run, or makes the last one longer.
+// add appends a run, or extends the last one if they are alike.
 func add(runs []wor.Run, run wor.Run) []wor.Run {
 	r := wor.Reply{Runs: runs}
 	r.Add(run)

@@ -4,32 +4,32 @@ package chain
 
 import "github.com/ashlar-dev/ashlar/worm/wor"
 
-// driver brings what one server has to those behind it, one server after the
-// other: values, piece by piece, or the tombstone of the segment, which counts
-// more than all values. By itself it is the machine of Trim.
+// driver copies what one server has to the servers after it, one after the
+// other: values, piece by piece, or the tombstone of the segment, which
+// supersedes all values. Used alone, it is the machine of Trim.
 type driver struct {
 	base
 	pieces []piece
 	now    int // the piece that is being driven
-	// trimming reports that the tombstone goes down the chain, next to trimTo. The
-	// servers before have it.
+	// trimming: the tombstone goes down the chain, next to the server trimTo. The
+	// earlier servers have it.
 	trimming bool
 	trimTo   int
 }
 
-// piece is neighbouring registers with one outcome.
+// piece is a run of neighbouring registers with the same outcome.
 type piece struct {
 	lo, hi uint32
-	// to is the next server that is to have the value, all before have it; n when
-	// nothing is to be done any more.
+	// to is the next server that must get the value; all earlier servers have it.
+	// It is n when nothing is left to do.
 	to     int
 	ballot wor.Ballot
 	value  []byte
-	// outcome is what to answer when all servers have the value.
+	// outcome is the result to report when all servers have the value.
 	outcome wor.Run
 }
 
-// found adds a piece behind the others.
+// found appends a piece.
 func (m *driver) found(count uint32, to int, value []byte, b wor.Ballot, outcome wor.Run) {
 	lo := m.span.Lo
 	if k := len(m.pieces); k > 0 {
@@ -39,11 +39,11 @@ func (m *driver) found(count uint32, to int, value []byte, b wor.Ballot, outcome
 	m.pieces = append(m.pieces, piece{lo, lo + count, to, b, value, outcome})
 }
 
-// settled adds a piece of which nothing is to be done.
+// settled appends a piece that needs no further work.
 func (m *driver) settled(run wor.Run) { m.found(run.Count, m.n, nil, wor.Ballot{}, run) }
 
-// shown adds a piece that some server has shown written, to be driven from the
-// server to on.
+// shown appends a piece that a server has shown as written. It must be driven
+// to the servers from to on.
 func (m *driver) shown(count uint32, to int, run wor.Run) {
 	m.found(count, to, run.Value, run.Accepted, wor.Run{Written: true, Accepted: run.Accepted, Value: run.Value})
 }
@@ -53,7 +53,7 @@ func (m *driver) Start(out *wor.Outbox) {
 	m.drive(out)
 }
 
-// entomb goes over to the tombstone, which a server has shown.
+// entomb switches to driving the tombstone, which a server has shown.
 func (m *driver) entomb(from int, out *wor.Outbox) {
 	m.trimming, m.trimTo = true, from+1
 	for i := range m.open {
@@ -62,7 +62,7 @@ func (m *driver) entomb(from int, out *wor.Outbox) {
 	m.drive(out)
 }
 
-// drive sends the next request, or ends.
+// drive sends the next request. If there is none, it ends the machine.
 func (m *driver) drive(out *wor.Outbox) {
 	m.step++
 	if m.trimming {
@@ -87,8 +87,8 @@ func (m *driver) drive(out *wor.Outbox) {
 	}, out)
 }
 
-// finish makes the result. Trimmed is what is not at the tail when the tombstone
-// is.
+// finish makes the result. If the tail has the tombstone, registers without a
+// value at the tail are trimmed.
 func (m *driver) finish() {
 	m.over = true
 	if m.span.Len() == 0 {
@@ -139,8 +139,8 @@ func (m *driver) Deliver(from int, step uint32, r *wor.Reply, out *wor.Outbox) {
 		m.entomb(from, out)
 		return
 	case refused != nil:
-		// Against C0: a server or client has broken the protocol. Nothing is
-		// known then.
+		// This contradicts C0: a server or client has broken the protocol, so
+		// nothing is known.
 		p.to = m.n
 		p.outcome = wor.Run{Count: p.outcome.Count, Status: wor.StatusOutbid, Promised: refused.Promised}
 	case q.Range.Lo+taken < p.hi:
@@ -152,7 +152,7 @@ func (m *driver) Deliver(from int, step uint32, r *wor.Reply, out *wor.Outbox) {
 	m.drive(out)
 }
 
-// rest asks a server for what its reply to q has not covered.
+// rest asks a server for the part that its reply to q did not cover.
 func (m *base) rest(from int, q *wor.Request, covered uint32, out *wor.Outbox) {
 	next := *q
 	next.Range.Lo += covered

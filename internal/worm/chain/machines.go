@@ -4,7 +4,7 @@ package chain
 
 import "github.com/ashlar-dev/ashlar/worm/wor"
 
-// capture asks the head, until it has answered for the whole range.
+// capture asks the head until the head has answered for the whole range.
 type capture struct{ driver }
 
 func newCapture(n int, r wor.Range, b wor.Ballot) *capture {
@@ -40,7 +40,8 @@ func (m *capture) Deliver(from int, step uint32, r *wor.Reply, out *wor.Outbox) 
 	}
 }
 
-// write writes at the head, then drives what the head has.
+// write writes at the head, and then drives the values of the head down the
+// chain.
 type write struct {
 	driver
 	headed bool // the head has answered for the whole range
@@ -87,7 +88,7 @@ func (m *write) Deliver(from int, step uint32, r *wor.Reply, out *wor.Outbox) {
 	}
 }
 
-// taken adds registers to what the head has taken of this write.
+// taken counts further registers for which the head has accepted this write.
 func (m *write) taken(count uint32) {
 	if k := len(m.pieces); k > 0 && m.pieces[k-1].outcome.Status == wor.StatusOK {
 		p := &m.pieces[k-1]
@@ -98,12 +99,12 @@ func (m *write) taken(count uint32) {
 	m.found(count, 1, m.first.Value, m.first.Ballot, wor.Run{})
 }
 
-// read asks the tail. Of what that has not, it asks all the others, and drives
-// what any of them has.
+// read asks the tail. For registers that the tail does not have, it asks all
+// other servers, and drives the values that any of them has.
 type read struct {
 	driver
-	// tail is what the tail has answered, from the first register on. others is
-	// what the others have, from gap.Lo on.
+	// tail has the answers of the tail, from the first register on. others has
+	// the answers of the other servers, from gap.Lo on.
 	tail   []wor.Run
 	others [][]wor.Run
 	gap    wor.Range
@@ -151,8 +152,8 @@ func (m *read) Deliver(from int, step uint32, r *wor.Reply, out *wor.Outbox) {
 	}
 }
 
-// askOthers asks the other servers for the gap: from the first to the last
-// register that the tail has not.
+// askOthers asks the other servers for the gap: the range from the first to the
+// last register that the tail does not have.
 func (m *read) askOthers(out *wor.Outbox) {
 	m.gap = wor.Range{Segment: m.span.Segment}
 	at := m.span.Lo
@@ -180,7 +181,8 @@ func (m *read) askOthers(out *wor.Outbox) {
 	}
 }
 
-// answer adds a piece for what the server that has come furthest has.
+// answer appends a piece for the value at the last server in the chain that has
+// one.
 func (m *read) answer(count uint32, server int, run wor.Run) {
 	if run.Written {
 		m.shown(count, server+1, run)
@@ -189,7 +191,7 @@ func (m *read) answer(count uint32, server int, run wor.Run) {
 	}
 }
 
-// compare goes through the answers of all, side by side.
+// compare compares the answers of all servers, register by register.
 func (m *read) compare(out *wor.Outbox) {
 	sides := make([]cursor, m.n)
 	for i, runs := range m.others {
@@ -224,7 +226,7 @@ func (m *read) compare(out *wor.Outbox) {
 	m.drive(out)
 }
 
-// cursor goes through runs register by register.
+// cursor iterates over the registers of runs.
 type cursor struct {
 	runs []wor.Run
 	gone uint32 // of the first run

@@ -9,9 +9,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// A record is a byte for the kind and the segment's number; then, but in a
-// tombstone, the range and the ballot; then, of a write, the value up to the end.
-// Numbers are little endian and of fixed length.
+// A record is a byte for the kind and the segment's number; then, except in a
+// tombstone, the range and the ballot; then, in a write, the value up to the end.
+// Numbers are little-endian and of fixed length.
 const (
 	recordPromise byte = 'p'
 	recordAccept  byte = 'a'
@@ -72,8 +72,8 @@ func decodeRecord(b []byte) (record, error) {
 		wor.Ballot{Round: binary.LittleEndian.Uint64(b[17:]), Nonce: binary.LittleEndian.Uint64(b[25:])},
 	}
 	x.value = b[rangeLen:]
-	// Promises that came in parts are joined, so that they are as long as a
-	// segment at most.
+	// Promises that came in parts are merged, so that a range may be as long as
+	// a segment.
 	ok := x.at.lo < x.at.hi && x.at.hi <= wor.SegmentMax && len(x.value) <= wor.ValueMax &&
 		(x.kind == recordAccept && x.at.hi-x.at.lo <= wor.RangeMax || x.kind == recordPromise && len(x.value) == 0 && !x.at.ballot.IsZero())
 	if !ok {

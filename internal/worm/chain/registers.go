@@ -9,39 +9,41 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// leafMax is how many values a leaf has at most.
+// leafMax is the maximum number of values in a leaf.
 const leafMax = 128
 
-// What the parts of the state are counted as, in bytes, besides values.
+// The sizes, in bytes, at which the parts of the state are counted, besides
+// values.
 const (
 	segmentBytes = 192
 	cellBytes    = 56
 	spanBytes    = 24
 )
 
-// cell is a register that is written.
+// cell is a written register.
 type cell struct {
 	offset   uint32
 	accepted wor.Ballot
 	value    []byte
 }
 
-// span is neighbouring registers lo to hi-1 that were captured at one ballot.
+// span is the run of registers lo to hi-1, which were captured at the same
+// ballot.
 type span struct {
 	lo, hi uint32
 	ballot wor.Ballot
 }
 
-// segment holds the registers of a segment. Its leaves are not empty, and their
-// cells ascend through all of them; its spans ascend and do not overlap. A
-// trimmed one has neither.
+// segment holds the registers of a segment. Its leaves are not empty, and the
+// offsets of their cells ascend across all leaves. Its spans ascend and do not
+// overlap. A trimmed segment has neither.
 type segment struct {
 	trimmed bool
 	leaves  [][]cell
 	spans   []span
 }
 
-// place is the position of a cell: that of the first one at the offset or after.
+// place is the position of the first cell at or after an offset.
 type place struct{ leaf, index int }
 
 func (s *segment) place(offset uint32) place {
@@ -56,7 +58,7 @@ func (s *segment) place(offset uint32) place {
 	return place{leaf, sort.Search(len(l), func(i int) bool { return l[i].offset >= offset })}
 }
 
-// at is the cell at a place, nil at the end, and the next place.
+// at returns the cell at a place, or nil at the end, and the next place.
 func (s *segment) at(p place) (*cell, place) {
 	if p.leaf == len(s.leaves) {
 		return nil, p
@@ -68,12 +70,13 @@ func (s *segment) at(p place) (*cell, place) {
 	return c, p
 }
 
-// put adds a cell unless there is one at its offset, and says whether it did.
+// put adds a cell unless there is one at its offset, and reports whether it
+// did.
 func (s *segment) put(c cell) bool {
 	p := s.place(c.offset)
 	if p.leaf == len(s.leaves) {
-		// Behind the last. Registers are mostly written in order: a leaf that
-		// is full stays full.
+		// The cell comes after all others. Registers are mostly written in
+		// order, so a full leaf is not split here: it stays full.
 		if n := len(s.leaves); n > 0 && len(s.leaves[n-1]) < leafMax {
 			last := append(s.leaves[n-1], c)
 			s.leaves[n-1] = last
@@ -103,7 +106,8 @@ func (s *segment) put(c cell) bool {
 	return true
 }
 
-// promise captures [lo, hi) at a ballot; where a higher one was promised, that stays.
+// promise captures [lo, hi) at a ballot. Where a higher ballot was promised, that one
+// remains.
 func (s *segment) promise(lo, hi uint32, b wor.Ballot) {
 	from := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].hi > lo })
 	to := from
@@ -119,7 +123,8 @@ func (s *segment) promise(lo, hi uint32, b wor.Ballot) {
 		next = append(next, n)
 	}
 	if from > 0 {
-		// The neighbours take part, so that what is alike grows together.
+		// The neighbouring spans are included, so that adjacent spans with the
+		// same ballot are merged.
 		from--
 		add(s.spans[from])
 		to = from + 1
@@ -145,9 +150,9 @@ func (s *segment) promise(lo, hi uint32, b wor.Ballot) {
 	s.spans = slices.Replace(s.spans, from, to, next...)
 }
 
-// walk goes through [lo, hi) in pieces that are alike: a written register (c), or
-// unwritten ones with the same promise. It ends when yield answers false, which
-// may change nothing.
+// walk visits [lo, hi) in pieces: a written register (c), or a run of unwritten
+// registers with the same promise. It ends when yield returns false. yield must
+// not change the segment.
 func (s *segment) walk(lo, hi uint32, yield func(lo, hi uint32, promised wor.Ballot, c *cell) bool) {
 	p := s.place(lo)
 	k := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].hi > lo })

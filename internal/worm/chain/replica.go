@@ -14,7 +14,8 @@ import (
 type Replica struct {
 	head     bool
 	segments map[wor.Segment]*segment
-	// order has the keys of segments, ascending as far as sorted says.
+	// order has the keys of segments; the first sorted of them are in ascending
+	// order.
 	order  []wor.Segment
 	sorted int
 	bytes  int64
@@ -23,8 +24,8 @@ type Replica struct {
 
 var _ wor.Server = (*Replica)(nil)
 
-// NewReplica returns an empty Replica for the first server of the chain (head) or
-// for another.
+// NewReplica returns an empty Replica; head says whether the server is the first
+// of the chain.
 func NewReplica(head bool) *Replica {
 	return &Replica{head: head, segments: map[wor.Segment]*segment{}}
 }
@@ -89,9 +90,9 @@ func (a *Replica) show(s *segment, at wor.Range, r *wor.Reply) {
 	})
 }
 
-// capture promises the ballot where nothing is written and no higher one was
-// promised. What is written stays so whatever is captured: there the answer shows
-// it.
+// capture promises the ballot for registers that are unwritten and have no higher
+// promise. A capture does not affect written registers: the reply shows their
+// values.
 func (a *Replica) capture(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	s := a.segment(q.Range.Segment)
 	size, end, news := 0, q.Range.Lo, false
@@ -113,14 +114,14 @@ func (a *Replica) capture(q *wor.Request, r *wor.Reply, log *wor.Log) {
 		return true
 	})
 	if news {
-		// Higher promises within the range stay.
+		// Higher promises within the range remain.
 		a.promise(q.Range.Segment, span{q.Range.Lo, end, q.Ballot}, log)
 	}
 }
 
-// write takes the value where nothing is written: the head if it has not promised
-// a higher ballot, the others always, because the sender has seen it at the server
-// before.
+// write accepts the value for unwritten registers. The head accepts it only if it
+// has not promised a higher ballot. The other servers always accept it, because
+// the sender has seen it at the server before.
 func (a *Replica) write(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	s := a.segment(q.Range.Segment)
 	size := 0
@@ -157,7 +158,7 @@ func (a *Replica) write(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	}
 }
 
-// segment is the segment of that number, made if there is none.
+// segment finds or makes the segment with a number.
 func (a *Replica) segment(n wor.Segment) *segment {
 	s := a.segments[n]
 	if s == nil {
@@ -169,7 +170,7 @@ func (a *Replica) segment(n wor.Segment) *segment {
 	return s
 }
 
-// inOrder are the numbers of the segments, ascending.
+// inOrder returns the numbers of the segments in ascending order.
 func (a *Replica) inOrder() []wor.Segment {
 	if a.sorted < len(a.order) {
 		slices.Sort(a.order)
@@ -178,7 +179,7 @@ func (a *Replica) inOrder() []wor.Segment {
 	return a.order
 }
 
-// The three changes: each is logged, and is what Redo repeats.
+// The three changes. Each is logged, and Redo repeats it.
 
 func (a *Replica) promise(n wor.Segment, p span, log *wor.Log) {
 	s := a.segment(n)
@@ -264,8 +265,8 @@ func (a *Replica) Save(yield func(record []byte) bool) {
 	}
 }
 
-// saveCells yields a record for each stretch of neighbours that are alike, up to
-// what a request may name.
+// saveCells yields a record for each run of like neighbours, up to the length
+// that a request may have.
 func (s *segment) saveCells(n wor.Segment, b []byte, yield func(record []byte) bool) bool {
 	c, p := s.at(place{})
 	for c != nil {
@@ -281,12 +282,12 @@ func (s *segment) saveCells(n wor.Segment, b []byte, yield func(record []byte) b
 	return true
 }
 
-// States implements wor.Server. Registers that are promised and not written come one by
-// one, as all others.
+// States implements wor.Server. It yields registers with only a promise one by one,
+// like all others.
 func (a *Replica) States(from wor.Addr, yield func(wor.State) bool) { a.states(from, true, yield) }
 
-// Values is as States without registers that are promised only: it takes no time
-// for these.
+// Values is States without the registers that have only a promise; it takes no
+// time for those.
 func (a *Replica) Values(from wor.Addr, yield func(wor.State) bool) { a.states(from, false, yield) }
 
 func (a *Replica) states(from wor.Addr, promises bool, yield func(wor.State) bool) {

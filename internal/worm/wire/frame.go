@@ -9,21 +9,22 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Version is the version of the protocol. What a Hello and a Welcome begin with
-// means the same in every version.
+// Version is the version of the protocol. The first fields of a Hello and a
+// Welcome have the same meaning in every version.
 const Version = 1
 
-// The version in each frame is link's, and so is how frames are cut. A change of
-// either is a change of this protocol: this does not compile if the two differ.
+// Package link defines the version in each frame, and how frames are delimited.
+// A change of either is a change of this protocol: this line does not compile if
+// the two versions differ.
 var _ = [1]struct{}{}[Version-link.Version]
 
 // Limits, in bytes.
 const (
-	// FrameMax is the longest frame. It holds every reply that keeps to
-	// wor.RangeMax, and to wor.ReplyMax but for the value that exceeds it.
+	// FrameMax is the longest frame. It has room for every reply within
+	// wor.RangeMax and wor.ReplyMax, plus one value that may exceed ReplyMax.
 	FrameMax = 8 << 20
-	// HelloMax is the longest frame of a handshake: a Scanner's Max until it is
-	// over.
+	// HelloMax is the longest frame of a handshake. It must be a Scanner's Max
+	// until the handshake is over.
 	HelloMax = 2 << 10
 	// TextMax is the longest text of a refusal.
 	TextMax = 1 << 10
@@ -31,7 +32,7 @@ const (
 	PayloadMax = 4 << 20
 )
 
-// Type is what a frame says.
+// Type is the type of a frame.
 type Type uint8
 
 // The types.
@@ -62,22 +63,22 @@ func (t Type) String() string {
 func (t Type) valid() bool { return int(t) < len(typeNames) && typeNames[t] != "" }
 
 // Encoder appends frames to bytes that are written to a connection in one piece.
-// The zero Encoder is empty. Its methods, one for each type of frame, add a whole
-// frame; those with an error add nothing when they answer one, which is a
-// *wor.LimitError. It is for one goroutine at a time.
+// The zero Encoder is empty. It has a method for each type of frame, which adds a
+// whole frame. If a method returns an error, a *wor.LimitError, it has added
+// nothing. An Encoder is for one goroutine at a time.
 type Encoder struct {
 	buf   []byte
 	start int // of the frame that is being made
 }
 
-// Bytes are the frames since Reset. They are the Encoder's, and valid until its
-// next call.
+// Bytes returns the frames since Reset. They belong to the Encoder, and are
+// valid until its next call.
 func (e *Encoder) Bytes() []byte { return e.buf }
 
-// Len is the length of Bytes.
+// Len returns the length of Bytes.
 func (e *Encoder) Len() int { return len(e.buf) }
 
-// Reset forgets the frames and keeps the memory, up to keep bytes of it.
+// Reset removes all frames. It keeps the memory, up to keep bytes of it.
 func (e *Encoder) Reset(keep int) {
 	if cap(e.buf) > keep {
 		e.buf = nil
@@ -85,7 +86,7 @@ func (e *Encoder) Reset(keep int) {
 	e.buf = e.buf[:0]
 }
 
-// Truncate takes back the frames that came when Len was n already.
+// Truncate removes the frames that were added since Len was n.
 func (e *Encoder) Truncate(n int) { e.buf = e.buf[:n] }
 
 func (e *Encoder) begin(t Type) {
@@ -93,7 +94,7 @@ func (e *Encoder) begin(t Type) {
 	e.buf = link.Begin(e.buf, link.Type(t))
 }
 
-// finish completes the frame that was begun.
+// finish completes the current frame.
 func (e *Encoder) finish() error {
 	e.seal()
 	if n := len(e.buf) - e.start; n > FrameMax {
@@ -115,8 +116,8 @@ type Frame struct {
 // Scanner is a link.Scanner for frames of this package. The zero Scanner is at the
 // beginning of a stream. It is for one goroutine at a time.
 type Scanner struct {
-	// Max bounds the length of a frame; 0, and what is more than FrameMax, is
-	// FrameMax. It may be changed between calls, as link.Scanner's.
+	// Max bounds the length of a frame. 0, and any value above FrameMax, means
+	// FrameMax. Like that of link.Scanner, it may be changed between calls.
 	Max int
 
 	scan link.Scanner
@@ -130,10 +131,11 @@ func (s *Scanner) Feed(b []byte) {
 	}
 }
 
-// Buffered is how many bytes of an unfinished frame the Scanner holds.
+// Buffered returns the number of bytes of an incomplete frame that the Scanner
+// holds.
 func (s *Scanner) Buffered() int { return s.scan.Partial() }
 
-// Next is link.Scanner's, and refuses unknown types.
+// Next is that of link.Scanner; it also refuses unknown types.
 func (s *Scanner) Next() (f Frame, ok bool, err error) {
 	if s.err != nil {
 		return Frame{}, false, s.err

@@ -21,40 +21,40 @@ type Hello struct {
 	Cluster uint64
 	// From is the client's nonce, or the ServerID of a peer.
 	From uint64
-	// To is the server that it wants to talk to.
+	// To is the server that the sender wants to reach.
 	To wor.ServerID
-	// Generation and Position are the furthest that the sender has seen that
-	// server at; zeros where it has not seen it.
+	// Generation and Position are the furthest at which the sender has seen
+	// that server, or zeros if it has not seen it.
 	Generation, Position uint64
-	// Challenge is what the server is to sign to prove who it is; zeros where the
-	// sender does not ask for that.
+	// Challenge is what the server must sign to prove its identity, or zeros if
+	// the sender does not ask for that.
 	Challenge Challenge
 }
 
 // Challenge is random bytes.
 type Challenge [16]byte
 
-// Unwelcomed begins what a client reports of a connection that ended before the
-// server had sent anything: it speaks another protocol, perhaps TLS.
+// Unwelcomed is the prefix of a client's error for a connection that ended
+// before the server had sent anything. The server then speaks another protocol,
+// perhaps TLS.
 const Unwelcomed = "it ended the connection instead of welcoming this client"
 
-// Welcome is the server's answer to a Hello. Where it refuses, the connection
-// ends behind it.
+// Welcome is the server's answer to a Hello. If it is a refusal, the server
+// ends the connection after it.
 type Welcome struct {
-	// Version is the version of the protocol that is spoken from now on, or
-	// the highest that the server speaks where it refuses.
+	// Version is the version of the protocol for the rest of the connection. In
+	// a refusal, it is the highest version that the server speaks.
 	Version uint16
 	// Refusal is RefusalNone for a welcome.
 	Refusal Refusal
 	Cluster uint64
 	Server  wor.ServerID
-	// Generation and Position say where the server stands.
+	// Generation and Position are those of the server.
 	Generation, Position uint64
 	// Proof is the answer to Hello.Challenge, of ProofLen bytes: the server's public
-	// key and a signature. It is nil where there was no challenge, and in a refusal.
+	// key and a signature. It is nil in a refusal, and if there was no challenge.
 	Proof []byte
-	// Text is for people: why it refuses; at most TextMax bytes, what is
-	// longer is cut.
+	// Text is the reason of a refusal, for people. It is cut to TextMax bytes.
 	Text string
 }
 
@@ -64,7 +64,7 @@ const ProofLen = 32 + 64
 // Refusal is the reason why a server refuses a peer.
 type Refusal uint8
 
-// The refusals. Others than these come from later versions.
+// The refusals. Later versions may have others.
 const (
 	RefusalNone     Refusal = iota
 	RefusalVersion          // no version in common
@@ -88,10 +88,10 @@ func (r Refusal) String() string {
 	return fmt.Sprintf("refusal(%d)", uint8(r))
 }
 
-// Code is how an Invoke ended.
+// Code is the outcome of an Invoke.
 type Code uint8
 
-// The codes. Any other stands for CodeFailed.
+// The codes. Any other code means CodeFailed.
 const (
 	CodeOK      Code = iota // the payload is the answer
 	CodeBusy                // not done, for want of room
@@ -112,7 +112,7 @@ func (c Code) String() string {
 	return fmt.Sprintf("code(%d)", uint8(c))
 }
 
-// The flags of a hello, and what a welcome's byte of refusal has besides.
+// The flags of a hello, and the flag in a welcome's refusal byte.
 const (
 	helloPeer      = 1
 	helloChallenge = 2
@@ -143,9 +143,10 @@ func (e *Encoder) Hello(h *Hello) {
 	e.seal()
 }
 
-// DecodeHello reads the payload of a TypeHello. What a later version adds behind
-// it is ignored; a challenge means the same in all versions, since a client of a
-// later version must be able to distinguish the server from an impostor, too.
+// DecodeHello decodes the payload of a TypeHello. It ignores what a later
+// version may append. A challenge has the same meaning in all versions, because
+// a client of a later version must also be able to distinguish the server from
+// an impostor.
 func DecodeHello(payload []byte, h *Hello) error {
 	r := reader{b: payload}
 	*h = Hello{Version: r.u16()}
@@ -184,7 +185,8 @@ func (e *Encoder) Welcome(w *Welcome) {
 	e.seal()
 }
 
-// DecodeWelcome reads the payload of a TypeWelcome. Nothing of it stays.
+// DecodeWelcome decodes the payload of a TypeWelcome. The result does not share
+// the payload's memory.
 func DecodeWelcome(payload []byte, w *Welcome) error {
 	r := reader{b: payload}
 	*w = Welcome{Version: r.u16()}
@@ -204,8 +206,8 @@ func DecodeWelcome(payload []byte, w *Welcome) error {
 	return r.end(TypeWelcome)
 }
 
-// Note adds a note to the listening that the request of that id began. N is not
-// kept.
+// Note adds a note for the subscription that the request with that id began. It
+// does not retain n.
 func (e *Encoder) Note(id uint64, n *wor.Note) error {
 	e.begin(TypeNote)
 	b := binary.LittleEndian.AppendUint64(e.buf, id)
@@ -219,8 +221,8 @@ func (e *Encoder) Note(id uint64, n *wor.Note) error {
 	return e.finish()
 }
 
-// DecodeNote reads the payload of a TypeNote into n, of which nothing stays.
-// N.Value is a part of the payload.
+// DecodeNote decodes the payload of a TypeNote into n and overwrites all of n.
+// n.Value refers to the payload.
 func DecodeNote(payload []byte, n *wor.Note) (id uint64, err error) {
 	r := reader{b: payload}
 	id = r.u64()
@@ -231,8 +233,9 @@ func DecodeNote(payload []byte, n *wor.Note) (id uint64, err error) {
 	return id, r.end(TypeNote)
 }
 
-// Invoke adds a call of a service; id and budget are as in Request, with ids of
-// the same sequence. The payload has at most PayloadMax bytes and is not kept.
+// Invoke adds a call of a service. id and budget are as in Request, with ids of
+// the same sequence. The payload may have at most PayloadMax bytes, and is not
+// retained.
 func (e *Encoder) Invoke(id uint64, budget time.Duration, s wor.Service, payload []byte) error {
 	if err := checkPayload(payload); err != nil {
 		return err
@@ -252,8 +255,8 @@ func checkPayload(payload []byte) error {
 	return nil
 }
 
-// DecodeInvoke reads the payload of a TypeInvoke. The payload in it is a part
-// of that.
+// DecodeInvoke decodes the payload of a TypeInvoke. The returned payload refers
+// to it.
 func DecodeInvoke(frame []byte) (id uint64, budget time.Duration, s wor.Service, payload []byte, err error) {
 	r := reader{b: frame}
 	id, budget, s = r.u64(), r.budget(), wor.Service(r.u16())
@@ -261,7 +264,7 @@ func DecodeInvoke(frame []byte) (id uint64, budget time.Duration, s wor.Service,
 	return id, budget, s, payload, r.end(TypeInvoke)
 }
 
-// payload is the tail, within its limit.
+// payload returns the rest of the bytes, within the limit.
 func (r *reader) payload() []byte {
 	if len(r.b) > PayloadMax {
 		r.fail("a payload of more than PayloadMax bytes")
@@ -269,8 +272,8 @@ func (r *reader) payload() []byte {
 	return r.tail()
 }
 
-// Answer adds the answer to the Invoke of that id. The payload has at most
-// PayloadMax bytes and is not kept.
+// Answer adds the answer to the Invoke with that id. The payload may have at
+// most PayloadMax bytes, and is not retained.
 func (e *Encoder) Answer(id uint64, c Code, payload []byte) error {
 	if err := checkPayload(payload); err != nil {
 		return err
@@ -281,8 +284,8 @@ func (e *Encoder) Answer(id uint64, c Code, payload []byte) error {
 	return e.finish()
 }
 
-// DecodeAnswer reads the payload of a TypeAnswer. The payload in it is a part
-// of that.
+// DecodeAnswer decodes the payload of a TypeAnswer. The returned payload refers
+// to it.
 func DecodeAnswer(frame []byte) (id uint64, c Code, payload []byte, err error) {
 	r := reader{b: frame}
 	id, c = r.u64(), Code(r.u8())
@@ -290,7 +293,8 @@ func DecodeAnswer(frame []byte) (id uint64, c Code, payload []byte, err error) {
 	return id, c, payload, r.end(TypeAnswer)
 }
 
-// Ping adds a question whether the other side is there. Its token comes back.
+// Ping adds a ping, which asks whether the other side is alive. The Pong
+// returns its token.
 func (e *Encoder) Ping(token uint64) { e.token(TypePing, token) }
 
 // Pong adds the answer to a Ping.
@@ -302,7 +306,7 @@ func (e *Encoder) token(t Type, token uint64) {
 	e.seal()
 }
 
-// DecodePing reads the payload of a TypePing, and of a TypePong.
+// DecodePing decodes the payload of a TypePing or a TypePong.
 func DecodePing(payload []byte) (token uint64, err error) {
 	r := reader{b: payload}
 	token = r.u64()

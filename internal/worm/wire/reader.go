@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// reader takes a payload apart. After the first mistake it answers zeros, and
-// flaw says what the mistake was.
+// reader decodes a payload. After the first error it returns zeros, and flaw
+// describes the error.
 type reader struct {
 	b    []byte
 	flaw string
@@ -56,7 +56,7 @@ func (r *reader) u64() uint64 {
 	return x
 }
 
-// uvarint reads an unsigned LEB128 in its shortest form.
+// uvarint reads an unsigned LEB128 number, which must have its shortest form.
 func (r *reader) uvarint() uint64 {
 	if len(r.b) > 0 && r.b[0] < 0x80 {
 		x := r.b[0]
@@ -88,8 +88,8 @@ func (r *reader) uvarint32() uint32 {
 	return uint32(x)
 }
 
-// bytes reads a length and so many bytes, at least one: what is empty is not
-// written at all. The answer is a part of the payload.
+// bytes reads a length and that many bytes. The length must be at least one:
+// empty fields are not written at all. The result refers to the payload.
 func (r *reader) bytes() []byte {
 	n := r.uvarint()
 	switch {
@@ -105,7 +105,7 @@ func (r *reader) bytes() []byte {
 	return r.some(int(n))
 }
 
-// some reads n bytes. The answer is a part of the payload.
+// some reads n bytes. The result refers to the payload.
 func (r *reader) some(n int) []byte {
 	if len(r.b) < n {
 		r.fail(flawShort)
@@ -116,7 +116,7 @@ func (r *reader) some(n int) []byte {
 	return b
 }
 
-// tail is all that is left, nil when there is nothing.
+// tail returns the rest of the payload, or nil if there is none.
 func (r *reader) tail() []byte {
 	b := r.b
 	r.b = nil
@@ -130,15 +130,15 @@ func (r *reader) ballot() wor.Ballot {
 	return wor.Ballot{Round: r.uvarint(), Nonce: r.u64()}
 }
 
-// given reports a field that is written though it is zero: that would be a
-// second way to say the same.
+// given rejects a field that is written although it is zero: each message must
+// have one encoding.
 func (r *reader) given(zero bool) {
 	if zero {
 		r.fail("a field that is zero is written")
 	}
 }
 
-// end says what was wrong, or that something is left.
+// end returns the error, if there was one or if bytes are left.
 func (r *reader) end(t Type) error {
 	if len(r.b) > 0 {
 		r.fail("trailing bytes")

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Which fields of a reply are not zero, and therefore written.
+// The fields of a reply that are not zero, and therefore written.
 const (
 	replyRuns = 1 << iota
 	replyValue
@@ -18,9 +18,9 @@ const (
 	replyEnd
 )
 
-// What the first byte of a run says. Ballots that are the same as one that was
-// written just before are not written again: of a range that one client has
-// captured, a run without a value takes two or three bytes.
+// The bits of a run's first byte. A ballot that equals the one written just
+// before is not written again: if one client has captured a range, a run
+// without a value takes two or three bytes.
 const (
 	runWritten      = 1 << iota
 	runPromised     // Promised is written
@@ -32,9 +32,10 @@ const (
 	runCount  // Count is written, else it is 1
 )
 
-// Reply adds the reply to the request of that id. Position is the server's
-// position in its log that the reply is durable at. R is not kept. Its runs
-// count at least one register each, and wor.RangeMax together.
+// Reply adds the reply to the request with that id. position is the position in
+// the server's log at which the reply is durable. Reply does not retain r. Each of
+// its runs must count at least one register, and all together at most
+// wor.RangeMax.
 func (e *Encoder) Reply(id, position uint64, r *wor.Reply) error {
 	e.begin(TypeReply)
 	fields := byte(0)
@@ -87,7 +88,7 @@ func appendRuns(b []byte, runs []wor.Run) []byte {
 	return b
 }
 
-// appendRun writes a run that follows one whose Promised was before.
+// appendRun encodes a run; before is the Promised of the previous run.
 func appendRun(b []byte, run *wor.Run, before wor.Ballot) []byte {
 	at := len(b)
 	b = append(b, 0)
@@ -127,9 +128,9 @@ func appendRun(b []byte, run *wor.Run, before wor.Ballot) []byte {
 	return b
 }
 
-// DecodeReply reads the payload of a TypeReply into m, of which nothing stays
-// but the memory of Runs. The values are parts of the payload. An error is a
-// *link.FrameError, and m is of no use then.
+// DecodeReply decodes the payload of a TypeReply into m. It overwrites all of
+// m, but reuses the memory of Runs. The values refer to the payload. An error
+// is a *link.FrameError; m is then invalid.
 func DecodeReply(payload []byte, m *wor.Reply) (id, position uint64, err error) {
 	r := reader{b: payload}
 	*m = wor.Reply{Runs: m.Runs[:0]}
@@ -161,8 +162,8 @@ func DecodeReply(payload []byte, m *wor.Reply) (id, position uint64, err error) 
 func (r *reader) runs(m *wor.Reply) {
 	n := r.uvarint()
 	r.given(n == 0)
-	// A run takes a byte at least: more are not there, and no memory is asked
-	// for them.
+	// A run takes at least one byte, so this limit prevents allocating memory
+	// for runs that are not there.
 	if n > uint64(len(r.b)) || n > wor.RangeMax {
 		r.fail("more runs than it can have")
 		return
@@ -187,7 +188,7 @@ func (r *reader) runs(m *wor.Reply) {
 	}
 }
 
-// run reads a run that follows one whose Promised was before.
+// run decodes a run; before is the Promised of the previous run.
 func (r *reader) run(run *wor.Run, before wor.Ballot) {
 	head := r.u8()
 	*run = wor.Run{Count: 1, Written: head&runWritten != 0}

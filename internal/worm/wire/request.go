@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Which fields of a request are not zero, and therefore written.
+// The fields of a request that are not zero, and therefore written.
 const (
 	requestFlags = 1 << iota
 	requestRange
@@ -22,11 +22,11 @@ const (
 	requestEnd
 )
 
-// Request adds a request. The id is the client's own, for this connection: the
-// Reply has it, and the Notes where q is of wor.KindListen; one of
-// wor.KindUnlisten has the id of the listening as its Tag. Budget is how much
-// time the client gives from now on, in whole microseconds, rounded up; 0 is no
-// bound. Q is not kept.
+// Request adds a request. The client chooses the id, which is valid for this
+// connection. The Reply has the same id, and so have the Notes if q is of
+// wor.KindListen; a wor.KindUnlisten names the subscription's id as its Tag.
+// budget is the time that the client allows from now on, rounded up to
+// microseconds; 0 means no bound. Request does not retain q.
 func (e *Encoder) Request(id uint64, budget time.Duration, q *wor.Request) error {
 	e.begin(TypeRequest)
 	fields := byte(0)
@@ -83,9 +83,9 @@ func (e *Encoder) Request(id uint64, budget time.Duration, q *wor.Request) error
 	return e.finish()
 }
 
-// DecodeRequest reads the payload of a TypeRequest into q, of which nothing
-// stays. Q.Value is a part of the payload. An error is a *link.FrameError, and q is
-// of no use then.
+// DecodeRequest decodes the payload of a TypeRequest into q and overwrites all of
+// q. q.Value refers to the payload. An error is a *link.FrameError; q is then
+// invalid.
 func DecodeRequest(payload []byte, q *wor.Request) (id uint64, budget time.Duration, err error) {
 	r := reader{b: payload}
 	*q = wor.Request{}
@@ -103,8 +103,8 @@ func DecodeRequest(payload []byte, q *wor.Request) (id uint64, budget time.Durat
 	}
 	if fields&requestRange != 0 {
 		q.Range.Segment, q.Range.Lo = wor.Segment(r.uvarint()), r.uvarint32()
-		// The sum wraps: a range that ends before it begins is refused by who
-		// is asked.
+		// The sum may wrap. The recipient refuses a range that ends before it
+		// begins.
 		q.Range.Hi = q.Range.Lo + r.uvarint32()
 		r.given(q.Range == wor.Range{})
 	}
@@ -133,8 +133,8 @@ func DecodeRequest(payload []byte, q *wor.Request) (id uint64, budget time.Durat
 // budgetMax is the largest budget, in microseconds.
 const budgetMax = math.MaxInt64 / uint64(time.Microsecond)
 
-// micros is a budget in microseconds, rounded up: what is left of none is not
-// without bound.
+// micros converts a budget to microseconds, rounded up. A budget that is used
+// up must not become 0, which means no bound.
 func micros(d time.Duration) uint64 {
 	switch {
 	case d == 0:
