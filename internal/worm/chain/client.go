@@ -60,8 +60,8 @@ func (m *base) Done() bool        { return m.over }
 func (m *base) Result() []wor.Run { return m.runs }
 func (m *base) Moved() wor.Status { return m.moved }
 
-// send sends a request and keeps it open. If the server was already sent another
-// request in this round, a new round begins.
+// send sends a request and keeps it open until the server answers. If the server
+// was sent another request in this round, the caller must begin a new round first.
 func (m *base) send(to int, q *wor.Request, out *wor.Outbox) {
 	if m.open == nil {
 		m.open = make([]open, m.n)

@@ -30,8 +30,8 @@ func (g *Group) witnesses(q *wor.Request) bool {
 	return g.partition == 0 && q.Range == wor.One(witness(q.Epoch)) && q.Kind != wor.KindTrim
 }
 
-// senseless returns the reason why a request about registers must not reach a
-// server, or "".
+// senseless returns the reason why a server must not process a request about
+// registers, or "" if it may.
 func (g *Group) senseless(q *wor.Request) string {
 	switch {
 	case !q.Protocol.Valid():
@@ -66,8 +66,8 @@ func (g *Group) senseless(q *wor.Request) string {
 	return ""
 }
 
-// configures reports whether a write into a configuration's register has a
-// configuration that the register may decide.
+// configures reports whether the value of a write into a configuration's register
+// is a configuration that the register may decide.
 func configures(q *wor.Request) bool {
 	var c wor.Config
 	return c.UnmarshalBinary(q.Value) == nil &&
@@ -87,11 +87,11 @@ func (g *Group) keeps(r wor.Range, p wor.Protocol) bool {
 	return r.Hi <= wor.SegmentMax
 }
 
-// Memory is granted in this order: to any write; to the key store, from which a
+// Memory is granted in this order: to any write; to the key store, whose room a
 // full log must not take; to takeovers of unfinished work, without which
-// neither can be read; and to trims and changes of the members. Each class may
-// use memory that the earlier ones may not: the constants are the shares, in
-// sixteenths.
+// neither the log nor the store can be read; and to trims and changes of the
+// members. Each class may use memory that the earlier classes may not. The
+// constants are the shares, in sixteenths.
 const (
 	sixteenParts  = 16
 	partsOthers   = 12
@@ -105,7 +105,7 @@ const (
 const keysBegin = wor.Segment(1<<15-1) << 48
 
 // The longest values that count as part of a takeover: junk, marks, and NO
-// votes. A log entry is longer, whatever its content.
+// votes. A log entry is always longer.
 const (
 	smallMax     = 16
 	smallKeysMax = 64

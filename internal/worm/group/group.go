@@ -50,11 +50,12 @@ type epoch struct {
 	sealed   bool
 	acceptor *paxos.Acceptor // Paxos and Fast
 	replica  *chain.Replica
-	// pins are the protocols of the segments whose data registers are stored.
+	// pins has the protocols of the segments whose data registers are stored
+	// here.
 	pins map[wor.Segment]wor.Protocol
 
-	// Of a sealed one: the digest, when it is known, and where the pieces begin,
-	// as far as they were cut.
+	// For a sealed epoch: the digest, if it is known, and the beginnings of the
+	// pieces that were cut so far.
 	digest   uint64
 	digested bool
 	cuts     []key

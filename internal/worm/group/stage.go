@@ -17,11 +17,11 @@ import (
 // servers were asked.
 const StagesMax = 64
 
-// StageAges is the number of calls of Age that a complete stage is certain to
-// survive. An older one is dropped when there is no room for another: the
-// client that staged it would have got it decided by then, and a client that
-// fills all room with undecided stages must not block changes of the members
-// permanently.
+// StageAges is the number of calls of Age that a complete stage certainly
+// survives. An older stage is dropped when there is no room for another one. By
+// then, the client that staged it should have got its configuration decided,
+// and a client that fills all room with undecided stages must not block changes
+// of the members permanently.
 const StageAges = 2
 
 // Age makes the stages older. The server must call it every few minutes.
@@ -65,15 +65,15 @@ func (g *Group) take(s *stage, piece []byte, last bool, check sequence) {
 	}
 }
 
-// pieceBytes is what a piece counts as, besides its length.
+// pieceBytes is the overhead that is counted for a piece, besides its length.
 const pieceBytes = 64
 
 // sequence checks that states come in order and are consistent with each other.
 type sequence struct {
 	begun bool
 	last  key
-	// Of the segment of last: which servers have a tombstone, and the protocol
-	// of its data registers, if there were any.
+	// About the segment of last: the servers that have a tombstone, and the
+	// protocol of its data registers, if there were any.
 	buried [2]bool
 	data   bool
 	pin    wor.Protocol
@@ -148,7 +148,7 @@ func (g *Group) stage(q *wor.Request, r *wor.Reply, log *wor.Log) {
 		g.refuse(r, wor.StatusStale)
 		return
 	case status != wor.StatusMute:
-		// It has become the state.
+		// The stage has become the state.
 		r.Cursor = q.Cursor + 1
 		return
 	}

@@ -121,7 +121,8 @@ func (g *Group) fetch(q *wor.Request, r *wor.Reply) {
 	if len(e.cuts) == 0 {
 		e.cuts = append(e.cuts, key{})
 	}
-	// Pieces begin where the one before ends: those in between are cut first.
+	// A piece begins where the previous one ends, so the pieces before it are
+	// cut first.
 	for uint64(len(e.cuts)) <= q.Cursor {
 		next, ok := g.cut(e.cuts[len(e.cuts)-1], nil)
 		if !ok {
@@ -172,7 +173,7 @@ func (g *Group) activate(q *wor.Request, r *wor.Reply, log *wor.Log) {
 		return
 	case c.Epoch == g.known.Epoch:
 		if string(q.Value) != string(g.hint) {
-			// Two of one epoch: one was not decided.
+			// Of two configurations of one epoch, one was not decided.
 			r.Status, r.Value = wor.StatusConflict, g.hint
 			return
 		}

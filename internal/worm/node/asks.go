@@ -9,9 +9,10 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// ask is a peer to which this server reports its position. Until it has written
-// this life down it is asked again and again, even while an earlier report may
-// still be answered: that one may wait for a dial that no peer answers.
+// ask is a peer to which this server reports its position. Until the peer has
+// written this life down, the server repeats the report, even while an earlier
+// one is unanswered: that one may be waiting for a dial that the peer never
+// answers.
 type ask struct {
 	member   wor.Member
 	waiting  int           // reports that are not answered
@@ -23,12 +24,12 @@ type ask struct {
 	heard    env.Instant   // when it last reported something new of itself
 }
 
-// patienceMax bounds the patience with a dial: the network gives a dial up then
-// itself.
+// patienceMax bounds the patience with a dial. After that time the network
+// gives up the dial itself.
 const patienceMax = 5 * time.Second
 
-// hurry makes the peers that have not written this life down, or one of them,
-// asked at once, on a new connection if there is none yet.
+// hurry makes the server ask at once the peers that have not written this life
+// down, or one of them. It dials a new connection if there is none.
 func (w *witness) hurry(such func(a *ask) bool) {
 	s := w.s
 	now := s.opt.Env.Clock.Now()
@@ -41,9 +42,9 @@ func (w *witness) hurry(such func(a *ask) bool) {
 	}
 }
 
-// returned takes notice of a peer that reports something new of itself. If it was
-// silent before, it is asked at once: it can be reached now. A peer that reports all
-// the time leaves a dial the time that it needs.
+// returned handles a peer that has reported something new about itself. If the peer
+// was silent before, the server asks it at once, because it is reachable now. If the
+// peer reports all the time, the server does not interrupt a running dial.
 func (w *witness) returned(from wor.ServerID, now env.Instant) {
 	for _, a := range w.asks {
 		if a.member.ID != from {

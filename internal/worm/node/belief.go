@@ -37,8 +37,8 @@ type claim struct {
 	chain     bool
 }
 
-// beliefs are what this server has looked up, and is looking up, of what others
-// claim. Server.mu guards them; the space is its serial's.
+// beliefs has the claims of others that this server has verified in registers,
+// or is verifying. Server.mu guards them; the space belongs to its serial.
 type beliefs struct {
 	s      *Server
 	space  *space.Space
@@ -47,7 +47,7 @@ type beliefs struct {
 	cares  int
 }
 
-// close ends the reading of registers. Server.mu is free.
+// close ends the reading of registers. The caller must not hold Server.mu.
 func (b *beliefs) close() {
 	if b.space != nil {
 		b.s.serial.Do(b.space.Close)
@@ -200,8 +200,8 @@ func (b *beliefs) seek(p *part, e wor.Epoch) {
 // investigate checks whether a segment is to be discarded.
 func (b *beliefs) investigate(k claim, by wor.Protocol) {
 	s := b.s
-	// Claims that were found false go first: a stranger can make any number of
-	// those, and what it makes must not displace a trim that is decided.
+	// Claims that were found false are dropped first. A stranger can make any
+	// number of them, and they must not displace a trim that is decided.
 	for _, v := range []verdictOfClaim{claimFalse, claimTrue} {
 		if len(b.claims) >= claimsMax {
 			maps.DeleteFunc(b.claims, func(_ claim, is verdictOfClaim) bool { return is == v })
@@ -239,19 +239,19 @@ const (
 	sealedSpread = 10 * time.Second
 )
 
-// care checks the partitions. Any client may seal a server, as one that changes
-// the members does, and may then die, or have wanted nothing else. A waiting
-// client ends such an epoch, but there may be none; and one server that is
-// sealed alone delays no client, yet is missing when another server fails. So a
-// server that stays sealed ends the epoch itself, with the same members.
+// care checks the partitions. Any client may seal a server, as a change of the
+// members requires, and may then die or have no intention to continue. A waiting
+// client ends such an epoch, but there may be none. One sealed server alone delays
+// no client, but it is missing when another server fails. So a server that stays
+// sealed ends the epoch itself, with the same members.
 func (b *beliefs) care() {
 	s := b.s
 	now := s.opt.Env.Clock.Now()
 	s.wheel.add(&b.caring, now.Add(careEvery))
 	b.cares++
 	if !s.registers.isPeer(s.id) && s.witness.denial() == "" && !s.drain.underway() {
-		// A server that is not a member gets no notice of the members' changes,
-		// until it knows none of the present ones.
+		// A server that is not a member is not notified of changes of the
+		// members, and would finally know none of the present members.
 		s.later = append(s.later, func() { s.serial.Do(b.space.Refresh) })
 	}
 	for _, p := range s.registers.all() {

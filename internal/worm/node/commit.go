@@ -16,8 +16,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// pendingMax is no bound: admit bounds what waits for a commit before a request
-// is performed, because its records must be written afterwards.
+// pendingMax is no bound here: admit bounds the bytes that wait for a commit
+// before a request is performed, because the records of a performed request
+// must be written.
 const pendingMax = math.MaxInt / 2
 
 // commits carries records to the disk, and holds output until the records before
@@ -85,7 +86,8 @@ func (k *commits) run(tasks env.Tasks) {
 	k.retry.due = k.waker.Wake
 }
 
-// close closes the log, when a running commit has ended. Server.mu is free.
+// close closes the log after a running commit has ended. The caller must not
+// hold Server.mu.
 func (k *commits) close() error {
 	if k.disk == nil {
 		return nil
@@ -146,8 +148,8 @@ func (k *commits) append() {
 	k.waker.Wake()
 }
 
-// step commits: one sync for everything that came before it
-// began. Later records wait for the next.
+// step commits: one sync covers all records that were staged before it began.
+// Later records wait for the next commit.
 func (k *commits) step() (more bool) {
 	s := k.s
 	s.mu.Lock()
@@ -189,7 +191,8 @@ func (k *commits) step() (more bool) {
 	}
 	k.release()
 	s.drain.proceed()
-	// After a full disk the log may be further than what has flown here.
+	// After the disk was full, the log may be ahead of the commits recorded
+	// here.
 	return k.disk.Waiting() || k.committed < k.appended
 }
 
@@ -209,7 +212,7 @@ func (k *commits) noRoom(err error) {
 	s.wheel.add(&k.retry, s.opt.Env.Clock.Now().Add(fullRetry))
 }
 
-// fly takes what the commit that begins now makes durable.
+// fly takes the output and records that the next commit makes durable.
 func (k *commits) fly() {
 	invariant.Check(len(k.flying) == 0, "two commits at a time")
 	k.committing = k.appended
@@ -222,7 +225,7 @@ func (k *commits) fly() {
 	}
 }
 
-// release sends what has been committed.
+// release sends the output that has become durable.
 func (k *commits) release() {
 	s := k.s
 	n := k.committing - k.committed

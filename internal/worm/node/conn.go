@@ -88,7 +88,8 @@ func (c *conn) input(b []byte) {
 	}
 	c.active = c.s.opt.Env.Clock.Now()
 	if len(c.backlog) > 0 {
-		// A client that does not read answers is not read from.
+		// The server does not read from a client that does not read its
+		// answers.
 		if len(c.stash) == 0 {
 			c.stashed = c.s.opt.Env.Clock.Now()
 		}
@@ -183,9 +184,9 @@ func (c *conn) greeting(payload []byte) error {
 	case s.drain.underway() || s.failed != nil:
 		w.Refusal, w.Text = wire.RefusalClosing, "about to end"
 	case (place{s.generation, s.commits.durable()}).less(place{h.Generation, h.Position}):
-		// That is the client's claim, which may be wrong: it decides only about
-		// the client's own connection. Whether the disk is old is for the peers
-		// to say.
+		// The client's claim may be wrong, so it decides only about the
+		// client's own connection. Whether the disk is old is for the peers to
+		// decide.
 		s.trouble = fmt.Sprintf("client %016x claims to have seen this server at %v, and it is at %v", h.From,
 			place{h.Generation, h.Position}, place{s.generation, s.commits.durable()})
 		w.Refusal, w.Text = wire.RefusalBehind, s.trouble

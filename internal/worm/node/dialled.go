@@ -30,8 +30,8 @@ type dialled struct {
 	spare []event
 }
 
-// event is an event of a connection: a frame, or with frame 0 one of the
-// happenings.
+// event is an event of a connection: a frame or, with frame 0, one of the other
+// events.
 type event struct {
 	frame   wire.Type
 	happens happening
@@ -54,7 +54,8 @@ const (
 )
 
 // InboxMax bounds the bytes from one server that wait for the Serial. Beyond
-// it, the connection is ended: notes come unasked.
+// it, the connection is ended. A bound is necessary because a server sends
+// notes without being asked.
 const InboxMax = 64 << 20
 
 // inboxKeep is the capacity that an empty inbox retains, in events.
@@ -165,8 +166,8 @@ func (l *dialled) decode(f wire.Frame) (e event, err error) {
 	return e, err
 }
 
-// boxesMake is how many boxes are made at a time: they live as long as one of them
-// does, which is not long.
+// boxesMake is the number of boxes that are allocated together. They are freed
+// when none of them is in use any more, which is soon.
 const boxesMake = 16
 
 // replyBox is a reply with room for its run, as most have one.

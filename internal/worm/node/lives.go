@@ -33,8 +33,8 @@ func (l lives) add(s sighting) lives {
 }
 
 // past reports whether a sighting of this server is in the past of its disk:
-// the disk knows of that life, and has all that the life had when it was seen.
-// No sighting at all is in every past.
+// the disk knows that life, and has everything that the life had when it was
+// seen. If there is no sighting, the answer is yes.
 func (l lives) past(seen sighting) bool {
 	if seen == (sighting{}) {
 		return true

@@ -63,8 +63,8 @@ func (n *listeners) remove(l *listen) {
 	}
 }
 
-// notify makes notes of the values that a write has put into registers. They
-// leave, like its reply, when they are durable.
+// notify makes notes of the values that a write has put into registers. Like
+// the write's reply, the notes leave when the values are durable.
 func (n *listeners) notify(q *wor.Request, r *wor.Reply) {
 	s := n.s
 	var over []*listen

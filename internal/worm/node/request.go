@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// waiting is the time that a request has been at the server.
+// waiting is how long a request has been at the server.
 type waiting time.Duration
 
 // late reports whether a request's time is over.
@@ -47,7 +47,8 @@ func (c *conn) request(payload []byte, waited waiting) error {
 	s.count(q.Kind, r.Status)
 	out := c.outlet()
 	if err := out.Reply(id, s.commits.last(), r); err != nil {
-		// The reply exceeds a frame. What the request changed stays.
+		// The reply does not fit into a frame. The changes that the request
+		// made remain.
 		refuse := wor.Reply{Status: wor.StatusLimit, Epoch: r.Epoch, Value: []byte(err.Error())}
 		if err := out.Reply(id, s.commits.last(), &refuse); err != nil {
 			return err
@@ -78,7 +79,7 @@ func (s *Server) admit(c *conn, q *wor.Request, r *wor.Reply, late bool) (refuse
 		r.Status = wor.StatusForeign
 		return true
 	case s.witness.denial() != "", s.registers.part(q.Partition).mute && q.Kind != wor.KindActivate:
-		// Which epoch has begun is read from registers, not from this disk.
+		// Only registers, not this disk, show which epoch has begun.
 		s.mark("worm/node mute")
 		r.Status = wor.StatusMute
 		return true

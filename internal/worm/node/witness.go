@@ -67,7 +67,7 @@ func (a place) less(b place) bool {
 
 func (a place) String() string { return fmt.Sprintf("%d/%d", a.generation, a.position) }
 
-// sighting is the furthest position at which a server was seen.
+// sighting is the furthest position at which a peer has seen a server.
 type sighting struct {
 	place
 	life uint64
@@ -231,8 +231,8 @@ func (c *conn) witness(id uint64, payload []byte) error {
 	return c.outlet().Answer(id, wire.CodeOK, answer)
 }
 
-// take takes a server's report about itself, and returns the earlier sighting,
-// and whether the report is new, which no report that is sent again can be.
+// take records a server's report about itself. It returns the earlier sighting,
+// and whether the report is new; a repeated report never is.
 func (w *witness) take(from wor.ServerID, r report) (seen sighting, fresh bool) {
 	seen = w.seen[from]
 	switch {
@@ -252,7 +252,7 @@ func (r report) replaces(seen sighting) bool {
 	return !r.sameLife(seen) && (seen == (sighting{}) || seen == r.knows)
 }
 
-// sameLife reports whether a sighting is of the life that reports.
+// sameLife reports whether a sighting is of the same life as the report.
 func (r report) sameLife(seen sighting) bool {
 	return seen.generation == r.now.generation && seen.life == r.now.life
 }
@@ -260,7 +260,7 @@ func (r report) sameLife(seen sighting) bool {
 // continues reports whether the report is of the life that was seen, and further.
 func (r report) continues(seen sighting) bool { return r.sameLife(seen) && seen.less(r.now.place) }
 
-// note writes a sighting down.
+// note stores a sighting in the log.
 func (w *witness) note(id wor.ServerID, now sighting) {
 	w.redo(id, now)
 	w.s.commits.stage(recordWitness, 0, encodeSighting(id, now))
@@ -316,8 +316,7 @@ type witness struct {
 	told          uint64        // the position of the last reports
 	pause         time.Duration // between attempts to reach peers
 	tell, judging entry         // in the wheel: to report; WitnessWait is over for a partition
-	// rolledBack is why the disk is not up to date, as a member has said; "" if
-	// none has.
+	// rolledBack is a member's evidence that the disk is not up to date, or "".
 	rolledBack string
 }
 
@@ -402,7 +401,8 @@ func (w *witness) judge() {
 				sure++
 			}
 		}
-		// A majority needs that many others before it can decide anything.
+		// A majority needs that many other servers before it can decide
+		// anything.
 		least := wor.Majority(n) - 1
 		enough := min((n+1)/2, n-1) // more than half of the others
 		if c.Index(s.id) < 0 {
@@ -509,7 +509,7 @@ func (w *witness) heard(a *ask, r report, answer []byte, err error) {
 	defer s.unlock()
 	a.waiting--
 	if errors.Is(err, wor.ErrLimit) {
-		// It runs another version.
+		// The peer runs another version.
 		s.trouble = fmt.Sprintf("member %s (%v) refuses the report of this server: %v", a.member.Name, a.member.ID, err)
 	}
 	if err != nil || s.closed {

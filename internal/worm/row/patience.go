@@ -24,7 +24,7 @@ type Patience struct {
 }
 
 const (
-	// levelsMax bounds how often the patience doubles.
+	// levelsMax bounds the number of times that the patience doubles.
 	levelsMax = 6
 	// lateMax late answers in a row double the patience; an answer within
 	// 1/early of it halves the patience.
@@ -37,8 +37,9 @@ func NewPatience(c env.Clock, least time.Duration) *Patience {
 	return &Patience{clock: c, least: least}
 }
 
-// Begin returns how long to wait for a question asked now, and a function to
-// call at the end: late reports whether the answer came too late.
+// Begin returns how long to wait for the answer to a question asked now, and a
+// function that the caller must call at the end; late reports whether the
+// answer came too late.
 func (p *Patience) Begin() (within time.Duration, ended func(late bool)) {
 	level, began := p.level, p.clock.Now()
 	within = p.least << level

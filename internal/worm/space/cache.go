@@ -167,7 +167,8 @@ func (u *used) forgot(k usedKey) bool {
 	return ok && k.ballot.Round <= floor || u.gone[k.usedToken].has(k.group)
 }
 
-// forget keeps that the token was used in the group.
+// forget drops the hashes of a group, but records that the token was used in
+// it.
 func (u *used) forget(k usedKey) error {
 	if u.forgot(k) {
 		return nil

@@ -76,7 +76,7 @@ func (c *call) start() {
 	c.number++
 	c.refused, c.got = 0, 0
 	if c.pinned && c.epoch != c.cfg.Epoch {
-		// Learned meanwhile, or not yet.
+		// The newer configuration was learned meanwhile, or is not known yet.
 		number := c.number
 		s.later(func() {
 			if c.live && c.number == number {
@@ -114,13 +114,13 @@ func (c *call) moved() {
 	s.await(c)
 }
 
-// rest waits for answers.
+// rest sets the time to wait for answers.
 func (c *call) rest() {
 	d := c.s.resend(&c.s.views[c.partition].latencies, c.tries)
 	c.s.agenda.set(&c.alarm, c.s.clock.Now().Add(d), c)
 }
 
-// ring runs when they did not come in time.
+// ring runs when the answers did not arrive in time.
 func (c *call) ring(*alarm) {
 	c.tries++
 	if c.s.views[c.partition].cfg.Epoch > c.cfg.Epoch {
@@ -272,9 +272,9 @@ func (c *call) spare(n int) int {
 	return n - wor.Majority(n)
 }
 
-// all reports whether all servers that were asked have refused. A chain is
-// captured and written from its head on; for a single register the head alone
-// is asked then.
+// all reports whether all servers that were asked have refused. For a single
+// register on a chain, only the head is asked, because captures and writes
+// begin there.
 func (c *call) all(n int) bool {
 	return bits.OnesCount16(c.refused) == n || c.protocol == wor.Chain && c.refused == 1 && c.r.Len() == 1
 }

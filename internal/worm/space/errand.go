@@ -284,7 +284,7 @@ type targeted interface {
 // turnsMax bounds how often an operation follows a segment that has moved.
 const turnsMax = 2 * PlacementsMax
 
-// find looks the segment up and continues with ready, or fails.
+// find looks the segment up, and then calls ready or fails.
 func (t *target) find(owner targeted) {
 	t.owner = owner
 	e := t.s.segments.get(t.seg)

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// inquiry is a request to one server that is repeated until its owner accepts
-// an answer, stops it, or it was sent often enough.
+// inquiry is a request to one server. It is repeated until its owner accepts an
+// answer or stops it, or until the maximum number of attempts is reached.
 type inquiry struct {
 	s     *Space
 	to    wor.Member

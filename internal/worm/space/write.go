@@ -94,8 +94,9 @@ type write struct {
 
 func (w *write) ready() {
 	if w.at.moves() > 0 {
-		// All its registers were decided before it moved, and the token is of
-		// another place: at this one its ballot may be above that of the value.
+		// All registers were decided before the segment moved. The token is of
+		// the old place; at the new one its ballot may be higher than that of
+		// the value.
 		if err := w.at.within(wor.One(w.a)); err != nil {
 			w.failLater(err)
 			return
