@@ -12,14 +12,15 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Calibration is what things cost on a machine, in microseconds of one core.
+// Calibration holds the costs of operations on a machine, in microseconds of
+// one core.
 type Calibration struct {
-	// Machine says where the numbers are from.
+	// Machine describes where the numbers were measured.
 	Machine string `json:"machine"`
-	// Cores is how many cores a node can use.
+	// Cores is the number of cores that a node can use.
 	Cores float64 `json:"cores"`
-	// Receive and Send are for a message among others of the same batch, ReceiveByte
-	// and SendByte for each of its bytes.
+	// Receive and Send are the costs of a message in a batch, ReceiveByte and
+	// SendByte those of each of its bytes.
 	Receive     float64 `json:"receive"`
 	ReceiveByte float64 `json:"receiveByte"`
 	Send        float64 `json:"send"`
@@ -41,14 +42,14 @@ type Calibration struct {
 	Row     float64 `json:"row"`
 	RowByte float64 `json:"rowByte"`
 	SyncCPU float64 `json:"syncCPU"`
-	// Hop and Sync are how long a message and a sync take.
+	// Hop and Sync are the latencies of a message and of a disk sync.
 	Hop  float64 `json:"hop"`
 	Sync float64 `json:"sync"`
 	// Functions are functions from Go, by import path and name. Call is for those of
 	// which nothing is known.
 	Functions map[string]float64 `json:"functions"`
 	Call      float64            `json:"call"`
-	// Up is the share of time in which a machine works.
+	// Up is the fraction of time in which a machine is up.
 	Up float64 `json:"up"`
 }
 

@@ -8,11 +8,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Clients is what the outside of a program is called in flows.
+// Clients is the name of the program's outside in flows.
 const Clients = "clients"
 
-// Flow is how many messages of a relation go from a component to another one for a
-// command, or to or from Clients.
+// Flow is the number of messages of a relation for each command, from one
+// component to another, or from or to Clients.
 type Flow struct {
 	From     string  `json:"from"`
 	To       string  `json:"to"`

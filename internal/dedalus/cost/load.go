@@ -15,29 +15,32 @@ import (
 
 // Limits of a load.
 const (
-	// CommandsMax is how many commands a profile may run.
+	// CommandsMax is the maximum number of commands of a profile.
 	CommandsMax = 100_000
-	// ClientsMax is how many may be under way at once.
+	// ClientsMax is the maximum number of commands under way at once.
 	ClientsMax = 10_000
-	// LoadLinesMax is how many lines a load may have.
+	// LoadLinesMax is the maximum number of lines of a load.
 	LoadLinesMax = 1000
-	// ValueBytesMax is how long a value may be.
+	// ValueBytesMax is the maximum length of a value.
 	ValueBytesMax = 1 << 20
 )
 
-// Load is what clients ask of a program, each its next command when it has the answer
-// to the one before.
+// Load describes the commands that clients send. Each client sends its next command
+// when the previous one is answered.
 type Load struct {
-	// Clients is how many commands are under way at once, Commands how many there are.
+	// Clients is the number of commands under way at once, and Commands their total
+	// number.
 	Clients, Commands int
 	// Warm is how long the program runs before the first command.
 	Warm time.Duration
-	// Sends are the facts of a command, and Waits what answers it: all of them. If
-	// there are none, a command is over when nothing is under way any more.
+	// Sends lists the facts of a command. Waits lists the facts of its answer, all
+	// of which must arrive. Without Waits, a command ends when no message is under
+	// way any more.
 	Sends []Send
 	Waits []Wait
-	// Outside are components that belong to the clients: they are not
-	// rewritten, need no counted machine and never become the bottleneck.
+	// Outside lists components that belong to the clients. They are not
+	// rewritten, run on machines that are not counted, and are never the
+	// bottleneck.
 	Outside []string
 	// Functions are what is known of functions from Go.
 	Functions map[string]Function

@@ -24,13 +24,14 @@ const (
 	NameMax      = 255
 )
 
-// Description is a deployment: all that a process needs to know of the others.
+// Description describes a deployment: what each process must know of the
+// others.
 type Description struct {
 	Schema  string `json:"schema"`
 	Program string `json:"program"`
-	// Components are in the order of the program.
+	// Components are listed in the order of the program.
 	Components []Component `json:"components"`
-	// Processes are in the order of the components, and of their ids.
+	// Processes are ordered by component, then by id.
 	Processes []Process `json:"processes"`
 	// Static are facts of static relations that the program leaves to the deployment:
 	// numbers, truth values, strings, and lists for sets.
@@ -126,7 +127,7 @@ func (d *Description) Place(hosts []string, port int, status bool) error {
 	return nil
 }
 
-// Component is the component of that name, nil if there is none.
+// Component returns the component of that name, or nil.
 func (d *Description) Component(name string) *Component {
 	for i := range d.Components {
 		if d.Components[i].Name == name {
@@ -136,7 +137,7 @@ func (d *Description) Component(name string) *Component {
 	return nil
 }
 
-// Process is the process of that node, nil if there is none.
+// Process returns the process of that node, or nil.
 func (d *Description) Process(node string) *Process {
 	for i := range d.Processes {
 		if d.Processes[i].Node == node {
@@ -146,7 +147,7 @@ func (d *Description) Process(node string) *Process {
 	return nil
 }
 
-// Pieces are the nodes of the other pieces of a process's logical node.
+// Pieces returns the nodes of the other pieces of a process's logical node.
 func (d *Description) Pieces(p *Process) []string {
 	var out []string
 	for i := range d.Processes {
@@ -164,7 +165,7 @@ func (d *Description) Keeps(p *Process) bool {
 	return c.Durable || c.Carries && len(d.Pieces(p)) > 0
 }
 
-// Append appends the Description as JSON.
+// Append appends the Description to b, as JSON.
 func (d *Description) Append(b []byte) ([]byte, error) {
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
@@ -173,7 +174,7 @@ func (d *Description) Append(b []byte) ([]byte, error) {
 	return append(append(b, text...), '\n'), nil
 }
 
-// Read reads a Description, and says what is wrong with it.
+// Read decodes and validates a Description.
 func Read(text []byte) (*Description, error) {
 	if len(text) > BytesMax {
 		return nil, fmt.Errorf("a deployment of %d bytes, limit is %d", len(text), BytesMax)
@@ -194,7 +195,8 @@ func Read(text []byte) (*Description, error) {
 	return &d, nil
 }
 
-// Validate says what is wrong with a Description.
+// Validate returns an error that states what is wrong with a Description, or
+// nil.
 func (d *Description) Validate() error {
 	if d.Schema != Schema {
 		return fmt.Errorf("schema %q; want %q", d.Schema, Schema)

@@ -18,7 +18,7 @@ type File struct {
 	Executable bool
 }
 
-// Format is who starts the processes.
+// Format is the system that starts the processes.
 type Format string
 
 // The formats.
@@ -29,12 +29,12 @@ const (
 	Kubernetes Format = "kubernetes"
 )
 
-// Formats are all formats.
+// Formats lists all formats.
 func Formats() []Format { return []Format{Local, Systemd, Compose, Kubernetes} }
 
-// Options say where the processes are.
+// Options state where the processes run.
 type Options struct {
-	// Hosts are the machines, for Local and Systemd; default 127.0.0.1.
+	// Hosts lists the machines, for Local and Systemd. Default: 127.0.0.1.
 	Hosts []string
 	// Port is the first port. Default: PortDefault.
 	Port int
@@ -75,8 +75,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// Write describes a deployment of a program and writes the files for a format, first
-// of them deployment.json. An error says what the format does not allow.
+// Write describes a deployment of a program and returns the files for a format. The
+// first is deployment.json. An error states what the format does not allow.
 func Write(p *logic.Program, f Format, o Options) ([]File, error) {
 	if o.Port == 0 {
 		o.Port = PortDefault

@@ -11,12 +11,14 @@ import (
 // Builtin is a function or operator of the language.
 type Builtin struct {
 	Name string
-	// Arity is how many arguments it has.
+	// Arity is the number of arguments.
 	Arity int
-	// Apply is the function. It answers false where the function has no value,
-	// as a division by zero: the rule does not fire then. Types have been checked.
+	// Apply computes the function for arguments of the right types. It returns
+	// false if the function has no value, as for a division by zero; the rule then
+	// does not fire.
 	Apply func(args []Value) (Value, bool)
-	// Result is the type of the value; NoType where it is that of the arguments.
+	// Result is the type of the value, or NoType if it is the type of the
+	// arguments.
 	Result TypeKind
 }
 
@@ -55,8 +57,8 @@ func builtins() []Builtin {
 	}
 }
 
-// Hash is the function hash of the language: FNV-1a over the value's key, the
-// same on every machine and in every version.
+// Hash is the hash function of the language: FNV-1a over the value's key. It is
+// the same on every machine and in every version.
 func Hash(v Value) uint64 {
 	h := fnv.New64a()
 	h.Write(v.AppendKey(nil))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// String is the program in the language: reading it gives this program again,
-// but for comments, sugar and places.
+// String returns the program in the language. Parsing it yields the same
+// program, except for comments, syntactic sugar and positions.
 func (p *Program) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "program %s\n", p.Name)
@@ -195,7 +195,7 @@ func (l *Literal) String() string {
 	return l.Assign.Var + " := " + l.Assign.Term.String()
 }
 
-// operand is the term in brackets, if it needs them beside an operator.
+// operand returns the term, in parentheses if it needs them as an operand.
 func (t *Term) operand() string {
 	if t.Kind == Call && IsOperator(t.Name) {
 		return "(" + t.String() + ")"
@@ -203,7 +203,7 @@ func (t *Term) operand() string {
 	return t.String()
 }
 
-// destination is the term in brackets unless it is a name or a node.
+// destination returns the term, in parentheses unless it is a name or a node.
 func (t *Term) destination() string {
 	if t.Kind == Var || t.Kind == Self || t.Kind == Const {
 		return t.String()

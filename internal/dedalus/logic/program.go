@@ -11,14 +11,15 @@ import (
 // Program is a set of components and the relations between them.
 type Program struct {
 	Name string
-	// Relations are all relations, in the order of their declaration or first
+	// Relations lists all relations in the order of their declaration or first
 	// use. Names are unique in the program.
 	Relations []*Relation
-	// Functions are those that the program declares.
+	// Functions lists the functions that the program declares.
 	Functions []*Function
-	// Components are in the order of the text.
+	// Components lists the components in the order of the text.
 	Components []*Component
-	// Assumptions are what the program's author asserts and no analysis proves.
+	// Assumptions lists what the program's author asserts and no analysis
+	// proves.
 	Assumptions []Assumption
 }
 
@@ -38,20 +39,20 @@ type Component struct {
 	Span                  source.Span
 }
 
-// RelationKind says where the facts of a relation come from.
+// RelationKind is the source of a relation's facts.
 type RelationKind uint8
 
 // The kinds.
 const (
 	// Derived: from rules.
 	Derived RelationKind = iota
-	// Input: from outside of the program; no rule can send it elsewhere.
+	// Input: from outside the program; no rule can send it elsewhere.
 	Input
-	// Output: sent to outside of the program.
+	// Output: sent to the outside of the program.
 	Output
-	// Static: known to every instance and the same for ever (the EDB).
+	// Static: known to every instance, and constant (the EDB).
 	Static
-	// Timer: the empty fact holds in a tick in which the timer has run out.
+	// Timer: the empty fact holds in each tick in which the timer has fired.
 	Timer
 )
 
@@ -63,15 +64,16 @@ type Relation struct {
 	// Durable facts survive the crash of their instance. They come from Next
 	// rules, and are durable before the tick in which they hold.
 	Durable bool
-	// Every is a Timer's time, which is a hint: it may run out at any tick.
+	// Every is the interval of a Timer. It is a hint: the timer may fire in any
+	// tick.
 	Every time.Duration
 	// Facts are a Static relation's, where the program gives them; Nodes, where
 	// it is not empty, says that they are the nodes of that component instead,
 	// and Size that the one fact is how many instances that component has.
 	Facts       [][]Value
 	Nodes, Size string
-	// Dependencies are functional dependencies that a Static relation's facts
-	// satisfy by declaration.
+	// Dependencies lists the functional dependencies that a Static relation
+	// declares for its facts.
 	Dependencies []Dependency
 	Span         source.Span
 }
@@ -83,7 +85,8 @@ type Column struct {
 	Lattice Lattice
 }
 
-// Lattice states how facts that are equal in all columns without one are merged.
+// Lattice states how to merge facts that are equal in all columns without a
+// lattice.
 type Lattice uint8
 
 // The lattices. A merged column only grows in its order.
@@ -108,8 +111,9 @@ type Function struct {
 	Name   string
 	Params []Type
 	Result Type
-	// Body is the function, in terms of parameters as variables p0, p1, ...; nil
-	// for one that is written in Go, in the package Import under the name Symbol.
+	// Body is the function's definition as a term over the parameters p0, p1, ...
+	// It is nil for a function written in Go, in the package Import under the
+	// name Symbol.
 	Body           *Term
 	Import, Symbol string
 	Span           source.Span
@@ -120,10 +124,10 @@ type AssumptionKind uint8
 
 // The kinds.
 const (
-	// Collected: that facts which a guarded persistence forgets would not have
-	// made a difference (garbage collection).
+	// Collected: the facts that a guarded persistence forgets would have made
+	// no difference (garbage collection).
 	Collected AssumptionKind = iota
-	// Growing: that the outputs do not depend on how far a threshold is passed.
+	// Growing: the outputs do not depend on how far a threshold is exceeded.
 	Growing
 	// Timely: no observer can distinguish in which tick the relation changed,
 	// among those without input.
@@ -137,7 +141,7 @@ type Assumption struct {
 	Span     source.Span
 }
 
-// RuleKind is where and when the head of a rule holds.
+// RuleKind states where and when the head of a rule holds.
 type RuleKind uint8
 
 // The kinds.
@@ -151,15 +155,16 @@ const (
 type Rule struct {
 	Kind RuleKind
 	Head Head
-	// Dest is where the head of an Async rule goes, of type NodeType.
+	// Dest is the destination of an Async rule's head, a term of type NodeType.
 	Dest *Term
 	Body []Literal
-	// Origin names what made the rule, when it is not from the text: a rewrite.
+	// Origin names the rewrite that made the rule. It is empty for a rule from
+	// the text.
 	Origin string
 	Span   source.Span
 }
 
-// Head is what a rule derives.
+// Head is the atom that a rule derives.
 type Head struct {
 	Relation *Relation
 	Args     []HeadArg
@@ -188,7 +193,7 @@ const (
 	// Index numbers the values of a group from 0, in their order. The term is a
 	// variable that is an argument of the head as well, and does not group.
 	Index
-	// Collect is the set of the values.
+	// Collect is the set of all values.
 	Collect
 )
 

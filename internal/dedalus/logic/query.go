@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// NodeName is the node of the i-th instance of a component.
+// NodeName returns the node name of the i-th instance of a component.
 func NodeName(component string, i int) string { return fmt.Sprintf("%s/%d", component, i) }
 
 // Find returns the relation of that name, or nil.
@@ -98,7 +98,7 @@ func (r *Rule) Persistence() (guards []Literal, ok bool) {
 	return slices.Delete(slices.Clone(r.Body), self, self+1), true
 }
 
-// sameVars reports whether both are the same different variables.
+// sameVars reports whether both lists have the same variables, all different.
 func sameVars(head []HeadArg, args []*Term) bool {
 	seen := map[string]bool{}
 	for i, h := range head {
@@ -110,8 +110,8 @@ func sameVars(head []HeadArg, args []*Term) bool {
 	return true
 }
 
-// Refs are the derived, input and timer relations in bodies of the component's
-// rules, in the order of the program: refs(C) of the paper.
+// Refs returns the derived, input and timer relations in the bodies of the
+// component's rules, in the order of the program: refs(C) of the paper.
 func (p *Program) Refs(c *Component) []*Relation {
 	in := map[*Relation]bool{}
 	for _, r := range c.Rules {
@@ -124,8 +124,8 @@ func (p *Program) Refs(c *Component) []*Relation {
 	return p.ordered(in)
 }
 
-// Heads are the relations that the component's rules derive, Async ones
-// included.
+// Heads returns the relations that the component's rules derive, including
+// Async ones.
 func (p *Program) Heads(c *Component) []*Relation {
 	in := map[*Relation]bool{}
 	for _, r := range c.Rules {
@@ -134,8 +134,8 @@ func (p *Program) Heads(c *Component) []*Relation {
 	return p.ordered(in)
 }
 
-// In are the relations that come to the component from elsewhere: in(C), with
-// those that it sends to its like.
+// In returns the relations that arrive at the component: in(C) of the paper,
+// including those that its instances send to each other.
 func (p *Program) In(c *Component) []*Relation {
 	local := map[*Relation]bool{}
 	for _, r := range c.Rules {
@@ -152,7 +152,7 @@ func (p *Program) In(c *Component) []*Relation {
 	return p.ordered(in)
 }
 
-// Out are the relations that the component sends: out(C).
+// Out returns the relations that the component sends: out(C) of the paper.
 func (p *Program) Out(c *Component) []*Relation {
 	in := map[*Relation]bool{}
 	for _, r := range c.Rules {

@@ -17,14 +17,14 @@ type Stratum struct {
 	Recursive bool
 }
 
-// CycleError reports that a relation depends on the absence or the number of its own
-// facts, within a tick.
+// CycleError reports that, within a tick, a relation depends on the absence or the
+// number of its own facts.
 type CycleError struct {
-	// Steps lead from a relation back to it.
+	// Steps lists the cycle of dependencies.
 	Steps []CycleStep
 }
 
-// CycleStep is that Head depends on Read by a literal of a rule.
+// CycleStep states that Head depends on Read, through a literal of a rule.
 type CycleStep struct {
 	Head, Read *Relation
 	// How is "not", "aggregate", "merged" (a column with a lattice is read into a
@@ -151,7 +151,7 @@ func components(n int, edges [][]edge) (comp []int, order [][]int) {
 	return comp, order
 }
 
-// cycle finds the shortest way from the end of an edge back to its beginning.
+// cycle returns the shortest path from the end of an edge back to its start.
 func cycle(rels []*Relation, edges [][]edge, comp []int, first edge) *CycleError {
 	step := func(e edge) CycleStep { return CycleStep{rels[e.from], rels[e.to], e.how, e.span} }
 	came := map[int]edge{}

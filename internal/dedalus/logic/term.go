@@ -12,7 +12,7 @@ import (
 // Type is the type of a column or term.
 type Type struct {
 	Kind TypeKind
-	// Elem is a SetType's.
+	// Elem is the element type of a SetType.
 	Elem *Type
 }
 
@@ -41,7 +41,7 @@ func (t Type) String() string {
 	return typeNames[t.Kind]
 }
 
-// Equal reports whether both are the same type.
+// Equal reports whether two types are the same.
 func (t Type) Equal(u Type) bool {
 	if t.Kind != u.Kind {
 		return false
@@ -75,15 +75,16 @@ type Term struct {
 // Value is a value of a type. The zero Value is the unsigned number 0.
 type Value struct {
 	Kind TypeKind
-	// Num is a U64, an Int's bits, a Bool's 0 or 1.
+	// Num is a U64, the bits of an Int, or 0 or 1 for a Bool.
 	Num uint64
 	// Str is a Text, Bytes or Node.
 	Str string
-	// Set is sorted and without doubles.
+	// Set is sorted and has no duplicates.
 	Set []Value
 }
 
-// Compare orders values of one type; of different types by kind.
+// Compare orders values: those of different types by kind, those of one type by
+// value.
 func (v Value) Compare(w Value) int {
 	if v.Kind != w.Kind {
 		return cmp.Compare(v.Kind, w.Kind)
@@ -120,7 +121,7 @@ func (v Value) AppendKey(b []byte) []byte {
 	return append(b, ';')
 }
 
-// String is the value as the language writes it.
+// String returns the value in the syntax of the language.
 func (v Value) String() string {
 	switch v.Kind {
 	case Int:

@@ -4,8 +4,8 @@ package logic
 
 import "fmt"
 
-// Validate checks what package logic promises of a program. An error is a mistake
-// of the pass that made it, not of the program's author.
+// Validate checks the invariants that package logic promises. An error is a bug
+// in the pass that made the program, not a mistake of the program's author.
 func (p *Program) Validate() error {
 	seen := map[string]bool{}
 	known := map[*Relation]bool{}

@@ -13,46 +13,48 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Kind is a rewrite.
+// Kind is a kind of rewrite.
 type Kind uint8
 
-// The rewrites.
+// The kinds of rewrites.
 const (
-	// Mutual decouples parts that do not depend on each other.
+	// Mutual decouples two parts neither of which depends on the other.
 	Mutual Kind = iota
 	// Functional decouples a part that has no state.
 	Functional
-	// Monotonic decouples a part that only grows, and keeps all that it was given.
+	// Monotonic decouples a part whose results only grow, and makes it keep all
+	// facts that it receives.
 	Monotonic
 	// StateMachine decouples a part that does the same whenever it is given the
 	// same together and in the same order.
 	StateMachine
-	// Asymmetric decouples a part that the rest depends on.
+	// Asymmetric decouples a part on which the rest depends.
 	Asymmetric
 	// Partition divides a component by keys.
 	Partition
 	// Partial divides a component by keys, and gives what has none to all parts in
 	// one order.
 	Partial
-	// Relay moves all rules, and has what comes in from outside, and timers, passed
-	// on to them.
+	// Relay moves all rules to a new component, and forwards inputs from outside
+	// and timers to it.
 	Relay
 )
 
 var kindNames = [...]string{"mutual", "functional", "monotonic", "statemachine", "asymmetric", "partition", "partial", "relay"}
 
-// divides reports whether a rewrite divides a component by keys; the others move rules.
+// divides reports whether a rewrite divides a component by keys. The other rewrites
+// move rules.
 func (k Kind) divides() bool { return k == Partition || k == Partial }
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Step asks for a rewrite.
+// Step requests a rewrite.
 type Step struct {
 	Kind Kind
-	// Component is what it is applied to.
+	// Component is the component to rewrite.
 	Component string
-	// Rules are the numbers, from 1, of the rules that a decoupling moves, and Name
-	// what the component is called that they become.
+	// Rules lists the numbers, from 1, of the rules that a decoupling moves. Name
+	// is the name of the component that they become.
 	Rules []int
 	Name  string
 	// By are the keys of a partitioning, by relation; of relations that are not
@@ -152,14 +154,14 @@ type Certificate struct {
 	Step Step
 	// Moved are the rules that a decoupling moved, as text.
 	Moved []string
-	// Copied are the relations that both parts go on reading, of which the moved
-	// part reads a copy.
+	// Copied lists the relations that both parts read, the moved part in the
+	// form of a copy.
 	Copied []string
 	// Keys are by what a partitioning divides each relation.
 	Keys map[string]analyze.Key
 	// Partial is what a partial partitioning replicates, and seals.
 	Partial *certificate.Partial
-	// Assuming are assertions of the program's author.
+	// Assuming lists the author's assertions on which the rewrite rests.
 	Assuming []logic.Assumption
 }
 
@@ -178,7 +180,7 @@ func (c *Certificate) Claim(before *logic.Program) certificate.Claim {
 	return out
 }
 
-// Refusal is why a step was not taken.
+// Refusal states why a step was refused.
 type Refusal struct {
 	Step    Step
 	Verdict analyze.Verdict
@@ -232,8 +234,8 @@ func row(k Kind) rewriting {
 	}[k]
 }
 
-// Apply takes a step. The error is a *Refusal when the program does not allow it,
-// and otherwise says what is wrong with the step.
+// Apply applies a step to the program. The error is a *Refusal if the program
+// does not allow the rewrite; otherwise it states what is wrong with the step.
 func Apply(p *logic.Program, s Step) (*logic.Program, *Certificate, error) {
 	q := p.Clone()
 	c := q.Component(s.Component)
@@ -258,7 +260,7 @@ func Apply(p *logic.Program, s Step) (*logic.Program, *Certificate, error) {
 	return q, at.cert, nil
 }
 
-// newName is a name that no relation has yet.
+// newName returns a name that no relation has yet.
 func newName(p *logic.Program, want string) string {
 	for p.Find(want) != nil {
 		want += "_"
@@ -271,7 +273,7 @@ func variable(name string, t logic.TypeKind) *logic.Term {
 	return &logic.Term{Kind: logic.Var, Name: name, Type: logic.Type{Kind: t}}
 }
 
-// fresh is a variable that a rule does not use.
+// fresh returns a variable that a rule does not use.
 func fresh(r *logic.Rule, want string) string {
 	used := map[string]bool{}
 	see := func(v string) { used[v] = true }
