@@ -9,23 +9,25 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Claim is what a rewrite says that it did.
+// Claim states what a rewrite claims to have done.
 type Claim struct {
 	// Kind is one of the names in kinds.
 	Kind string
-	// Component is what it was applied to.
+	// Component is the component that was rewritten.
 	Component string
-	// Moved are the places, from 0, of the rules that became the component Name.
+	// Moved lists the indexes, from 0, of the rules that became the component
+	// Name.
 	Moved []int
 	Name  string
-	// Partitions is by how many a partitioning divides, Keys by what, and
-	// Dependencies what it rests on, for each relation.
+	// Partitions is the number of parts of a partitioning. Keys and
+	// Dependencies are, for each relation, the key that divides it and the
+	// dependencies on which the partitioning rests.
 	Partitions   int
 	Keys         map[string]Key
 	Dependencies map[string][]Dependency
-	// Partial is what a partial partitioning claims besides.
+	// Partial holds the further claims of a partial partitioning.
 	Partial *Partial
-	// Assuming are assertions of the author that it rests on.
+	// Assuming lists the author's assertions on which the rewrite rests.
 	Assuming []logic.Assumption
 }
 

@@ -16,9 +16,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Bounds say how far a search goes.
+// Bounds limit a search.
 type Bounds struct {
-	// Together is how many messages arrive in one tick at most; default 2.
+	// Together is the maximum number of messages that arrive in one tick.
+	// Default: 2.
 	Together int
 	// Duplicates is how many deliveries of what was delivered before there are,
 	// beyond those of what is sent again.
@@ -27,19 +28,18 @@ type Bounds struct {
 	// the same if what its nodes send may come any number of times: pieces that keep what
 	// they were given may send again what the first sends once.
 	Often bool
-	// Crashes is how many crashes of nodes there are in all. A node that crashes
-	// comes back with what is durable. A crash is between two ticks, or in one: after
-	// its messages left, and before the disk had what it logged. Some of what the node
-	// has sent and is still under way may be lost. Where rewrites run a node on several
-	// machines all of these crash together, and what was under way from one of them to
-	// another is lost.
+	// Crashes is the total number of node crashes. A crashed node restarts with its
+	// durable facts. A crash happens between two ticks or in one: after the tick's
+	// messages have left, and before its changes are on the disk. Some messages of the
+	// node that are under way may be lost. If rewrites run a node on several machines,
+	// all of them crash together, and the messages under way between them are lost.
 	Crashes int
-	// Omissions is how many nodes may fail by omission, for ever: any message that
-	// such a node sends or is sent may never arrive, however often it is sent; a node
-	// that stops is one that omits all. A machine of a node on several counts as the
-	// node.
+	// Omissions is the maximum number of nodes that fail by omission, permanently:
+	// any message to or from such a node may never arrive, however often it is sent.
+	// A stopped node is one that omits all messages. The machines of a node count as
+	// one node.
 	Omissions int
-	// StatesMax ends a search; default a million.
+	// StatesMax bounds the number of states of a search. Default: one million.
 	StatesMax int64
 }
 
