@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// flags are the flags of TLC, which have one dash, and what is written here
-// instead. The flags of ashlar have two dashes, and what pflag makes of one dash and
-// a word is of no use.
+// flags maps TLC's flags, which have one dash, to their equivalents here, which have
+// two. pflag would parse one dash and a word as several short flags and report a
+// useless error.
 var flags = map[string]string{
 	"-config":           "--config FILE",
 	"-workers":          "--workers N; without it there is one for each processor, as with auto",
@@ -48,7 +48,8 @@ var flags = map[string]string{
 	"-version":          "--version",
 }
 
-// CheckFlags says what to write instead of a flag of TLC among the arguments, or nil.
+// CheckFlags returns an error that names the equivalent of a TLC flag among the
+// arguments, or nil if there is none.
 func CheckFlags(args []string) error {
 	if len(args) == 0 || args[0] != "check" && args[0] != "simulate" {
 		return nil

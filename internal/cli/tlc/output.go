@@ -36,7 +36,7 @@ import (
 // fixed where the readers look at it, and is in our words elsewhere. What the
 // specification prints stands between messages.
 
-// code is what a message is about.
+// code identifies the subject of a message.
 type code int
 
 // The codes that are written.
@@ -86,10 +86,10 @@ const (
 	initialPredicate          = "<Initial predicate>"
 )
 
-// severity is how bad a message is.
+// severity is the severity of a message.
 type severity int
 
-// The severities. A state of a trace has one of its own.
+// The severities. The states of a trace have a severity of their own.
 const (
 	severityInfo    severity = 0
 	severityError   severity = 1
@@ -98,7 +98,7 @@ const (
 )
 
 // Output writes the messages of one run. Its methods may be called from any
-// goroutine. What cannot be written is lost, as with any text for a terminal.
+// goroutine. It ignores write errors, as for any text on a terminal.
 type Output struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -107,13 +107,14 @@ type Output struct {
 	done  sync.WaitGroup
 	// counted reports that the number of initial states was printed.
 	counted atomic.Bool
-	// decidedFrom is when properties of behaviours began to be decided.
+	// decidedFrom is the time at which the search began to decide properties of
+	// behaviours.
 	decidedFrom time.Time
-	// Span finds what begins at a place, where it is known.
+	// Span returns the text range that begins at a place, if it is known.
 	Span func(place string) source.Span
 }
 
-// New makes an output that writes to w from now on.
+// New returns an output that writes to w. Its clock starts now.
 func New(w io.Writer) *Output {
 	return &Output{w: w, began: time.Now(), stop: make(chan struct{}),
 		Span: func(string) source.Span { return source.Span{} }}
@@ -135,8 +136,8 @@ func (t *Output) Print(text string) {
 
 func now() string { return time.Now().Format(timeLayout) }
 
-// Open reports what is running, on which files, and what is odd or wrong with them.
-// Depth is that of a search by depth, 0 for the other one.
+// Open reports what is running, on which files, and their warnings and errors.
+// depth is the bound of a depth-first search, or 0 for a breadth-first search.
 func (t *Output) Open(spec string, workers, depth int, files []string, diags *source.List) {
 	t.say(codeVersion, severityInfo, "Ashlar %s, which writes what TLC2 Version 2 does", version.String())
 	by := fmt.Sprintf("%d workers", workers)
@@ -155,7 +156,7 @@ func (t *Output) Open(spec string, workers, depth int, files []string, diags *so
 }
 
 // parsed lists the modules and, by module, the diagnostics that have a place in
-// one. Others come with the reason of the refusal.
+// one. Other diagnostics follow with the reason of the refusal.
 func (t *Output) parsed(spec string, files []string, diags *source.List) {
 	by := map[string][]source.Diagnostic{}
 	seen := map[string]bool{}
@@ -190,7 +191,7 @@ func (t *Output) parsed(spec string, files []string, diags *source.List) {
 	}
 }
 
-// diagnosed lists the diagnostics of one module and one severity.
+// diagnosed lists the diagnostics of one module with one severity.
 func (t *Output) diagnosed(head string, all []source.Diagnostic, severity source.Severity) {
 	var some []source.Diagnostic
 	for _, d := range all {
@@ -207,7 +208,7 @@ func (t *Output) diagnosed(head string, all []source.Diagnostic, severity source
 	}
 }
 
-// complaint is a diagnostic without its place.
+// complaint formats a diagnostic without its place.
 func complaint(d source.Diagnostic) string {
 	if d.Repair == "" {
 		return d.Message
@@ -215,8 +216,8 @@ func complaint(d source.Diagnostic) string {
 	return d.Message + " (" + d.Repair + ")"
 }
 
-// Refused says why there is nothing to check. Diagnostics in modules were
-// listed with them.
+// Refused reports why nothing can be checked. Diagnostics in modules were
+// listed with the modules.
 func (t *Output) Refused(code int, diags *source.List) {
 	for _, d := range diags.Sorted() {
 		if d.Severity != source.Error || d.Span.IsValid() && strings.HasSuffix(d.Span.File.Name, ".tla") {
@@ -237,7 +238,7 @@ type Watcher interface {
 	Stats() check.Stats
 }
 
-// Begin prints that the search begins, and its progress until end.
+// Begin reports the start of the search, and then its progress until End.
 func (t *Output) Begin(m Watcher) {
 	t.say(codeComputingInit, severityInfo, "Computing initial states...")
 	t.done.Go(func() {
@@ -258,7 +259,7 @@ func (t *Output) Begin(m Watcher) {
 	})
 }
 
-// initial says, once, how many initial states there are.
+// initial reports the number of initial states, once.
 func (t *Output) initial(n int64) {
 	if t.counted.Swap(true) {
 		return
@@ -270,7 +271,8 @@ func (t *Output) initial(n int64) {
 	t.say(codeInitDone, severityInfo, "Finished computing initial states: %d distinct %s generated at %s.", n, states, now())
 }
 
-// Deciding says that properties of behaviours are being decided, on so many states.
+// Deciding reports that the search is deciding properties of behaviours on the
+// given number of states.
 func (t *Output) Deciding(m Watcher, states int64) {
 	if n := m.Initial(); n > 0 {
 		t.initial(n)
@@ -279,7 +281,7 @@ func (t *Output) Deciding(m Watcher, states int64) {
 	t.say(codeDeciding, severityInfo, "Checking temporal properties for the complete state space with %d total distinct states at (%s)", states, now())
 }
 
-// End ends what begin began, when the search has ended.
+// End stops what Begin started, after the search has ended.
 func (t *Output) End() {
 	close(t.stop)
 	t.done.Wait()
@@ -288,7 +290,7 @@ func (t *Output) End() {
 	}
 }
 
-// progress says how far a search is after so long.
+// progress reports the progress of a search at a time.
 func (t *Output) progress(s check.Stats, after time.Duration) {
 	minutes := max(after.Minutes(), 1e-6)
 	t.say(codeProgress, severityInfo, "Progress(%d) at %s: %s states generated (%s s/min), %s distinct states found (%s ds/min), %s states left on queue.",
@@ -296,13 +298,13 @@ func (t *Output) progress(s check.Stats, after time.Duration) {
 		console.Count(s.Distinct), console.Count(int64(float64(s.Distinct)/minutes)), console.Count(s.Queue))
 }
 
-// moduleOf is the module that a file holds.
+// moduleOf returns the name of the module in a file.
 func moduleOf(file string) string {
 	return strings.TrimSuffix(filepath.Base(file), ".tla")
 }
 
-// rangeOf is a span in the words of the readers, which count the last column as
-// part of it.
+// rangeOf formats a span for the readers, which count the last column as part
+// of it.
 func rangeOf(s source.Span) string {
 	from, to := s.From(), s.To()
 	last := to.Column - 1

@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/report"
 )
 
-// Finish says what a run has found. After errors in the input there is no more
-// to say than that.
+// Finish reports the result of a run. After errors in the input there is
+// nothing more to report.
 func (t *Output) Finish(d *report.Document) {
 	if d.Verdict != "error" {
 		if len(d.Statistics.Levels) > 0 {
@@ -37,7 +37,7 @@ func (t *Output) Finish(d *report.Document) {
 	t.say(codeFinished, severityInfo, "Finished in %dms at (%s)", time.Since(t.began).Milliseconds(), now())
 }
 
-// verdict says that nothing is wrong, or what is, with the trace to it.
+// verdict reports success, or the violation with its trace.
 func (t *Output) verdict(d *report.Document) {
 	switch {
 	case len(d.Violations) > 1:
@@ -57,7 +57,7 @@ func (t *Output) verdict(d *report.Document) {
 	}
 }
 
-// violation says what is wrong and how it comes about.
+// violation reports a violation and its cause.
 func (t *Output) violation(v *report.Violation, trace []report.Step, l *report.Loop) {
 	initial := len(trace) == 1
 	switch v.Kind {
@@ -102,7 +102,8 @@ func (t *Output) violation(v *report.Violation, trace []report.Step, l *report.L
 	}
 }
 
-// noValue says which expression has no value, as far as messages show that.
+// noValue reports which expression has no value, as far as messages can show
+// that.
 func (t *Output) noValue(v *report.Violation) {
 	failed, asserted := strings.CutPrefix(v.Message, assertionMessage)
 	switch {
@@ -117,8 +118,8 @@ func (t *Output) noValue(v *report.Violation) {
 	}
 }
 
-// nesting lists the places of an evaluation, from without to within. Of an
-// expression only its beginning is known.
+// nesting lists the places of an evaluation, outermost first. Only the
+// beginning of each expression is known.
 func nesting(v *report.Violation) string {
 	var b strings.Builder
 	for i := range v.Places {
@@ -133,7 +134,7 @@ func nesting(v *report.Violation) string {
 	return b.String()
 }
 
-// trace prints the states, and how they go on for ever.
+// trace prints the states, and how the trace continues forever.
 func (t *Output) trace(trace []report.Step, l *report.Loop) {
 	for i, s := range trace {
 		t.say(codeState, severityTrace, "%d: %s\n%s", i+1, t.action(s.Action, s.Place, i == 0), values(s))
@@ -147,7 +148,7 @@ func (t *Output) trace(trace []report.Step, l *report.Loop) {
 	}
 }
 
-// action is an action with the part of the text that it is.
+// action formats an action with its text range.
 func (t *Output) action(name, place string, initial bool) string {
 	s := t.Span(place)
 	switch {
@@ -159,7 +160,7 @@ func (t *Output) action(name, place string, initial bool) string {
 	return fmt.Sprintf("<%s>", name)
 }
 
-// values are the variables of a state, a conjunct each.
+// values formats the variables of a state, one conjunct each.
 func values(s report.Step) string {
 	var b strings.Builder
 	for _, v := range s.Variables {
@@ -168,7 +169,7 @@ func values(s report.Step) string {
 	return b.String()
 }
 
-// coverage says what each action contributed.
+// coverage reports the contribution of each action.
 func (t *Output) coverage(d *report.Document) {
 	if d.Statistics.Generated == 0 {
 		return

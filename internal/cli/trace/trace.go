@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package trace is the command trace, which compares what a running system did with its
-// specification.
+// Package trace implements the command trace, which compares the behaviour of a running
+// system with its specification.
 //
 // In: a specification and a directory of trace files. Out: a verdict, and for a
 // rejection the step that no order explains.

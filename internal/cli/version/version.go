@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package version identifies our programs: what they answer to --version, and the module
-// that they are built from.
+// Package version identifies our programs: the version that --version prints, and the
+// module from which they are built.
 //
-// In: what the toolchain has put into the program. Out: text.
+// In: the build information in the program. Out: text.
 package version
 
 import "runtime/debug"
@@ -11,8 +11,8 @@ import "runtime/debug"
 // Module is the path of our module. Generated programs import packages of it.
 const Module = "github.com/ashlar-dev/ashlar"
 
-// String is the module's version, or (devel) and the commit that the program was built
-// from, and the version of Go.
+// String returns the module's version, or (devel) and the commit from which the
+// program was built, and the version of Go.
 func String() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

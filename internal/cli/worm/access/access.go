@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package access is how a client or a server gets to a cluster: the cluster's
-// description.
+// Package access reads and writes the description of a cluster, with which a
+// client or a server connects to it.
 //
-// In: files, as the flag --cluster names them, and servers as people write them,
-// NAME=ID@ADDR. Out: a description with the newest configurations that are known.
-// Promised: a file that Write replaces is always whole. Refused: descriptions that
-// cannot be used, with the reason.
+// In: files, as the flag --cluster names them, and servers in the notation
+// NAME=ID@ADDR. Out: a description with the newest known configurations. Promised:
+// Write replaces a file atomically. Refused: unusable descriptions, with the
+// reason.
 package access
 
 import (
@@ -24,7 +24,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Read reads a cluster's description. Without a path the command line is wrong.
+// Read reads a cluster's description. An empty path is an error of the command
+// line.
 func Read(path string) (*wor.Genesis, error) {
 	if path == "" {
 		return nil, exit.With(exit.Usage, errors.New("--cluster is missing: the file that 'ashlard genesis' has written"))
@@ -41,7 +42,7 @@ func Read(path string) (*wor.Genesis, error) {
 	return g, nil
 }
 
-// Write writes a description into a file, which keeps its mode if it is there already.
+// Write writes a description to a file. An existing file keeps its mode.
 func Write(path string, g *wor.Genesis) error {
 	var b bytes.Buffer
 	if err := worm.WriteGenesis(&b, g); err != nil {
@@ -50,7 +51,8 @@ func Write(path string, g *wor.Genesis) error {
 	return file.Write(path, b.Bytes(), 0o600)
 }
 
-// Remember adds later configurations to a description, and reports whether it had to.
+// Remember adds later configurations to a description, and reports whether any were
+// new.
 func Remember(g *wor.Genesis, more []wor.Config) (changed bool) {
 	for _, c := range more {
 		if c.Epoch == 0 || uint64(c.Partition) >= uint64(len(g.Partitions)) {

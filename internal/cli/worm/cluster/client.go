@@ -20,7 +20,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// clientFlags are those of a command that asks a cluster.
+// clientFlags are the flags of a command that sends requests to a cluster.
 type clientFlags struct {
 	t            *console.Terminal
 	cluster      string
@@ -71,10 +71,11 @@ func (o *clientFlags) run(cmd *cobra.Command, f func(ctx context.Context, c *wor
 	return fmt.Errorf("%w after --timeout %v: %s", err, o.timeout, o.explain(cmd.Context(), c))
 }
 
-// explainWithin bounds how long it is looked why the time was not enough.
+// explainWithin bounds the time for finding out why a command timed out.
 const explainWithin = 2 * time.Second
 
-// explain says how the servers stand, of a command whose time is over.
+// explain adds the state of the servers to the error of a command that timed
+// out.
 func (o *clientFlags) explain(ctx context.Context, c *worm.Client) string {
 	ctx, cancel := context.WithTimeout(ctx, explainWithin)
 	defer cancel()
@@ -97,7 +98,7 @@ func (o *clientFlags) explain(ctx context.Context, c *worm.Client) string {
 	return strings.Join(why, "; ")
 }
 
-// trouble is what is wrong with a server, "" if nothing is.
+// trouble returns what is wrong with a server, or "" if nothing is.
 func (o *clientFlags) trouble(m *worm.MemberState, newest wor.Epoch) string {
 	switch {
 	case !m.Answers && strings.Contains(m.Trouble, wire.Unwelcomed) && o.certificates.Cert == "":
@@ -116,7 +117,7 @@ func (o *clientFlags) trouble(m *worm.MemberState, newest wor.Epoch) string {
 	return ""
 }
 
-// say writes a result: as JSON, or with text.
+// say writes a result, as JSON or as text.
 func (o *clientFlags) say(v any, text func(w io.Writer)) error {
 	if o.json {
 		return o.t.JSON(v)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster is what an operator and a client do with a cluster of WormSpace from a
-// command line: look at it, change its servers, read and write what is in it.
+// Package cluster implements the commands with which an operator or a client uses a
+// cluster of WormSpace: inspect it, change its servers, read and write its contents.
 //
-// In: the cluster's description, and what to do. Out: what was found or done, as text or
-// JSON. Promised: each error has an exit code that says what a script may do next: the
-// codes of package exit, of which Refused, Unknown and Nothing are used here. A command
-// gives up after its --timeout and then says which servers are in the way. Refused: a
-// change of servers that would lose something, as package worm says.
+// In: the cluster's description and the command's arguments. Out: the result, as text or
+// JSON. Promised: the exit code of each error tells a script what it may do next. The
+// codes are those of package exit; this package uses Refused, Unknown and Nothing. A
+// command gives up after its --timeout and then reports which servers prevented it.
+// Refused: a change of servers that would lose data, as package worm defines.
 package cluster
 
 import (
@@ -22,18 +22,18 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Operate makes the commands about a cluster's servers.
+// Operate returns the commands that manage a cluster's servers.
 func Operate(t *console.Terminal) []*cobra.Command {
 	return coded(newStatusCommand(t), newReplaceCommand(t), newReconfigureCommand(t), newDescribeCommand(t),
 		newRestoreCommand(t), newUnsafeRecoverCommand(t))
 }
 
-// Use makes the commands about what is in a cluster.
+// Use returns the commands that read and write a cluster's contents.
 func Use(t *console.Terminal) []*cobra.Command {
 	return coded(newReadCommand(t), newWriteCommand(t), newTrimCommand(t), newLogCommand(t), newKVCommand(t))
 }
 
-// coded gives the errors of commands, and of those below them, their exit codes.
+// coded adds the exit codes to the errors of commands and their subcommands.
 func coded(commands ...*cobra.Command) []*cobra.Command {
 	for _, cmd := range commands {
 		run := cmd.RunE
@@ -48,8 +48,8 @@ func coded(commands ...*cobra.Command) []*cobra.Command {
 // usage marks an error of the command line.
 func usage(err error) error { return exit.With(exit.Usage, err) }
 
-// withCode adds the exit code to an error. What is known of the outcome counts more than
-// an interrupt.
+// withCode adds the exit code to an error. A known outcome takes precedence over an
+// interrupt.
 func withCode(ctx context.Context, err error) error {
 	var e *exit.Error
 	switch {

@@ -23,7 +23,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// valueView is a value in JSON: Text when it is that, else Base64.
+// valueView is a value in JSON: Text if it is valid text, and otherwise Base64.
 type valueView struct {
 	Text   *string `json:"text,omitempty"`
 	Base64 []byte  `json:"base64,omitempty"`
@@ -37,7 +37,7 @@ func viewValue(b []byte) valueView {
 	return valueView{Base64: b}
 }
 
-// timeoutDefault bounds commands that ask for one thing.
+// timeoutDefault is the default timeout of commands that make one request.
 const timeoutDefault = 30 * time.Second
 
 type registerView struct {
@@ -73,7 +73,8 @@ segment that is not allocated, or trimmed, is exit code 5.`,
 	return cmd
 }
 
-// value is an argument, or - for what comes in.
+// value returns the value given as an argument, or standard input if the
+// argument is -.
 func value(cmd *cobra.Command, arg string, max int) ([]byte, error) {
 	b := []byte(arg)
 	if arg == "-" {
@@ -186,7 +187,7 @@ entry's position is SEGMENT.REGISTER, two numbers that grow.`, worm.LogMax),
 	return cmd
 }
 
-// withLog opens a log for f.
+// withLog opens a log and calls f with it.
 func (o *clientFlags) withLog(cmd *cobra.Command, number string, f func(ctx context.Context, l *worm.Log) error) error {
 	n, err := strconv.ParseUint(number, 10, 32)
 	if err != nil || n < 1 || n > uint64(worm.LogMax) {
@@ -252,7 +253,7 @@ that is unknown (exit code 4) the line may be in the log.`,
 	return cmd
 }
 
-// line writes one of many results.
+// line writes one of several results.
 func (o *clientFlags) line(v any, text string) error {
 	if o.json {
 		return json.NewEncoder(o.t.Out).Encode(v)
@@ -427,7 +428,7 @@ the memory back. The segment in use stays.`,
 	return cmd
 }
 
-// errNotHeld: the condition of a change did not hold.
+// errNotHeld reports that the condition of a change did not hold.
 var errNotHeld = errors.New("not done: the key is there already")
 
 func newKVCommand(t *console.Terminal) *cobra.Command {

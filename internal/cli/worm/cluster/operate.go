@@ -21,7 +21,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// clusterView is a cluster for people and for JSON.
+// clusterView describes a cluster for people and as JSON.
 type clusterView struct {
 	Schema     string                 `json:"schema"`
 	Cluster    string                 `json:"cluster"`
@@ -64,7 +64,7 @@ func viewMember(m *worm.MemberState, newest wor.Epoch) clusterMemberView {
 	return v
 }
 
-// standing is a server's own account, in words.
+// standing describes a server's own status in words.
 func standing(s wor.Status) string {
 	switch s {
 	case wor.StatusOK:
@@ -77,7 +77,8 @@ func standing(s wor.Status) string {
 	return s.String()
 }
 
-// viewCluster is healthy when all members of all partitions serve.
+// viewCluster reports the cluster as healthy if all members of all partitions
+// serve.
 func viewCluster(id uint64, parts []worm.PartitionState, trouble error) clusterView {
 	v := clusterView{Schema: "ashlar-worm-cluster/1", Cluster: fmt.Sprintf("%016x", id), Healthy: trouble == nil}
 	if trouble != nil {
@@ -135,13 +136,15 @@ func writeMembers(w io.Writer, members []clusterMemberView) {
 	t.Flush()
 }
 
-// pressedPercent is from when on a server is called pressed: writes will be refused.
+// pressedPercent is the fill level from which a server counts as pressed: it will
+// soon refuse writes.
 const pressedPercent = 70
 
-// learnWithin is how long status tries to learn the newest configurations.
+// learnWithin bounds the time in which status tries to learn the newest
+// configurations.
 const learnWithin = 3 * time.Second
 
-// errUnavailable: a partition has no majority.
+// errUnavailable reports that a partition has no majority.
 var errUnavailable = errors.New("a partition has no majority that serves")
 
 func newStatusCommand(t *console.Terminal) *cobra.Command {
@@ -179,8 +182,8 @@ configurations. It answers also when there is no majority; the exit code is then
 	return cmd
 }
 
-// resolve finds the server that a person means: NAME=ID@ADDR, or the name or
-// identity of one that the cluster has or had.
+// resolve finds the server to which a user refers: NAME=ID@ADDR, or the name or
+// identity of a present or former server of the cluster.
 func resolve(c *worm.Client, known []wor.Member, s string) (wor.Member, error) {
 	if strings.Contains(s, "=") {
 		m, err := access.ParseMember(s)
@@ -207,7 +210,7 @@ func resolve(c *worm.Client, known []wor.Member, s string) (wor.Member, error) {
 	return wor.Member{}, usage(fmt.Errorf("there are %d servers %q: say which by its identity", len(found), s))
 }
 
-// change is what a change of servers has done.
+// change is the result of a change of servers.
 type change struct {
 	Schema  string                 `json:"schema"`
 	Done    string                 `json:"done"`
@@ -216,7 +219,7 @@ type change struct {
 	Configs []clusterPartitionView `json:"partitions"`
 }
 
-// watch prints progress, without blocking the caller of tell. Stop ends it.
+// watch prints progress without blocking the caller of tell. Stop ends it.
 func (o *clientFlags) watch() (tell func(worm.Progress), stop func()) {
 	if o.json {
 		return nil, func() {}
@@ -248,8 +251,8 @@ func (o *clientFlags) watch() (tell func(worm.Progress), stop func()) {
 	}
 }
 
-// A new server has muteWait to find out that it is none of the members; it is
-// asked each muteEvery.
+// A new server may take muteWait to find out that it is not yet a member. The
+// command asks it every muteEvery.
 const (
 	muteWait  = 10 * time.Second
 	muteEvery = 100 * time.Millisecond
@@ -310,7 +313,7 @@ func (o *clientFlags) replace(ctx context.Context, c *worm.Client, name string, 
 	}
 	state, err := c.Probe(fresh, 0)
 	for until := time.Now().Add(muteWait); err == nil && state.Answers && state.Standing == wor.StatusMute && time.Now().Before(until); {
-		// It was started just now, and asks its peers.
+		// The server has just started and is still asking its peers.
 		select {
 		case <-time.After(muteEvery):
 			state, err = c.Probe(fresh, 0)
@@ -344,11 +347,11 @@ func (o *clientFlags) replace(ctx context.Context, c *worm.Client, name string, 
 	return o.changed(ctx, c, result)
 }
 
-// settleWithin is how long a change waits for members that answer and do not serve
-// yet: a change is done when a majority serves, and the others follow.
+// settleWithin bounds the wait for members that answer but do not serve yet. A
+// change is complete when a majority serves; the others follow.
 const settleWithin = 5 * time.Second
 
-// changed shows how the cluster is now.
+// changed shows the state of the cluster after a change.
 func (o *clientFlags) changed(ctx context.Context, c *worm.Client, result change) error {
 	parts, err := settle(ctx, c.Inspect)
 	if err != nil {
@@ -459,7 +462,8 @@ new server in the place of a dead one, 'ashlar worm replace' checks more.`,
 	return cmd
 }
 
-// consent is what has to be typed to give up what a majority had.
+// consent is the text that the operator must type to give up data that a
+// majority had.
 const consent = "data-may-be-lost"
 
 func newUnsafeRecoverCommand(t *console.Terminal) *cobra.Command {
@@ -516,8 +520,8 @@ each with it, and give it to all clients.`,
 	return cmd
 }
 
-// consented writes the description by which operators consent to a configuration of
-// partition 0 that nothing has decided.
+// consented writes the description by which operators consent to an undecided
+// configuration of partition 0.
 func (o *clientFlags) consented(c *worm.Client, cfg *wor.Config, file string) error {
 	g := *c.Genesis()
 	g.Known = slices.Clone(g.Known)
@@ -545,7 +549,7 @@ func parseAddr(s string) (wor.Addr, error) {
 	return wor.Addr{Segment: wor.Segment(n), Offset: uint32(o)}, nil
 }
 
-// oneOf says which of the words it is.
+// oneOf matches an argument against a list of words.
 func oneOf(what, s string, words ...string) (int, error) {
 	if i := slices.Index(words, s); i >= 0 {
 		return i, nil

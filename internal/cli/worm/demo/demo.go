@@ -62,7 +62,7 @@ type stepReport struct {
 	Millis float64 `json:"millis"`
 }
 
-// report is the demonstration in JSON.
+// report is the demonstration as JSON.
 type report struct {
 	Schema    string       `json:"schema"`
 	Steps     []stepReport `json:"steps"`
@@ -73,7 +73,7 @@ type report struct {
 	Dir       string       `json:"dir,omitempty"`
 }
 
-// show is a demonstration that runs.
+// show is a running demonstration.
 type show struct {
 	t      *console.Terminal
 	o      options
@@ -90,7 +90,7 @@ type show struct {
 	counter  int64
 }
 
-// within bounds the whole.
+// within bounds the duration of the demonstration.
 const within = 3 * time.Minute
 
 func run(ctx context.Context, t *console.Terminal, o options) (err error) {
@@ -132,7 +132,7 @@ func run(ctx context.Context, t *console.Terminal, o options) (err error) {
 	return nil
 }
 
-// run goes through the steps.
+// run executes the steps.
 func (s *show) run(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
@@ -318,7 +318,7 @@ func (s *show) replace(ctx context.Context) (string, error) {
 		if err == nil {
 			break
 		}
-		// A server that was started just now does not know yet that it is new.
+		// A server that has just started does not know yet that it is new.
 		if state, probed := s.client.Probe(fresh, 0); !errors.Is(err, space.ErrRefused) || probed != nil || state.Standing == wor.StatusOK || ctx.Err() != nil {
 			return "", err
 		}
@@ -328,7 +328,7 @@ func (s *show) replace(ctx context.Context) (string, error) {
 			return "", ctx.Err()
 		}
 	}
-	// The tokens of the epoch that is over are of no use.
+	// The tokens of the previous epoch are useless.
 	if err := s.capture(ctx); err != nil {
 		return "", err
 	}

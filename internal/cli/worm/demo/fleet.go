@@ -19,8 +19,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// fleet is servers as processes on this machine: a cluster of three, and one
-// that is none of it yet.
+// fleet runs servers as processes on this machine: a cluster of three, and one
+// server that does not belong to it yet.
 type fleet struct {
 	dir, cluster string
 	program      string // of the servers
@@ -50,8 +50,8 @@ func newFleet(dir, program string) (*fleet, error) {
 	return f, access.Write(f.cluster, g)
 }
 
-// findServer finds the program to start as a server: the one that was asked for, or
-// ashlard, beside this program or on the PATH.
+// findServer finds the server program: the requested one, or ashlard, next to this
+// program or on the PATH.
 func findServer(program string) (string, error) {
 	if program != "" {
 		return exec.LookPath(program)
@@ -68,7 +68,7 @@ func findServer(program string) (string, error) {
 	return found, nil
 }
 
-// format makes the directory of a server.
+// format creates the directory of a server.
 func (f *fleet) format(name, addr string) (wor.Member, error) {
 	disk, err := osenv.OpenDisk(filepath.Join(f.dir, name))
 	if err != nil {
@@ -103,7 +103,7 @@ func (f *fleet) start(ctx context.Context, i int) (err error) {
 	return err
 }
 
-// kill ends all that run, at once.
+// kill ends all running servers at once.
 func (f *fleet) kill() {
 	for _, s := range f.servers {
 		if s != nil {
@@ -112,7 +112,7 @@ func (f *fleet) kill() {
 	}
 }
 
-// stop ends all in order.
+// stop ends all servers gracefully.
 func (f *fleet) stop() error {
 	for _, s := range f.servers {
 		if err := s.Terminate(); err != nil {
