@@ -40,12 +40,12 @@ func (db *DB) flushOldest() error {
 // long as there is no more room for it.
 func (db *DB) tryFlush() error {
 	db.mu.Lock()
-	refused, missing := db.tree.flushRefused(), db.tree.flushMissing()
+	refused, room := db.tree.flushRefused(), db.tree.flushRoom()
 	db.mu.Unlock()
 	if refused == nil {
 		return db.flushOldest()
 	}
-	db.space.ask(missing)
+	db.space.ask(forTable, room)
 	db.mu.Lock()
 	refused = db.tree.flushRefused()
 	db.mu.Unlock()

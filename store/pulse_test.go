@@ -125,6 +125,42 @@ func TestWorkersAskForRoom(t *testing.T) {
 	}
 }
 
+// When the disk has room again and what was refused is done, nobody asks for more: the
+// file grows for what puts need, not for what they find listed.
+func TestWhatWasRefusedAsksForNoMore(t *testing.T) {
+	db, _, held := fullStore(t)
+	db.opt.Tuning.Inline = true
+	if err := db.inline(); err != nil {
+		t.Fatal(err)
+	}
+	if len(db.tree.refused) == 0 {
+		t.Fatal("no merge was refused")
+	}
+	db.files.disk.(*fullDisk).full.Store(false)
+	for _, run := range held {
+		db.space.Free(run)
+	}
+	if err := db.Compact(nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	from, _, _ := db.space.pages()
+	for i := range 1000 {
+		if err := db.Put(fmt.Appendf(nil, "small%04d", i), make([]byte, 20)); err != nil {
+			t.Fatal(err)
+		}
+		// What puts ask for is a sixteenth of the file, once.
+		if end, free, _ := db.space.pages(); end > from+from/16+growMin {
+			t.Fatalf("%d small puts make %d pages %d, of which %d are free", i+1, from, end, free)
+		}
+	}
+	if n := db.tree.lacking(forWork) + db.tree.lacking(forSpeed); n > 0 || len(db.tree.refused) > 0 {
+		t.Errorf("merges at %d pivots are still listed, and ask for %d pages", len(db.tree.refused), n)
+	}
+	if err := db.shut(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // due takes a merge that is due, and gives it back.
 func due(t *testing.T, db *DB) *trunk.Job {
 	t.Helper()

@@ -39,8 +39,9 @@ type want struct {
 	err    error
 }
 
-// missing is how many pages more it takes at most, at least one.
-func (w *want) missing() uint64 { return max(w.need, w.room+1) - w.room }
+// enough is the room from which on it may be tried again. Checkpoints themselves take
+// and give back some pages, up to the floor: that is not more room, unless it suffices.
+func (w *want) enough(floor uint64) uint64 { return max(w.room+1, min(w.need, w.room+floor)) }
 
 // refusal is a merge for which there was no room. Nothing changes that but more room, or
 // other inputs.
@@ -71,8 +72,8 @@ func purposeOfMerge(j *trunk.Job) purpose {
 	return forSpeed
 }
 
-// refuse lists a merge as refused, and forgets those whose inputs are gone.
-func (t *tree) refuse(j *trunk.Job, err error) {
+// forgetRefused forgets the merges whose inputs are gone.
+func (t *tree) forgetRefused() {
 	for at, list := range t.refused {
 		t.refused[at] = slices.DeleteFunc(list, func(r refusal) bool {
 			return slices.ContainsFunc(r.inputs, func(id uint64) bool { return t.branches[id] == nil })
@@ -81,6 +82,11 @@ func (t *tree) refuse(j *trunk.Job, err error) {
 			delete(t.refused, at)
 		}
 	}
+}
+
+// refuse lists a merge as refused.
+func (t *tree) refuse(j *trunk.Job, err error) {
+	t.forgetRefused()
 	r := refusal{
 		bottom: j.Bottom, hi: j.Hi, want: want{need: outputPages(j), room: t.db.space.room(purposeOfMerge(j)), merged: t.merged, err: err},
 	}
@@ -95,6 +101,22 @@ func (t *tree) refuse(j *trunk.Job, err error) {
 // hasRefused reports whether some merge is listed as refused.
 func (t *tree) hasRefused() bool { return len(t.refused) > 0 }
 
+// lacking is the room from which on all listed merges of that purpose may be tried
+// again; 0: there is no such merge, or there is enough room for each.
+func (t *tree) lacking(p purpose) (room uint64) {
+	t.forgetRefused()
+	floor := t.db.space.checkpoints()
+	for _, list := range t.refused {
+		for i := range list {
+			r := &list[i]
+			if (r.bottom == (p == forWork)) && !t.hasMoreRoom(&r.want, p) {
+				room = max(room, r.enough(floor))
+			}
+		}
+	}
+	return room
+}
+
 // refusalOf returns the error of a merge for which there was no room, and for which
 // there is no more now; nil: it may be tried. It is called for each pivot whenever
 // somebody looks for work.
@@ -108,11 +130,9 @@ func (t *tree) refusalOf(j *trunk.Job) error {
 }
 
 // hasMoreRoom reports whether something that found no room may be tried again.
-// Checkpoints themselves take and give back some pages, up to the floor: that is not
-// more room, unless it suffices.
 func (t *tree) hasMoreRoom(w *want, p purpose) bool {
 	room, floor := t.db.space.room(p), t.db.space.checkpoints()
-	return room >= max(w.room+1, min(w.need, w.room+floor)) ||
+	return room >= w.enough(floor) ||
 		w.room >= w.need && w.merged != t.merged // there was enough, in pieces that were too short
 }
 
@@ -145,8 +165,8 @@ func (t *tree) flushRefused() error {
 	return nil
 }
 
-// flushMissing is how many pages more the flush takes that was refused, at most.
-func (t *tree) flushMissing() uint64 { return t.unflushed.missing() }
+// flushRoom is the room that the flush takes that was refused, at most.
+func (t *tree) flushRoom() uint64 { return max(t.unflushed.need, t.unflushed.room+1) }
 
 // insistOnFlush is for a caller that wants to know whether there is room now.
 func (t *tree) insistOnFlush() { t.unflushed = unflushed{} }
@@ -158,19 +178,18 @@ func (r *refusals) renew(db *DB) {
 	}
 }
 
-// ask asks the disk once for room for what the tree lists. The caller does not hold
-// DB.mu: the disk may take its time.
+// ask asks the disk once for room for what the tree lists, as far as there is none. The
+// caller does not hold DB.mu: the disk may take its time.
 func (r *refusals) ask(db *DB) {
 	if r.insist || r.asked {
 		return
 	}
 	db.mu.Lock()
-	refused := db.tree.hasRefused()
+	work, speed := db.tree.lacking(forWork), db.tree.lacking(forSpeed)
 	db.mu.Unlock()
-	if refused {
-		r.asked = true
-		db.space.ask(growMin)
-	}
+	r.asked = work > 0 || speed > 0
+	db.space.ask(forWork, work)
+	db.space.ask(forSpeed, speed)
 }
 
 // policy is DB.policy without what was refused. The caller holds DB.mu.

@@ -198,23 +198,25 @@ func (s *space) beside(pages uint64) (shortfall, bool) {
 func (s *space) room(p purpose) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.roomFor(p)
+}
+
+// roomFor is room for a caller that holds s.mu.
+func (s *space) roomFor(p purpose) uint64 {
 	have, kept := s.alloc.FreePages()+s.alloc.RetiredPages(), s.kept(p)
 	return have - min(have, kept)
 }
 
-// ask makes the file longer by so many pages, or by as many as the disk has room for
-// again.
-func (s *space) ask(pages uint64) {
-	s.mu.Lock()
-	from, seen := s.alloc.FreePages(), s.grown
-	s.mu.Unlock()
-	for now := from; now < from+pages; {
-		if s.cover(shortfall{pages: from + pages - now, seen: seen}) != nil {
-			return // it has none
-		}
+// ask makes the file longer until there is so much room for the purpose, and by no more
+// than that, or by as many pages as the disk has room for again.
+func (s *space) ask(p purpose, room uint64) {
+	for {
 		s.mu.Lock()
-		now, seen = s.alloc.FreePages(), s.grown
+		have, seen := s.roomFor(p), s.grown
 		s.mu.Unlock()
+		if have >= room || s.growBy(seen, 1, uint32(min(room-have, growMax))) != nil {
+			return // there is enough, or the disk has none
+		}
 	}
 }
 

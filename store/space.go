@@ -109,17 +109,25 @@ func (s *space) tryTake(pages uint32, p purpose) (r extent.Run, seen uint64, ok 
 	return r, s.grown, ok
 }
 
-// grow makes at least so many pages free in one piece, and about as many as
-// more says. The caller has seen that there are too few when the file had grown so
-// often: if it has grown since, that may do.
+// grow makes at least so many pages free in one piece, and about as many as more says,
+// but at least a part of what the file is. The caller has seen that there are too few when
+// the file had grown so often: if it has grown since, that may do.
 func (s *space) grow(seen uint64, pages, more uint32) error {
+	s.mu.Lock()
+	end := s.alloc.End()
+	s.mu.Unlock()
+	return s.growBy(seen, pages, max(more, min(max(end/16, growMin), growMax)))
+}
+
+// growBy is grow by as many pages as more says.
+func (s *space) growBy(seen uint64, pages, more uint32) error {
 	s.growing.Lock()
 	defer s.growing.Unlock()
 	if s.grown != seen {
 		return nil
 	}
 	end := s.alloc.End()
-	more = max(pages, more, min(max(end/16, growMin), growMax))
+	more = max(pages, more)
 	if s.full {
 		more = pages // as long as there is hardly any room, it is not asked for often
 	}

@@ -163,7 +163,10 @@ func (t *tree) shrink(worth trunk.Worth, p trunk.Policy) *trunk.Job {
 }
 
 // flush does a job that only moves references, and reports whether it moved any.
-func (t *tree) flush(j *trunk.Job) bool { return t.trunk.Flush(j) }
+func (t *tree) flush(j *trunk.Job) bool {
+	delete(t.refused, pivot{j.Level, string(j.Lo)})
+	return t.trunk.Flush(j)
+}
 
 // take marks a compaction as running, until end is called. Its inputs stay until
 // the caller has given them back.
@@ -184,7 +187,8 @@ func (t *tree) commit(j *trunk.Job, outputs []*trunk.Branch) bool {
 	if !t.trunk.Commit(j, outputs) {
 		return false
 	}
-	t.adopt(outputs...) // before gone takes out those that got no reference
+	delete(t.refused, pivot{j.Level, string(j.Lo)}) // what was refused there had other inputs
+	t.adopt(outputs...)                             // before gone takes out those that got no reference
 	return true
 }
 
