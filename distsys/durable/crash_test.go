@@ -352,6 +352,9 @@ func TestIncrements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if k := l.Recall(""); k != nil {
+		t.Errorf("shared variables that were never there come back: %v", k)
+	}
 	if got := l.Recall("A(1)").Vars[0].Value; !value.Equal(got, value.TupleOf(long)) {
 		t.Errorf("it comes back as %s", value.Brief(got))
 	}

@@ -25,6 +25,8 @@ const (
 	// After a difference, shiftMax is the number of bytes to search for a
 	// position from which sameMin bytes are equal again.
 	shiftMax, sameMin = 16, 16
+	// countMax is at least the length of a count, in front of the elements.
+	countMax = 8
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -65,7 +67,9 @@ func prefix(a, b []byte) int {
 
 // difference returns how many bytes of each of two texts differ; their first bytes
 // are different. It searches for the next position at which the texts are equal
-// again. If there is none, it falls back to their common suffix.
+// again. If there is none nearby, it takes what keeps more: the common suffix, or
+// what b has behind a count, found further on in a: that is so where elements were
+// taken off the front and others appended.
 func difference(a, b []byte) (inA, inB int) {
 	for both := 1; both <= 2*shiftMax; both++ {
 		for i := max(0, both-shiftMax); i <= min(both, shiftMax); i++ {
@@ -78,6 +82,16 @@ func difference(a, b []byte) (inA, inB int) {
 	n := 0
 	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
 		n++
+	}
+	// What it searches is used up by the step, or this is the last one: all steps
+	// together take time in proportion to the value.
+	if j := countMax; j+sameMin <= len(b) {
+		if i := bytes.Index(a, b[j:j+sameMin]); i >= 0 && prefix(a[i:], b[j:]) > n {
+			for i > 0 && j > 0 && a[i-1] == b[j-1] {
+				i, j = i-1, j-1
+			}
+			return i, j
+		}
 	}
 	return len(a) - n, len(b) - n
 }
@@ -163,7 +177,11 @@ func (l *Log) shorten(c change) change {
 // redo applies a change that was read from the log to the state.
 func (l *Log) redo(c change) error {
 	if c.deltas {
-		if err := errors.Join(c.own.lengthen(l.entry(c.instance)), c.shared.lengthen(l.entry(""))); err != nil {
+		err := c.own.lengthen(l.entry(c.instance))
+		if len(c.shared.names) > 0 {
+			err = errors.Join(err, c.shared.lengthen(l.entry("")))
+		}
+		if err != nil {
 			return err
 		}
 		c.deltas = false

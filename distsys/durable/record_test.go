@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 // TestGroups divides changes into records of any size and cuts what is on the disk
@@ -126,5 +129,44 @@ func TestDeltas(t *testing.T) {
 	}
 	if made < 5000 || refused < made {
 		t.Errorf("%d deltas, %d refused: the test is too weak", made, refused)
+	}
+}
+
+// TestDeltasOfQueues takes elements of many sizes off the front of a sequence,
+// appends one, and changes one to an equal of another: the delta has about one
+// element.
+func TestDeltasOfQueues(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for size := 1; size < 300; size += 7 {
+		element := func() value.Value {
+			var b strings.Builder
+			for range size {
+				b.WriteByte('a' + byte(r.IntN(26)))
+			}
+			return value.String(b.String())
+		}
+		var long []value.Value
+		for range 500 {
+			long = append(long, element())
+		}
+		was := value.AppendWire(nil, value.TupleOf(long))
+		changed := slices.Clone(long)
+		changed[100] = long[400]
+		for name, is := range map[string][]value.Value{
+			"the front off, and one appended": append(slices.Clone(long[1:]), element()),
+			"three off, and one appended":     append(slices.Clone(long[3:]), element()),
+			"an element becomes a later one":  changed,
+			"the front off":                   long[1:],
+			"one appended":                    append(slices.Clone(long), element()),
+		} {
+			is := value.AppendWire(nil, value.TupleOf(is))
+			d := delta(was, is)
+			if d == nil || len(d) > size+48 {
+				t.Errorf("elements of %d bytes, %s: a delta of %d bytes for %d", size, name, len(d), len(is))
+			}
+			if got, err := patch(was, d); d != nil && (err != nil || !slices.Equal(got, is)) {
+				t.Errorf("elements of %d bytes, %s: the delta makes another value: %v", size, name, err)
+			}
+		}
 	}
 }

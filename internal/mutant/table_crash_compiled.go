@@ -62,6 +62,12 @@ func crashCompiledMutants() []Mutant {
 			New:    "l.wal.Append(c.records())",
 		},
 		{
+			Name: "distsys/durable/a-queue-is-written-whole", Kind: WrongAnswer, In: "distsys/durable", Packages: journal, Run: "TestDeltasOfQueues",
+			Breaks: "A section that takes the front off a long sequence and appends to it writes all of it to the disk.",
+			Old:    "i >= 0 && prefix(a[i:], b[j:]) > n {",
+			New:    "i >= 0 && prefix(a[i:], b[j:]) > len(b) {",
+		},
+		{
 			Name: "distsys/durable/a-delta-for-another-value", Kind: Unguarded, In: "distsys/durable", Packages: journal, Run: "TestDeltas",
 			Breaks: "A delta makes something of a value that it was not made for.",
 			Old:    " || crc32.Checksum(is, castagnoli) != sum {",
