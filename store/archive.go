@@ -34,7 +34,8 @@ const archiveBytes = 64 << 20
 //
 // The store must have a history (Options.History), which bounds how much may
 // change between two calls: beyond that the error is an ErrTooOld, and a new copy
-// and a new archive must be begun. The archive is durable when Archive returns,
+// and a new archive must be begun, in another directory if the files of this one are of
+// another format version. The archive is durable when Archive returns,
 // and after an error or a crash it has some of the new changes, in whole files.
 // While another call adds to the directory, the error is env.ErrLocked; on a disk
 // without locks callers must take turns.
@@ -58,6 +59,17 @@ func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint
 		return fail(err)
 	}
 	if n := len(segments); n > 0 {
+		// Changes behind a file that Restore cannot read would be archived in vain.
+		f, _, err := openSegment(disk, dir, segments[n-1].name)
+		if errors.Is(err, errVersion) {
+			err = fmt.Errorf("%w: begin a new copy, and a new archive in another directory", err)
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			return fail(err)
+		}
 		after = max(after, uint64(segments[n-1].last))
 	}
 	limit, wall := uint64(db.durable.upTo()), db.clock.Wall()
@@ -88,6 +100,25 @@ func lockArchive(disk env.Disk, dir string) (unlock func(), err error) {
 		return nil, err
 	}
 	return func() { _ = lock.Close() }, nil // nothing was written to it
+}
+
+// errVersion reports a segment that another version of this program has written.
+var errVersion = errors.New("has format version")
+
+// openSegment opens a segment, and reads its beginning.
+func openSegment(disk env.Disk, dir, name string) (env.File, *segmentReader, error) {
+	f, err := disk.Open(path.Join(dir, name), false)
+	if err != nil {
+		return nil, nil, err
+	}
+	size, err := f.Size()
+	if err == nil {
+		var in *segmentReader
+		if in, err = readSegment(name, bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 64<<10)); err == nil {
+			return f, in, nil
+		}
+	}
+	return nil, nil, errors.Join(err, f.Close())
 }
 
 // archived returns the files of an archive for a store, by their first numbers, and the
@@ -211,19 +242,11 @@ func (r *replaying) pastUntil(segments []segment) (past []segment) {
 // segment applies a file. It returns true if the file has changes that are left out,
 // because they are later than the options ask for.
 func (r *replaying) segment(s segment) (later bool, err error) {
-	f, err := r.o.Archive.Open(path.Join(r.o.ArchiveDir, s.name), false)
+	f, in, err := openSegment(r.o.Archive, r.o.ArchiveDir, s.name)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	size, err := f.Size()
-	if err != nil {
-		return false, err
-	}
-	in, err := readSegment(s.name, bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 64<<10))
-	if err != nil {
-		return false, err
-	}
 	if in.store != r.source || in.first != s.first {
 		return false, in.bad("what the name of the file says", fmt.Sprintf("store %016x from change %d on", in.store, in.first))
 	}

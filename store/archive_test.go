@@ -18,6 +18,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
+	"github.com/ashlar-dev/ashlar/internal/store/stream"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
 )
@@ -414,6 +415,83 @@ func TestRestoreToADiskThatFills(t *testing.T) {
 	if names, _ := to.List("new"); len(names) > 0 {
 		t.Errorf("a restore that failed leaves %v", names)
 	}
+}
+
+// ofVersionOne makes all segments in a directory those of another version.
+func ofVersionOne(t *testing.T, disk env.Disk, dir string) {
+	t.Helper()
+	names, err := disk.List(dir)
+	must(t, err)
+	n := 0
+	for _, name := range names {
+		if !strings.HasPrefix(name, "HISTORY-") {
+			continue
+		}
+		n++
+		f, err := disk.Open(path.Join(dir, name), false)
+		must(t, err)
+		size, err := f.Size()
+		must(t, err)
+		in := stream.NewReader(io.NewSectionReader(f, 0, size))
+		var buf bytes.Buffer
+		out := stream.NewWriter(&buf)
+		for {
+			kind, b, err := in.Next()
+			if err == io.EOF {
+				break
+			}
+			must(t, err)
+			if kind == 16 { // the beginning
+				binary.LittleEndian.PutUint32(b, 1)
+			}
+			must(t, out.Section(kind, b))
+		}
+		_, err = f.WriteAt(buf.Bytes(), 0)
+		must(t, err)
+		must(t, f.Close())
+	}
+	if n == 0 {
+		t.Fatalf("no segment in %v", names)
+	}
+}
+
+// Files of another version are not there for a feed, and an archive that has some does not
+// grow: it could not be restored.
+func TestOtherVersions(t *testing.T) {
+	disk, archive := sim.NewDisk(), sim.NewDisk()
+	db := open(t, disk, historic(1<<22))
+	add := func() {
+		must(t, db.Put([]byte("k"), []byte("v")))
+		must(t, db.Flush())
+	}
+	add()
+	_, err := db.Archive(t.Context(), archive, "archive", 0)
+	must(t, err)
+	ofVersionOne(t, archive, "archive")
+	add()
+	before, err := archive.List("archive")
+	must(t, err)
+	if _, err := db.Archive(t.Context(), archive, "archive", 0); err == nil || !strings.Contains(err.Error(), "format version 1") {
+		t.Errorf("an archive of version 1: %v", err)
+	}
+	if after, err := archive.List("archive"); err != nil || !slices.Equal(after, before) {
+		t.Errorf("the archive had %v, has %v, %v", before, after, err)
+	}
+	must(t, db.Close())
+	ofVersionOne(t, disk, "db")
+	db = open(t, disk, historic(1<<22))
+	if _, err := db.Archive(t.Context(), archive, "new", 0); !errors.Is(err, store.ErrTooOld) {
+		t.Errorf("a history of version 1: %v", err)
+	}
+	add()
+	number := db.LastChange()
+	feed, err := db.Changes(number - 1)
+	must(t, err)
+	if c, err := feed.Next(t.Context()); err != nil || c.Number != number {
+		t.Errorf("behind it: %+v, %v, want change %d", c, err, number)
+	}
+	must(t, feed.Close())
+	must(t, db.Close())
 }
 
 // While a call of Archive writes to a directory, all others are refused.

@@ -357,7 +357,7 @@ func (c *copying) check(b *branch.Meta) error {
 }
 
 // valuesBytes is how much of the keys of large values is remembered at a time, but at
-// least one key.
+// least one key, and as much as the index that is opened for them.
 const valuesBytes = 64 << 10
 
 // values writes the large values of a branch. The branch is closed while they are
@@ -391,9 +391,14 @@ func (c *copying) someValues(b *branch.Meta) (some []message.Message, err error)
 	defer index.Close()
 	it := index.Iter(branch.IterOptions{})
 	defer it.Close()
-	size := 0
+	size, most := 0, int(max(valuesBytes, b.IndexRun().Bytes()))
 	ok := c.last.Key == nil && it.First() || c.last.Key != nil && it.SeekGE(c.last.Key)
-	for ; ok && size < valuesBytes; ok = it.Next() {
+	for n := 1; ok && size < most; ok, n = it.Next(), n+1 {
+		if n%256 == 0 {
+			if err := c.alive(); err != nil {
+				return nil, err
+			}
+		}
 		m := it.Message()
 		if m.Kind != message.Blob || c.last.Key != nil && message.Compare(m, c.last) <= 0 {
 			continue

@@ -3,14 +3,12 @@
 package store
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/store/journal"
@@ -113,6 +111,14 @@ func (db *DB) Changes(after uint64) (*Feed, error) {
 // behind the last one that the tree has. Of those that only the journal has, nobody can
 // say then whether they are durable.
 func (f *Feed) Next(ctx context.Context) (Change, error) {
+	c, err := f.step(ctx)
+	if err != nil && !errors.Is(err, ctx.Err()) {
+		_ = f.Close() // nothing was written to the file
+	}
+	return c, err
+}
+
+func (f *Feed) step(ctx context.Context) (Change, error) {
 	for {
 		if err := f.db.open(); err != nil {
 			return Change{}, err
@@ -194,19 +200,18 @@ func (f *Feed) find() error {
 	if found.name == "" {
 		return fmt.Errorf("%w: change %d; the oldest is %d", ErrTooOld, f.next, oldest)
 	}
-	file, err := db.files.disk.Open(path.Join(db.files.dir, found.name), false)
-	if errors.Is(err, fs.ErrNotExist) {
+	file, in, err := openSegment(db.files.disk, db.files.dir, found.name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: change %d, whose file was removed just now", ErrTooOld, f.next)
-	} else if err != nil {
+	case errors.Is(err, errVersion):
+		return fmt.Errorf("%w: change %d: %w", ErrTooOld, f.next, err)
+	case err != nil:
 		return err
 	}
-	f.file, f.last = file, found.last
-	f.in, err = readSegment(found.name, bufio.NewReaderSize(io.NewSectionReader(file, 0, found.bytes), 64<<10))
-	if err == nil && (f.in.first != found.first || f.in.store != db.life.store) {
-		err = f.in.bad(fmt.Sprintf("changes from %d on of store %016x", found.first, db.life.store), fmt.Sprintf("%d, %016x", f.in.first, f.in.store))
-	}
-	if err != nil {
-		return errors.Join(err, f.leave())
+	f.file, f.in, f.last = file, in, found.last
+	if in.first != found.first || in.store != db.life.store {
+		return in.bad(fmt.Sprintf("changes from %d on of store %016x", found.first, db.life.store), fmt.Sprintf("%d, %016x", in.first, in.store))
 	}
 	return nil
 }

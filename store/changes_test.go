@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"path"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
@@ -304,6 +306,53 @@ func TestSlowFeeds(t *testing.T) {
 		t.Errorf("the feed ends at %d of %d", got, len(c.all))
 	}
 	must(t, c.db.Close())
+}
+
+// leakDisk counts the segments that are open.
+type leakDisk struct {
+	env.Disk
+	open *int
+}
+
+func (d leakDisk) Open(name string, create bool) (env.File, error) {
+	f, err := d.Disk.Open(name, create)
+	if err != nil || !strings.HasPrefix(path.Base(name), "HISTORY-") {
+		return f, err
+	}
+	*d.open++
+	return leakFile{f, d.open}, nil
+}
+
+type leakFile struct {
+	env.File
+	open *int
+}
+
+func (f leakFile) Close() error {
+	*f.open--
+	return f.File.Close()
+}
+
+// After an error a feed has no file open, whether Close is called or not.
+func TestFeedsThatEndLeaveNothing(t *testing.T) {
+	segments := 0
+	disk, o := leakDisk{sim.NewDisk(), &segments}, historic(1<<30)
+	db := open(t, disk, o)
+	for range 3 {
+		must(t, db.Put([]byte("k"), []byte("v")))
+	}
+	must(t, db.Close())
+	db = open(t, disk, o)
+	feed, err := db.Changes(0)
+	must(t, err)
+	_, err = feed.Next(t.Context())
+	if must(t, err); segments != 1 {
+		t.Fatalf("%d segments are open", segments)
+	}
+	must(t, db.Close())
+	if _, err := feed.Next(t.Context()); !errors.Is(err, store.ErrClosed) || segments != 0 {
+		t.Errorf("%d segments are open after %v", segments, err)
+	}
 }
 
 // Every bit of the history's files counts.

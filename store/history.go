@@ -481,7 +481,7 @@ func readSegment(name string, in io.Reader) (*segmentReader, error) {
 		return nil, r.bad("the beginning of a history", fmt.Sprintf("section %d of %d bytes", kind, len(b)))
 	}
 	if v := binary.LittleEndian.Uint32(b); v != historyVersion {
-		return nil, fmt.Errorf("%s has format version %d, this program reads %d", name, v, historyVersion)
+		return nil, fmt.Errorf("%s %w %d, this program reads %d", name, errVersion, v, historyVersion)
 	}
 	flags := binary.LittleEndian.Uint32(b[4:])
 	if flags > historySpaces {

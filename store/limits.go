@@ -114,10 +114,14 @@ func (r *rate) init(clock env.Clock) {
 	r.mu.SetRank(rankLeaf, "rate")
 }
 
-// set replaces the bound. What waits goes on by the new one.
+// set replaces the bound. What waits goes on by the new one. One that stays the same
+// forgets nothing of what was written.
 func (r *rate) set(bps int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if bps == r.bps.Load() {
+		return
+	}
 	r.bps.Store(bps)
 	r.paid = r.clock.Now()
 	r.sets++
@@ -152,8 +156,8 @@ func (r *rate) isNow(sets int) bool {
 // spend is called by a merge that has written n bytes. It waits, in pieces of at most 50 ms,
 // until they may have been written, the bound is another, or over says so.
 func (r *rate) spend(n int64, over func() bool) {
-	if !r.on() {
-		return
+	if !r.on() || over() {
+		return // what may go on without a limit is not counted either
 	}
 	until, sets := r.take(n)
 	for !over() && r.isNow(sets) {

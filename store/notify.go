@@ -155,12 +155,25 @@ func (n *notices) start() {
 	n.mu.Lock()
 	n.news, n.ended = news, ended
 	n.mu.Unlock()
-	go func() {
-		defer close(ended) // also when the function ends its goroutine
-		for range news {
-			n.deliver()
+	go n.run(news, ended)
+}
+
+// run passes on events until news is closed, also when the function has ended the
+// goroutine that called it (runtime.Goexit): then another one goes on.
+func (n *notices) run(news <-chan struct{}, ended chan<- struct{}) {
+	over := false
+	defer func() {
+		if !over {
+			go n.run(news, ended)
+			return
 		}
+		close(ended)
 	}()
+	n.deliver() // what a goroutine that was ended has left
+	for range news {
+		n.deliver()
+	}
+	over = true
 }
 
 // add queues an event. It never waits. The caller may hold any lock that is no leaf.

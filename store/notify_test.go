@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -203,7 +204,33 @@ func TestNotifyThatBlocks(t *testing.T) {
 	}
 }
 
-// A function that panics, or ends its goroutine, stops nothing.
+// A function that ends its goroutine costs no event.
+func TestNotifyThatExits(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	disk, err := osenv.OpenDisk(t.TempDir())
+	must(t, err)
+	defer disk.Close()
+	o := tiny()
+	o.Tuning.Inline = false
+	var h heard
+	o.Notify = func(e env.Event) {
+		h.hear(e)
+		runtime.Goexit()
+	}
+	db, err := store.Open(world(disk, 1), "db", o)
+	must(t, err)
+	for range 5 {
+		must(t, db.Put([]byte("k"), []byte("v")))
+		must(t, db.Flush())
+	}
+	must(t, db.Close())
+	m, n := db.Metrics(), h.count()
+	if n["FlushEnded"] < 5 || n["CheckpointEnded"] != m.Checkpoints || db.EventsLost() != 0 {
+		t.Errorf("events %v, %d lost; %d checkpoints", n, db.EventsLost(), m.Checkpoints)
+	}
+}
+
+// A function that panics stops nothing.
 func TestNotifyThatPanics(t *testing.T) {
 	disk, err := osenv.OpenDisk(t.TempDir())
 	must(t, err)

@@ -90,7 +90,8 @@ type Options struct {
 	// have others. The store holds no lock while Notify runs and never waits for it,
 	// so that Notify may call the DB, and may block: one goroutine calls it with one
 	// event after the other, NotifyQueueMax events wait, more are counted and
-	// dropped (EventsLost). If Notify panics, that is logged. Close passes on what
+	// dropped (EventsLost). If Notify panics, that is logged, and if it ends its goroutine,
+	// another one goes on. Close passes on what
 	// waits, and returns after half a second if Notify has not returned by then. With
 	// Tuning.Inline, Flush, Compact, Sync, Wait, Scrub and Close call Notify before they return.
 	Notify func(env.Event)
