@@ -33,7 +33,8 @@ const usage = `usage: index --dir DIR COMMAND
   in CITY            print who lives there
   check              see whether records and index say the same
   work               change people in three goroutines until a signal comes, and print
-                     "put ID CITY" or "deleted ID" when that is durable
+                     "W put ID CITY" or "W deleted ID" when that is durable, W being
+                     the number of the goroutine
 
 For example:
   index --dir /tmp/people put 7 London "Ada Lovelace"
@@ -201,25 +202,32 @@ func (p *people) check() (n int, err error) {
 	return n, nil
 }
 
+// changes returns what a goroutine of work does, one change at a time. Without a city it is
+// a delete.
+func changes(process, worker int) func() (id, city string) {
+	cities := []string{"Athens", "London", "Paris", ""}
+	r := rand.New(rand.NewPCG(uint64(process), uint64(worker)))
+	return func() (id, city string) { return fmt.Sprint(r.IntN(20)), cities[r.IntN(len(cities))] }
+}
+
 // work changes few people, so that goroutines meet, until the context is done.
 func (p *people) work(ctx context.Context, out io.Writer) error {
-	cities := []string{"Athens", "London", "Paris", ""}
 	var print sync.Mutex
 	failed := make(chan error, 3)
 	for worker := range cap(failed) {
 		go func() {
-			r := rand.New(rand.NewPCG(uint64(os.Getpid()), uint64(worker)))
+			change := changes(os.Getpid(), worker)
 			for ctx.Err() == nil {
-				id, city := fmt.Sprint(r.IntN(20)), cities[r.IntN(len(cities))]
+				id, city := change()
 				if err := p.put(ctx, id, city, "somebody"); err != nil {
 					failed <- err
 					return
 				}
 				print.Lock()
 				if city == "" {
-					fmt.Fprintf(out, "deleted %s\n", id)
+					fmt.Fprintf(out, "%d deleted %s\n", worker, id)
 				} else {
-					fmt.Fprintf(out, "put %s %s\n", id, city)
+					fmt.Fprintf(out, "%d put %s %s\n", worker, id, city)
 				}
 				print.Unlock()
 			}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command queue is a queue on disk: what is pushed is popped once, in the same order, also
-// after kill -9.
+// Command queue is a queue on disk, which keeps its order, also after kill -9. An item is
+// popped at most once: a pop removes it durably and then prints it, so that what a killed
+// pop had taken may be gone.
 //
 // The items have consecutive numbers, and two keys have the numbers of the first and of the
 // one behind the last. They change in one transaction with the items. So a pop reads two keys. It
@@ -29,10 +30,11 @@ import (
 const usage = `usage: queue --dir DIR COMMAND
 
   push TEXT   add an item
-  pop         take the first item and print it
+  pop         take the first item and print it: at most once, since what a killed
+              pop had taken may be gone
   check       see whether the items are those between the two counters
   work        push and pop in four goroutines until a signal comes, and print
-              "pushed N" and "popped N" when that is durable
+              "pushed N ITEM" and "popped N ITEM" when that is durable
 
 For example:
   queue --dir /tmp/q push "write to Ada"
@@ -143,7 +145,9 @@ func (q *queue) push(ctx context.Context, item []byte) (n uint64, err error) {
 	return n, err
 }
 
-// pop takes the first item, and returns it when nobody can pop it again.
+// pop takes the first item, and returns it when nobody can pop it again. A program that
+// must not lose the item when it is killed then needs a second queue, of items at work,
+// into which the same transaction puts it.
 func (q *queue) pop(ctx context.Context) (n uint64, item []byte, err error) {
 	err = q.db.Update(ctx, store.Sync, func(tx *store.Tx) error {
 		if n, err = number(tx.Get, first); err != nil {
@@ -195,43 +199,58 @@ func (q *queue) check() (n uint64, err error) {
 // work pushes and pops until the context is done.
 func (q *queue) work(ctx context.Context, out io.Writer) error {
 	var print sync.Mutex
-	say := func(what string, n uint64) {
+	say := func(what string, n uint64, item []byte) {
 		print.Lock()
 		defer print.Unlock()
-		fmt.Fprintf(out, "%s %d\n", what, n)
+		fmt.Fprintf(out, "%s %d %s\n", what, n, item)
 	}
+	parent := ctx
+	ctx, stop := context.WithCancel(parent)
+	defer stop()
+	filled := make(chan struct{}, 1) // since a pop has found the queue empty
 	failed := make(chan error, 4)
-	for range 2 {
+	for worker := range 2 {
 		go func() {
-			for ctx.Err() == nil {
-				n, err := q.push(ctx, fmt.Appendf(nil, "item of process %d", os.Getpid()))
+			for i := 0; ctx.Err() == nil; i++ {
+				item := fmt.Appendf(nil, "%d-%d-%d", os.Getpid(), worker, i)
+				n, err := q.push(ctx, item)
 				if err != nil {
 					failed <- err
 					return
 				}
-				say("pushed", n)
+				say("pushed", n, item)
+				select {
+				case filled <- struct{}{}:
+				default:
+				}
 			}
 			failed <- nil
 		}()
 		go func() {
 			for ctx.Err() == nil {
-				n, _, err := q.pop(ctx)
+				n, item, err := q.pop(ctx)
 				if errors.Is(err, errEmpty) {
+					select {
+					case <-filled:
+					case <-ctx.Done():
+					}
 					continue
 				} else if err != nil {
 					failed <- err
 					return
 				}
-				say("popped", n)
+				say("popped", n, item)
 			}
 			failed <- nil
 		}()
 	}
 	var err error
 	for range 4 {
-		if e := <-failed; e != nil && ctx.Err() == nil {
+		e := <-failed
+		if e != nil && parent.Err() == nil && !errors.Is(e, context.Canceled) {
 			err = errors.Join(err, e)
 		}
+		stop() // none goes on, or waits, without the others
 	}
 	return err
 }

@@ -7,7 +7,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,8 +55,9 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestKilled kills the program again and again. Nothing is popped twice or lost: what was
-// popped, by what the program printed, and what is in the queue are all that was pushed.
+// TestKilled kills the program again and again. Nothing is popped twice, and nothing is lost
+// but what a pop had taken that was killed before it has printed: each item has what was
+// pushed under its number, and those of one goroutine come in the order of its pushes.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	lives := 5
@@ -62,6 +65,13 @@ func TestKilled(t *testing.T) {
 		lives = 2
 	}
 	pushed, popped := uint64(0), map[uint64]bool{}
+	items := map[uint64]string{} // by all that the program has printed, and what is left
+	seen := func(n uint64, item string) {
+		if was, ok := items[n]; ok && was != item {
+			t.Errorf("item %d is %q, and was %q", n, item, was)
+		}
+		items[n] = item
+	}
 	for life := range lives {
 		p := procs.Start(t, procs.Self(t, programVar+"=1", "--dir", dir, "work"))
 		for range 40 + 7*life {
@@ -72,16 +82,18 @@ func TestKilled(t *testing.T) {
 		p.Kill()
 		for line := range strings.Lines(p.Out()) {
 			var n uint64
+			var item string
 			if !strings.HasSuffix(line, "\n") {
 				continue // killed while it was printing
 			}
-			if _, err := fmt.Sscanf(line, "pushed %d", &n); err == nil {
+			if _, err := fmt.Sscanf(line, "pushed %d %s", &n, &item); err == nil {
 				pushed = max(pushed, n+1)
-			} else if _, err := fmt.Sscanf(line, "popped %d", &n); err != nil || popped[n] {
+			} else if _, err := fmt.Sscanf(line, "popped %d %s", &n, &item); err != nil || popped[n] {
 				t.Fatalf("%q, which may be the second time: %v", line, popped[n])
 			} else {
 				popped[n] = true
 			}
+			seen(n, item)
 		}
 		if code, out, errs := program(t, "--dir", dir, "check"); code != 0 {
 			t.Fatalf("after kill %d: %s %s", life, out, errs)
@@ -109,6 +121,25 @@ func TestKilled(t *testing.T) {
 		if n >= lo {
 			t.Errorf("item %d was popped, and will be again", n)
 		}
+	}
+	for n := lo; n < hi; n++ {
+		got, item, err := q.pop(t.Context())
+		if err != nil || got != n {
+			t.Fatalf("item %d is popped as %d, %v", n, got, err)
+		}
+		seen(n, string(item))
+	}
+	after := map[string]int{} // of each goroutine, the number of its last item, from 1 on
+	for _, n := range slices.Sorted(maps.Keys(items)) {
+		var process, worker, i int
+		if _, err := fmt.Sscanf(items[n], "%d-%d-%d", &process, &worker, &i); err != nil {
+			t.Fatalf("item %d is %q: %v", n, items[n], err)
+		}
+		of := fmt.Sprint(process, worker)
+		if i < after[of] {
+			t.Errorf("item %d is %q, behind a later one", n, items[n])
+		}
+		after[of] = i + 1
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -130,7 +131,7 @@ const hourForm = "2006-01-02T15"
 
 func hourOf(at time.Time) string { return at.UTC().Format(hourForm) }
 
-// key sorts the measurements of a series by time.
+// key sorts the measurements of a series by time. No name has a byte 0.
 func key(name string, at time.Time) []byte {
 	return binary.BigEndian.AppendUint64(append([]byte(name), 0), uint64(at.Unix()))
 }
@@ -140,6 +141,11 @@ var newest = []byte("newest")
 
 // add adds the values of a moment, all or none, and drops what is too old then.
 func (s *series) add(at time.Time, values map[string]float64) error {
+	for name := range values {
+		if strings.Contains(name, "\x00") {
+			return fmt.Errorf("the name of a series has a byte 0: %q", name)
+		}
+	}
 	last, err := s.last()
 	if err != nil {
 		return err

@@ -56,6 +56,19 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// With a byte 0 in its name a series would stand among the times of another one.
+func TestNamesWithoutZero(t *testing.T) {
+	s, err := open(t.TempDir(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.disk.Close()
+	defer s.db.Close()
+	if err := s.add(time.Unix(1e9, 0), map[string]float64{"roof\x00": 1}); err == nil {
+		t.Error("a name with a byte 0 is taken")
+	}
+}
+
 // TestKilled kills the program again and again, while hours are made and dropped. Whole
 // moments are there or not, without a gap, up to the last that was printed at least.
 func TestKilled(t *testing.T) {
