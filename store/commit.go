@@ -220,8 +220,13 @@ func (db *DB) active(messages, n int, p purpose) (*mem, error) {
 			if m.table.Pos()+n > m.granted {
 				short, ok := db.grant(m, messages, n, p)
 				if !ok {
+					if db.closing.Load() {
+						return nil, ErrClosed
+					}
+					db.work.enter() // Close leaves the file open while the disk is asked
 					db.mu.Unlock()
 					err := db.space.cover(short)
+					db.work.leave()
 					did, failed := true, error(nil)
 					if errors.Is(err, env.ErrNoSpace) && short.least {
 						did, failed = db.makeRoom(p)

@@ -45,7 +45,11 @@ func (db *DB) tryFlush() error {
 	if refused == nil {
 		return db.flushOldest()
 	}
+	if err := db.enter(); err != nil {
+		return err
+	}
 	db.space.ask(forTable, room)
+	db.work.leave()
 	db.mu.Lock()
 	refused = db.tree.flushRefused()
 	db.mu.Unlock()

@@ -184,6 +184,10 @@ func (r *refusals) ask(db *DB) {
 	if r.insist || r.asked {
 		return
 	}
+	if db.enter() != nil {
+		return
+	}
+	defer db.work.leave()
 	db.mu.Lock()
 	work, speed := db.tree.lacking(forWork), db.tree.lacking(forSpeed)
 	db.mu.Unlock()

@@ -275,3 +275,36 @@ func TestNobodyWaitsForRoomWithALock(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// While the disk is asked for room for a put, Close does not end: the file is open, and
+// its lock held, until the disk has answered.
+func TestCloseWaitsForTheDisk(t *testing.T) {
+	disk := &slowDisk{fullDisk: &fullDisk{Disk: sim.NewDisk()}, asked: make(chan struct{}), answer: make(chan struct{})}
+	o := Options{Memory: 64 << 20, Compression: None, Tuning: Tuning{MemtableBytes: 128 << 10, LeafBytes: 32 << 10, BlobBytes: 1 << 10, Inline: true}}
+	db, err := Open(env.Env{Disk: disk, Clock: osenv.NewClock(), Random: osenv.NewRandom()}, "db", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := make(chan error, 1)
+	go func() {
+		var err error
+		for i := 0; err == nil; i++ {
+			err = db.Put(fmt.Appendf(nil, "key%06d", i), make([]byte, 500))
+		}
+		put <- err
+	}()
+	<-disk.asked // the first asks for the reserve
+	closed := make(chan error, 1)
+	go func() { closed <- db.shut(nil) }()
+	eventually(t, db, func() bool { return db.closing.Load() })
+	if n := settled(func() int64 { return int64(len(closed)) }, 0); n != 0 {
+		t.Error("the store is closed while the disk makes its file longer")
+	}
+	disk.answer <- struct{}{}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	if err := <-put; !errors.Is(err, ErrClosed) {
+		t.Errorf("the put ends with %v", err)
+	}
+}
