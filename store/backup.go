@@ -144,10 +144,10 @@ func (m *Mark) end(out *stream.Writer, super []byte) error {
 // returns the Mark of this copy. On an error what was written is no copy.
 //
 // While it runs, the store keeps the pages of that state that were not copied yet: a slow
-// w makes the file grow by at most what the store had. Memory is taken for a description
-// of the state, as long as the table of the store and the Mark, and for what is copied at
-// the moment; none of it while w.Write runs is the store's, so that Close need not wait
-// for that: Copy then ends with ErrClosed.
+// w makes the file grow by at most what the store had. Memory is taken on the Go heap, and not
+// from Options.Memory: about three times the table of branches, the Mark, and a buffer of
+// 256 KiB. While w.Write runs none of it is the store's, so that Close need not wait for
+// that: Copy then ends with ErrClosed, unless all pages were read.
 //
 // Every block and every large value is checked as it is written: its checksum is
 // compared for the very bytes that go to w. Damage of the store is an ErrCorrupt.

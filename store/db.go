@@ -237,7 +237,7 @@ func (db *DB) buffersShare() int64 { return min(db.pool.Limit()/8, buffersShareM
 
 // Close ends the store: it makes all changes durable, unless an error has
 // stopped the store. Iterators that are still open end with ErrClosed, and so does a
-// Copy, when what it writes to has taken what it was given: Close does not wait for that.
+// Copy, unless it has read all pages, when what it writes to has taken what it was given: Close does not wait for that.
 func (db *DB) Close() error {
 	err := db.open()
 	if err != nil {
