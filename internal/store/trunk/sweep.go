@@ -36,7 +36,8 @@ type yields struct {
 	newer, dead float64
 }
 
-// add counts a merge that read so many newer bytes and left so many dead ones out. What
+// add counts a merge that read so many newer bytes and left so many dead ones out: fewer
+// than none if its estimate was too low, so that the errors of many merges cancel out. What
 // merges of more than window newer bytes have shown is forgotten.
 func (y *yields) add(newer, dead, window int64) {
 	if newer <= 0 {
@@ -44,7 +45,7 @@ func (y *yields) add(newer, dead, window int64) {
 	}
 	keep := max(0, 1-float64(newer)/float64(max(window, 1)))
 	y.newer = y.newer*keep + float64(newer)
-	y.dead = y.dead*keep + float64(max(dead, 0))
+	y.dead = y.dead*keep + float64(dead)
 }
 
 // rate is the estimate: dead bytes per newer byte; 0: none is known.
@@ -52,7 +53,7 @@ func (y *yields) rate() float64 {
 	if y.newer == 0 {
 		return 0
 	}
-	return min(y.dead/y.newer, deadMost)
+	return min(max(y.dead/y.newer, 0), deadMost)
 }
 
 // learn takes note of what a merge at the bottom has left out.

@@ -217,3 +217,31 @@ func TestPaidMerges(t *testing.T) {
 		}
 	}
 }
+
+// The bytes that a merge reads are estimated. Where nothing is dead, estimates that err
+// both ways make nothing dead; and whatever they say, not less than nothing is.
+func TestErrorsCancelOut(t *testing.T) {
+	var y yields
+	for i := range 400 {
+		dead := int64(50)
+		if i%2 == 1 {
+			dead = -50
+		}
+		y.add(100, dead, 4000)
+	}
+	if rate := y.rate(); rate > 0.02 {
+		t.Errorf("of new bytes alone, a share of %.2f is taken for dead", rate)
+	}
+	for range 100 {
+		y.add(100, -50, 4000)
+	}
+	if rate := y.rate(); rate != 0 {
+		t.Errorf("the share of dead bytes is %.2f", rate)
+	}
+	for range 400 {
+		y.add(100, 70, 4000)
+	}
+	if rate := y.rate(); rate < 0.65 || rate > 0.75 {
+		t.Errorf("the share of dead bytes is %.2f, want 0.7", rate)
+	}
+}
