@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,6 +81,35 @@ func (s *survivor) sections(pattern string) int {
 	return n
 }
 
+// leavesTheParent checks that a running node has not opened the directory above
+// that of its journal, for which it needs no permission but to pass through.
+func (s *survivor) leavesTheParent(n *node) {
+	s.t.Helper()
+	if runtime.GOOS != "linux" {
+		s.t.Log("what a process has open is not looked at on this system")
+		return
+	}
+	above, err := os.Stat(s.dir)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	open, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", n.cmd.Process.Pid))
+	if err != nil || len(open) == 0 {
+		s.t.Fatalf("the node has nothing open: %v", err)
+	}
+	journal := false
+	for _, name := range open {
+		at, err := os.Readlink(name)
+		journal = journal || err == nil && strings.HasSuffix(filepath.Dir(at), "/journal")
+		if is, err := os.Stat(name); err == nil && os.SameFile(is, above) {
+			s.t.Errorf("the node has %s open, above the directory of its journal", at)
+		}
+	}
+	if !journal {
+		s.t.Errorf("the node has no file of its journal open")
+	}
+}
+
 // killAt kills a node when the traces have so many lines, unless stop ends first.
 // It reports whether it did.
 func (s *survivor) killAt(n *node, lines int, pattern string, stop <-chan error) bool {
@@ -94,6 +125,9 @@ func (s *survivor) killAt(n *node, lines int, pattern string, stop <-chan error)
 			return false
 		case <-time.After(time.Millisecond):
 		}
+	}
+	if slices.Contains(n.cmd.Args, "-data") {
+		s.leavesTheParent(n)
 	}
 	if err := n.cmd.Process.Kill(); err != nil {
 		s.t.Fatal(err)

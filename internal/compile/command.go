@@ -66,8 +66,9 @@ var crashText = map[string]string{
 		return fmt.Errorf("-data: %w; -format makes it, once, before the node runs first", err)
 	}
 `,
-	"CRASHDATA": `// openData opens the disk on which the directory for the journal is. It begins at
-// the parent, so that the directory's own name becomes durable with what is in it.
+	"CRASHDATA": `// openData opens the disk on which the directory for the journal is. With -format
+// the disk begins at the parent, so that the directory's own name becomes durable
+// with what is in it. A node that runs needs no permission to read the parent.
 // Only -format makes the directory: to a wrong name no journal belongs.
 func openData(dir string, format bool) (*osenv.Disk, string, error) {
 	dir, err := filepath.Abs(dir)
@@ -81,6 +82,10 @@ func openData(dir string, format bool) (*osenv.Disk, string, error) {
 		return nil, "", err
 	case !format:
 		return nil, "", fmt.Errorf("%w; -format makes it, once, before the node runs first", err)
+	}
+	if !format {
+		disk, err := osenv.OpenDisk(dir)
+		return disk, "journal", err
 	}
 	if _, err := os.Stat(filepath.Dir(dir)); err != nil {
 		return nil, "", err
