@@ -166,7 +166,7 @@ func (f file) WriteAt(b []byte, off int64) (int, error) {
 
 func (f file) Truncate(size int64) error { return space(f.f.Truncate(size)) }
 
-// With delayed allocation, a full disk may be discovered only by Sync.
+// Sync may be the first to find the disk full, where allocation is delayed.
 func (f file) Sync() error { return space(syncFile(f.f)) }
 
 func (f file) Close() error { return f.f.Close() }

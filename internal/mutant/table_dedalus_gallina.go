@@ -26,7 +26,7 @@ func dedalusGallinaMutants() []Mutant {
 		{Name: "dedalus/certificate/certify-checks-the-first-step-alone", Breaks: "Steps after the first one are accepted unseen.", Kind: Unsound, In: "internal/cli/dedalus",
 			Old: "if err := certificate.Check(before, next, s.Claim); err != nil {", New: "if err := certificate.Check(before, next, s.Claim); err != nil && i == 0 {", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscertify"},
 		{Name: "dedalus/certificate/pieces-may-crash", Breaks: "A division is reported as proved whatever crashes.", Kind: Unsound, In: "internal/cli/dedalus",
-			Old: "if len(question.Immortal) > 0 {", New: "if len(question.Immortal) > 1 {", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscertify"},
+			Old: "len(question.Immortal) {", New: "0 {", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscertify"},
 		{Name: "dedalus/certificate/inputs-of-a-relay-come-once", Breaks: "A relay is reported as proved of inputs that never come again.", Kind: Unsound, In: "internal/cli/dedalus",
 			Old: "if len(question.Again) > 0 {", New: "if len(question.Again) > 1 {", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscertify"},
 		{Name: "dedalus/certificate/proofs-of-steps-add-up", Breaks: "Steps that are proved pass for a sequence that is.", Kind: Unsound, In: "internal/cli/dedalus",

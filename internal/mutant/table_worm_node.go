@@ -207,7 +207,7 @@ func wormNodeMutants() []Mutant {
 		{
 			Name: "worm/node/another-form-is-no-trouble", Kind: WrongAnswer, In: "internal/worm/node", Packages: node, Run: "TestOtherVersions",
 			Breaks: "A server whose reports a member of another version refuses stays mute, and its status does not say why.",
-			Old:    "if errors.Is(err, wor.ErrLimit) {\n\t\t// It runs", New: "if errors.Is(err, wor.ErrSealed) {\n\t\t// It runs",
+			Old:    "if errors.Is(err, wor.ErrLimit) {\n\t\t// The peer runs", New: "if errors.Is(err, wor.ErrSealed) {\n\t\t// The peer runs",
 		},
 		{
 			Name: "worm/node/the-wait-began-with-the-start", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestWaitsForOneMore",

@@ -174,8 +174,8 @@ func spaceSegmentMutants() []Mutant {
 		{
 			Name: "worm/space/tokens-move-along", Kind: Unsound, In: "internal/worm/space", Packages: in, Run: "Relocate",
 			Breaks: "A token of the old place writes over the value at the new one.",
-			Old:    "	if w.at.moves() > 0 {\n		// All its",
-			New:    "	if w.at.moves() > 99 {\n		// All its",
+			Old:    "	if w.at.moves() > 0 {\n		// All registers",
+			New:    "	if w.at.moves() > 99 {\n		// All registers",
 		},
 		{
 			Name: "worm/space/open-segment-moves", Kind: Lost, In: "internal/worm/space", Packages: in, Run: "Relocate",
