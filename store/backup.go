@@ -189,7 +189,7 @@ func (db *DB) newCopying(ctx context.Context, w io.Writer, since *Mark) (*copyin
 	c.top = db.copySuper(s)
 	c.table = db.copyTable(s, c.top)
 	s.root.Branches(func(b *trunk.Branch) {
-		c.todo = append(c.todo, b.Meta)
+		c.unwritten = append(c.unwritten, b.Meta)
 		db.kept.keep(b.Meta.ID)
 	})
 	return c, nil
@@ -197,15 +197,15 @@ func (db *DB) newCopying(ctx context.Context, w io.Writer, since *Mark) (*copyin
 
 // giveUp gives back the branches that were not written.
 func (c *copying) giveUp() {
-	for len(c.todo) > 0 {
+	for len(c.unwritten) > 0 {
 		c.written()
 	}
 }
 
 // written gives back the first branch.
 func (c *copying) written() {
-	id := c.todo[0].ID
-	c.todo = c.todo[1:]
+	id := c.unwritten[0].ID
+	c.unwritten = c.unwritten[1:]
 	if c.db.enter() != nil {
 		return // the store is closed
 	}
@@ -235,8 +235,8 @@ func (c *copying) stream() (*Mark, error) {
 	if err := c.out.Section(copyBegin, c.mark.begin()); err != nil {
 		return nil, err
 	}
-	for len(c.todo) > 0 {
-		if err := c.branch(&c.todo[0]); err != nil {
+	for len(c.unwritten) > 0 {
+		if err := c.branch(&c.unwritten[0]); err != nil {
 			return nil, err
 		}
 		c.written()
@@ -253,17 +253,17 @@ func (c *copying) stream() (*Mark, error) {
 
 // copying is a copy that is being written. It is the target of writeCopy.
 type copying struct {
-	db    *DB
-	ctx   context.Context
-	out   *stream.Writer
-	since *Mark
-	mark  Mark
-	units map[uint32]sum
-	buf   []byte
-	super []byte
-	todo  []branch.Meta // branches that were not written yet, whose pages are kept
-	table *table.Table
-	top   table.Superblock
+	db        *DB
+	ctx       context.Context
+	out       *stream.Writer
+	since     *Mark
+	mark      Mark
+	units     map[uint32]sum
+	buf       []byte
+	super     []byte
+	unwritten []branch.Meta // branches whose pages are kept until they are written
+	table     *table.Table
+	top       table.Superblock
 	// sums are the checksums of the pages of the branch that was last written.
 	sums map[uint32]uint32
 	// last is the last of its large values that was found.
