@@ -32,10 +32,10 @@ const (
 
 // A Claim is one sentence about the project.
 type Claim struct {
-	Room     string // the heading it stands under
+	Room     string // the heading above it
 	Claim    string // Markdown
 	How      []How
-	Shown    string   // what the commands look at, Markdown
+	Shown    string   // what the commands examine, Markdown
 	Commands []string // run from the root of the repository
 	Not      string   // what they do not show; may be empty
 }
@@ -48,7 +48,7 @@ func Document(claims []Claim) string {
 	for _, c := range claims {
 		if c.Room != room {
 			room = c.Room
-			fmt.Fprintf(&b, "\n## %s\n\n| claim | how | what the commands look at | what they do not show |\n|---|---|---|---|\n", room)
+			fmt.Fprintf(&b, "\n## %s\n\n| claim | how | what the commands examine | what they do not show |\n|---|---|---|---|\n", room)
 		}
 		hows := make([]string, len(c.How))
 		for i, h := range c.How {
@@ -69,9 +69,9 @@ func Document(claims []Claim) string {
 
 const preamble = `# Status: what is claimed, and the commands that show it
 
-Four words, and each means something else. *Proved*: a theorem about every execution, checked by Coq. *Checked*: every case within
-stated bounds was enumerated. *Tested*: samples, drawn by hand or at random. *Measured*: a benchmark whose output is asserted.
+Four words with four meanings. *Proved*: a theorem about every execution, checked by Coq. *Checked*: every case within
+stated bounds was enumerated. *Tested*: samples were tried, chosen by hand or at random. *Measured*: a benchmark whose output is asserted.
 
 This page is the table in ` + "`internal/status/claims.go`" + `; ` + "`go test ./internal/status -rewrite`" + ` writes it. ` + "`make status`" + ` runs every
-command and writes what each said, with the date, to ` + "`build/status.md`" + `.
+command and writes the output of each, with the date, to ` + "`build/status.md`" + `.
 `
