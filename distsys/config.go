@@ -67,7 +67,8 @@ const (
 	// KindDetector is a failure detector for the processes At, and the
 	// monitors for it: Interval, Timeout.
 	KindDetector = "detector"
-	// KindTimer reads TRUE when After has passed; each instance has its own.
+	// KindTimer reads TRUE when After has passed, and a time below Spread more,
+	// drawn at every start. Each instance has its own, unless it is OfNode.
 	KindTimer = "timer"
 	// KindShared is a variable of the node with the initial Value.
 	KindShared = "shared"
@@ -88,7 +89,7 @@ const (
 // present.
 type Supply struct {
 	Kind     string `json:"kind"`
-	Mode     string `json:"mode,omitempty"` // "strict" or "relaxed"
+	Mode     string `json:"mode,omitempty"` // "strict", "relaxed" or "lossy"
 	Capacity int    `json:"capacity,omitempty"`
 	Window   int    `json:"window,omitempty"`
 	// Distinct makes mailboxes and queues behave as sets: they hold each message
@@ -98,9 +99,12 @@ type Supply struct {
 	Interval Duration `json:"interval,omitempty"`
 	Timeout  Duration `json:"timeout,omitempty"`
 	After    Duration `json:"after,omitempty"`
-	Value    Text     `json:"value,omitzero"`
-	At       []Site   `json:"at,omitempty"`
-	Like     *Supply  `json:"like,omitempty"`
+	Spread   Duration `json:"spread,omitempty"`
+	// OfNode makes a timer one that all instances on a node share.
+	OfNode bool    `json:"ofNode,omitempty"`
+	Value  Text    `json:"value,omitzero"`
+	At     []Site  `json:"at,omitempty"`
+	Like   *Supply `json:"like,omitempty"`
 }
 
 // Site states which indices of a resource are on which node, and the address at
@@ -117,6 +121,7 @@ type Site struct {
 const (
 	ModeStrict  = "strict"
 	ModeRelaxed = "relaxed"
+	ModeLossy   = "lossy"
 )
 
 // Text is a value as TLA+ text.
@@ -282,6 +287,7 @@ func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 	}
 	may := map[string][]string{
 		KindMailboxes: {"mode", "capacity", "window", "distinct"}, KindDetector: {"interval", "timeout"}, KindQueue: {"capacity", "distinct"},
+		KindTimer: {"spread", "ofNode"},
 	}
 	need, known := needs[s.Kind]
 	if !known {
@@ -303,8 +309,8 @@ func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 			f.add("%s: a resource of kind %q has no %q", at, s.Kind, field)
 		}
 	}
-	if s.Mode != "" && s.Mode != ModeStrict && s.Mode != ModeRelaxed {
-		f.add("%s: mode %q: want %q or %q", at, s.Mode, ModeStrict, ModeRelaxed)
+	if s.Mode != "" && s.Mode != ModeStrict && s.Mode != ModeRelaxed && s.Mode != ModeLossy {
+		f.add("%s: mode %q: want %q, %q or %q", at, s.Mode, ModeStrict, ModeRelaxed, ModeLossy)
 	}
 	if s.Mode == ModeRelaxed && s.Distinct {
 		f.add("%s: relaxed mailboxes cannot be distinct: a message may be sent while one like it is there, and come when that one has been read; want mode %q", at, ModeStrict)
@@ -330,7 +336,7 @@ func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 func (s *Supply) given() map[string]bool {
 	return map[string]bool{
 		"mode": s.Mode != "", "capacity": s.Capacity != 0, "window": s.Window != 0, "distinct": s.Distinct, "of": s.Of != "", "interval": s.Interval != 0,
-		"timeout": s.Timeout != 0, "after": s.After != 0, "value": !s.Value.IsZero(), "at": len(s.At) > 0, "like": s.Like != nil,
+		"timeout": s.Timeout != 0, "after": s.After != 0, "spread": s.Spread != 0, "ofNode": s.OfNode, "value": !s.Value.IsZero(), "at": len(s.At) > 0, "like": s.Like != nil,
 	}
 }
 
@@ -426,6 +432,9 @@ func (c *Config) checkMember(f *faults, at string, p Member, t Template) {
 		s := c.Resources[name]
 		if s.Kind == KindMailboxes && s.Mode == ModeRelaxed && !param.Relaxed {
 			f.add("%s: %s: relaxed mailboxes are not sound for parameter %s: %s", at, t.Name, param.Name, param.NotRelaxed)
+		}
+		if s.Kind == KindMailboxes && s.Mode == ModeLossy && !param.Lossy {
+			f.add("%s: %s: lossy mailboxes are not sound for parameter %s: its mapping macro is not LossyMailbox of module AshlarResources, so the specification loses and repeats nothing there", at, t.Name, param.Name)
 		}
 	}
 	for _, name := range sortedKeys(p.Refs) {

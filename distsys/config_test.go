@@ -93,7 +93,7 @@ func TestConfigErrors(t *testing.T) {
 		{"field missing", `"of": "network"`, `"of": ""`, `resource waiting: a resource of kind "lengths" needs "of"`},
 		{"no such mailboxes", `"of": "network"`, `"of": "net"`, `there are no mailboxes "net"`},
 		{"a relaxed set", `"relaxed"`, `"relaxed", "distinct": true`, `resource network: relaxed mailboxes cannot be distinct`},
-		{"mode", `"relaxed"`, `"lax"`, `mode "lax": want "strict" or "relaxed"`},
+		{"mode", `"relaxed"`, `"lax"`, `mode "lax": want "strict", "relaxed" or "lossy"`},
 		{"node of a site", `"node": "server"`, `"node": "servant"`, `there is no node "servant"; there are clients, server`},
 		{"index twice", `"indices": ["0"]`, `"indices": ["1"]`, `index 1 is both on "server" and on "clients"`},
 		{"duration", `"150ms"`, `"soon"`, `"soon": want a positive time`},

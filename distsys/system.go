@@ -40,6 +40,9 @@ type Param struct {
 	// section writes it twice. If they are not sound, NotRelaxed is the reason.
 	Relaxed    bool
 	NotRelaxed string
+	// Lossy reports that the mapping macro of this parameter may lose, repeat and
+	// reorder messages: lossy mailboxes are sound for it.
+	Lossy bool
 	// Crash describes what a crash of the process does to the resource behind a
 	// ref parameter, for an archetype that survives crashes.
 	Crash Loss

@@ -79,6 +79,7 @@ type Node struct {
 	boxes  map[string]*mailbox.Mailboxes
 	order  []string // names of boxes, sorted
 	watch  []watched
+	timers int // how many were made
 	closes []func() error
 }
 

@@ -4,6 +4,7 @@ package resource
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
@@ -36,7 +37,7 @@ func (n *Node) serve(name string) error {
 }
 
 // resource returns the resource of that name in the configuration. It makes a
-// new timer or variable for each use.
+// new variable for each use, and a new timer unless the node has one.
 func (n *Node) resource(name string) (distsys.Resource, error) {
 	if r, ok := n.shared[name]; ok {
 		return r, nil
@@ -45,8 +46,12 @@ func (n *Node) resource(name string) (distsys.Resource, error) {
 	var r distsys.Resource
 	var err error
 	switch s.Kind {
-	case distsys.KindTimer, distsys.KindVariable:
+	case distsys.KindVariable:
 		return n.simple(&s)
+	case distsys.KindTimer:
+		if r, err = n.simple(&s); err != nil || !s.OfNode {
+			return r, err
+		}
 	case distsys.KindMailboxes:
 		var m *mailbox.Mailboxes
 		if m, err = n.mailboxes(name); err == nil {
@@ -71,7 +76,7 @@ func (n *Node) resource(name string) (distsys.Resource, error) {
 		r = q.Both()
 	case distsys.KindEach:
 		like := *s.Like
-		if like.Kind == distsys.KindTimer || like.Kind == distsys.KindVariable {
+		if like.Kind == distsys.KindTimer && !like.OfNode || like.Kind == distsys.KindVariable {
 			return n.each(&like), nil
 		}
 		r = n.each(&like)
@@ -101,7 +106,9 @@ func (n *Node) lasting(name string, initial value.Value) distsys.Resource {
 func (n *Node) simple(s *distsys.Supply) (distsys.Resource, error) {
 	switch s.Kind {
 	case distsys.KindTimer:
-		return timer.New(n.opt.Env.Clock, time.Duration(s.After))
+		n.timers++
+		random := n.opt.Env.Random.Split("timer").Split(strconv.Itoa(n.timers))
+		return timer.New(n.opt.Env.Clock, random, timer.Options{After: time.Duration(s.After), Spread: time.Duration(s.Spread)})
 	case distsys.KindVariable:
 		return local.NewVariable(s.Value.Value), nil
 	case distsys.KindShared:
@@ -129,6 +136,7 @@ func (n *Node) mailboxes(name string) (*mailbox.Mailboxes, error) {
 	o := mailbox.Options{
 		Link:    n.link(),
 		Relaxed: s.Mode == distsys.ModeRelaxed,
+		Lossy:   s.Mode == distsys.ModeLossy,
 		Queue:   queue.Limits{Messages: s.Capacity, Distinct: s.Distinct},
 		Window:  s.Window,
 	}

@@ -448,6 +448,9 @@ func (m *machine) template(w *writer) {
 			} else {
 				line += fmt.Sprintf(", NotRelaxed: %q", why)
 			}
+			if m.lossy(p) {
+				line += ", Lossy: true"
+			}
 			line += m.g.crashOf(m.arch, p)
 			w.emit("%s},", line)
 		}

@@ -32,9 +32,47 @@ const (
 	RoleOther
 )
 
-// RoleOf guesses the role of an argument of an instance.
+// Resources is the standard module whose mapping macros have known roles.
+const Resources = "AshlarResources"
+
+// Named reports whether a mapping macro is the one of that name in the module
+// Resources. Its resource is known then, whatever its text.
+func Named(m *pcal.Mapping, name string) bool {
+	return m != nil && m.Module == Resources && m.Name == name
+}
+
+// The mapping macros of the module Resources.
+const (
+	StrictMailbox   = "StrictMailbox"
+	RelaxedMailbox  = "RelaxedMailbox"
+	LossyMailbox    = "LossyMailbox"
+	FailureDetector = "FailureDetector"
+	Timer           = "Timer"
+	Input           = "Input"
+	Output          = "Output"
+	LocalShared     = "LocalShared"
+)
+
+// named returns the role of a mapping macro of the module Resources.
+func named(name string) Role {
+	switch name {
+	case StrictMailbox, RelaxedMailbox, LossyMailbox, Input, Output:
+		return RoleChannel
+	case FailureDetector, Timer:
+		return RoleSignal
+	case LocalShared:
+		return RoleVariable
+	}
+	return RoleOther
+}
+
+// RoleOf returns the role of an argument of an instance. Of a mapping macro that
+// is not of the module Resources, it is a guess.
 func RoleOf(a pcal.Arg) Role {
 	m := a.Mapping
+	if m != nil && m.Module == Resources {
+		return named(m.Name)
+	}
 	if m == nil || isPlain(m) {
 		return RoleVariable
 	}

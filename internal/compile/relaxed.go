@@ -108,6 +108,24 @@ func checkRelaxed(m *machine) map[*pcal.Param]string {
 	return out
 }
 
+// lossy reports whether all instances send and receive through p as lossy
+// mailboxes do.
+func (m *machine) lossy(p *pcal.Param) bool {
+	found := false
+	for _, in := range m.g.alg.Instances {
+		for i, q := range m.arch.Params {
+			if in.Archetype != m.arch || q != p {
+				continue
+			}
+			if !Named(in.Args[i].Mapping, LossyMailbox) {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
 // distinct returns a mapping macro through which an instance adds to a set when
 // it sends through p; nil if there is none.
 func (m *machine) distinct(p *pcal.Param) *pcal.Mapping {

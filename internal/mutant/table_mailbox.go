@@ -166,6 +166,24 @@ func deliveryMutants() []Mutant {
 			New:    "case here:\n",
 		},
 		{
+			Name: "distsys/resource/mailbox/lossy-gap-ends-connections", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: "TestLossy", Short: true,
+			Breaks: "After a lossy sender has given up messages, the receiver ends each of its connections.",
+			Old:    "l.last = max(l.last, low-1)\n",
+			New:    "",
+		},
+		{
+			Name: "distsys/resource/timer/no-spread", Kind: Stuck, In: "distsys/resource/timer", Packages: []string{"distsys/resource/timer"}, Run: "TestSpread", Short: true,
+			Breaks: "Timers of several nodes are always due together, and elections never end.",
+			Old:    "if t.opt.Spread > 0 {",
+			New:    "if t.opt.Spread < 0 {",
+		},
+		{
+			Name: "compile/own-macro-of-that-name", Kind: Unsound, In: "internal/compile", Packages: []string{"internal/system"}, Run: "TestResourcesByName", Short: true,
+			Breaks: "A mapping macro of the algorithm's own that has the name of a lossy one gets lossy mailboxes, though it loses nothing.",
+			Old:    "return m != nil && m.Module == Resources && m.Name == name",
+			New:    "return m != nil && m.Name == name",
+		},
+		{
 			Name: "distsys/resource/mailbox/nothing-is-sent-again", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: worldTests,
 			Breaks: "Relaxed messages that were on their way when the connection broke are not sent again.",
 			Old:    "l.sent, l.full = 0, false",

@@ -32,6 +32,8 @@ type exampler struct {
 	ghost map[string]bool           // resources that are assigned and never read
 	named map[string]string         // of resources, by variable and role
 	port  int
+	// notRelaxed says where relaxed mailboxes are not sound, and why.
+	notRelaxed map[string]map[string]string
 }
 
 // exampleProc is a process of the example.
@@ -47,11 +49,11 @@ type exampleProc struct {
 // variable that processes assign and none reads, which exists only for the
 // model's properties, does not put them on one node: its resource discards what
 // is assigned.
-func exampleConfig(s *algorithm, m *constantModel) (*distsys.Config, error) {
+func exampleConfig(s *algorithm, m *constantModel, pkg *compile.Package) (*distsys.Config, error) {
 	if m.model == nil {
 		return nil, fmt.Errorf("the values of the constants are not known")
 	}
-	x := &exampler{s: s, m: m, users: map[string][]*exampleProc{}, first: map[string]value.Value{}, spans: map[string]source.Span{}, ghost: map[string]bool{}, named: map[string]string{}, port: firstPort,
+	x := &exampler{s: s, m: m, users: map[string][]*exampleProc{}, first: map[string]value.Value{}, spans: map[string]source.Span{}, ghost: map[string]bool{}, named: map[string]string{}, port: firstPort, notRelaxed: pkg.NotRelaxed,
 		conf: &distsys.Config{System: s.spec.Name, Constants: map[string]distsys.Text{}, Resources: map[string]distsys.Supply{}, Nodes: map[string][]distsys.Member{}}}
 	for name, v := range m.values {
 		x.conf.Constants[name] = distsys.TextOf(v)
@@ -198,7 +200,13 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg, fi
 	case compile.RoleVariable:
 		return plain
 	case compile.RoleChannel:
-		if shared && param.Mapping > 0 {
+		if shared && param.Mapping > 0 && compile.Named(arg.Mapping, compile.LossyMailbox) {
+			return distsys.Supply{Kind: distsys.KindMailboxes, Mode: distsys.ModeLossy}
+		}
+		if shared && param.Mapping > 0 && compile.Named(arg.Mapping, compile.RelaxedMailbox) && x.mayRelax(param.Var.Name) {
+			return distsys.Supply{Kind: distsys.KindMailboxes, Mode: distsys.ModeRelaxed}
+		}
+		if shared && param.Mapping > 0 && !compile.Named(arg.Mapping, compile.Input) && !compile.Named(arg.Mapping, compile.Output) {
 			return distsys.Supply{Kind: distsys.KindMailboxes, Mode: distsys.ModeStrict, Distinct: compile.Distinct(arg.Mapping)}
 		}
 		return of(distsys.Supply{Kind: distsys.KindQueue, Distinct: compile.Distinct(arg.Mapping)})
@@ -207,7 +215,10 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg, fi
 			return distsys.Supply{Kind: distsys.KindLengths, Of: x.name(arg, compile.RoleChannel, param.Var.Name)}
 		}
 	case compile.RoleSignal:
+		timer := compile.Named(arg.Mapping, compile.Timer)
 		switch {
+		case timer:
+			return of(distsys.Supply{Kind: distsys.KindTimer, After: distsys.Duration(1e9), Spread: distsys.Duration(1e9), OfNode: shared})
 		case !shared || param.Mapping == 0:
 			return of(distsys.Supply{Kind: distsys.KindTimer, After: distsys.Duration(1e9)})
 		case !x.assignedVia(arg):
@@ -221,6 +232,17 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg, fi
 		Message: fmt.Sprintf(why, arg.Mapping.Name, name),
 		Repair:  "edit sys.json, or bind a resource of your own to the parameter " + param.Var.Name})
 	return plain
+}
+
+// mayRelax reports whether relaxed mailboxes are sound for the parameters of that
+// name, of all archetypes that have one.
+func (x *exampler) mayRelax(param string) bool {
+	for _, why := range x.notRelaxed {
+		if why[param] != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // assignedVia reports whether an archetype assigns a variable through the

@@ -81,7 +81,7 @@ func Compile(files load.Files, path string, o Options) (*Compiled, error) {
 	}
 	out := &Compiled{Package: pkg, Diagnostics: s.diags}
 	if o.Main {
-		if out.Example, err = s.example(m); err != nil {
+		if out.Example, err = s.example(m, pkg); err != nil {
 			return nil, err
 		}
 	}
@@ -90,8 +90,8 @@ func Compile(files load.Files, path string, o Options) (*Compiled, error) {
 
 // example builds the example. If that is not possible, it returns nil and adds
 // a warning.
-func (s *algorithm) example(m *constantModel) ([]byte, error) {
-	conf, err := exampleConfig(s, m)
+func (s *algorithm) example(m *constantModel, pkg *compile.Package) ([]byte, error) {
+	conf, err := exampleConfig(s, m, pkg)
 	if err != nil {
 		s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileNoExample", Span: s.made.Algorithm.Span,
 			Message: "no example configuration is written: " + err.Error(), Repair: "give the constants by --config"})

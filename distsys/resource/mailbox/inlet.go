@@ -384,6 +384,8 @@ func (in *inlet) receive(payload []byte) error {
 		l = &inLane{in: in, box: b, last: low - 1}
 		in.lanes[key] = l
 	}
+	// A lossy sender has given up the messages below low.
+	l.last = max(l.last, low-1)
 	switch {
 	case seq <= l.last:
 		in.m.counts.Duplicates++

@@ -30,6 +30,13 @@
 // specification in which that matters needs strict mailboxes. Checking traces of
 // the running system reveals such cases.
 //
+// Lossy mailboxes are for specifications in which the network may lose, repeat
+// and reorder messages. They send at commit and never block or refuse a section:
+// a message for a node that is not connected, or whose window is full, is
+// dropped, and so are the messages on their way when a connection breaks. One
+// section may send to any mailboxes. Nothing below is promised of them, except
+// that a message that arrives is one that a committed section has sent.
+//
 // While both ends live, each message of a committed section arrives exactly
 // once, in the order of the sender's sections, however often connections break.
 // A receiver remembers 1024 senders, where each life of a node is a sender of
@@ -114,6 +121,10 @@ type Options struct {
 	// Relaxed selects the relaxed protocol for sending. A node receives both
 	// kinds.
 	Relaxed bool
+	// Lossy selects the lossy protocol for sending: messages as those of the
+	// relaxed one, each of which may be lost. A write never waits. Relaxed must
+	// be false then.
+	Lossy bool
 	// Queue bounds each local mailbox.
 	Queue queue.Limits
 	// Window and WindowBytes bound the unacknowledged messages that a relaxed
@@ -150,6 +161,8 @@ func (o Options) complete() (Options, error) {
 	switch {
 	case o.Window < 1 || o.Window > windowMax || o.WindowBytes < 1 || o.WindowBytes > pendingBytesMax || o.HoldTime < 0:
 		return o, fmt.Errorf("mailbox options: Window %d of 1 to %d, WindowBytes %d of 1 to %d, HoldTime %v of 0 or more", o.Window, windowMax, o.WindowBytes, pendingBytesMax, o.HoldTime)
+	case o.Relaxed && o.Lossy:
+		return o, fmt.Errorf("mailbox options: Relaxed and Lossy exclude each other")
 	case o.Link.FrameMax > frameMax:
 		return o, fmt.Errorf("mailbox options: Link.FrameMax %d of at most %d", o.Link.FrameMax, frameMax)
 	case len(o.Local) > 0 && o.Listen == "":
@@ -200,6 +213,7 @@ type Metrics struct {
 	Duplicates               uint64 // messages that came again and were dropped
 	Full                     uint64 // offers refused because a mailbox was full
 	Busy                     uint64 // offers of sections with several mailboxes, refused behind an undecided one
+	Lost                     uint64 // messages that a lossy sender has dropped
 	Connects                 uint64 // connections that came up
 	Drops                    uint64 // connections that broke or could not be made
 	LastError                string // why the last one did
@@ -400,6 +414,8 @@ func (n *network) Select(idx []value.Value) (distsys.Resource, []value.Value, er
 		return b.queue.Both(), idx[1:], nil
 	case n.m.opt.Relaxed:
 		return (*relaxed)(b.lane), idx[1:], nil
+	case n.m.opt.Lossy:
+		return (*lossy)(b.lane), idx[1:], nil
 	}
 	return (*strict)(b.lane), idx[1:], nil
 }

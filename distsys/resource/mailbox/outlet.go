@@ -255,6 +255,11 @@ func (o *outlet) Down(err error) {
 			t.tx.Answered().Wake()
 		}
 	}
+	if o.m.opt.Lossy {
+		for _, l := range o.lanes {
+			l.lose()
+		}
+	}
 }
 
 // Room implements ClientOwner.

@@ -2,12 +2,14 @@
 
 // Package timer provides the resource for a specification's timeouts: a
 // variable that reads FALSE until some time has passed and TRUE from then on,
-// until a write restarts the timer.
+// until a write restarts the timer. The time may have a random part, drawn
+// again at each start, so that timers of several nodes are rarely due together.
 //
-// In: a clock and a duration. Out: a distsys.Resource. The time starts with the
-// first access. A section that waits for the timer sleeps until it is due. A
-// specification may assume of the timer only what it may assume of time: that
-// it passes.
+// In: a clock, chance, and the times. Out: a distsys.Resource, for one instance
+// or for several of a node: a write of one restarts the timer for all. The time
+// starts with the first access. A section that waits for the timer sleeps until
+// it is due. A specification may assume of the timer only what it may assume of
+// time: that it passes.
 package timer
 
 import (
@@ -23,8 +25,9 @@ import (
 
 // Timer is the resource. Instances may share one.
 type Timer struct {
-	clock env.Clock
-	after time.Duration
+	clock  env.Clock
+	random env.Random
+	opt    Options
 
 	mu      sync.Mutex
 	started bool
@@ -40,22 +43,36 @@ type wait struct {
 
 var _ distsys.Watched = (*Timer)(nil)
 
-// New returns a timer that is due when the duration has passed since its first
-// use or last write.
-func New(c env.Clock, after time.Duration) (*Timer, error) {
-	if after <= 0 {
-		return nil, fmt.Errorf("a timer of %v: the time must be positive", after)
+// Options are the times of a Timer.
+type Options struct {
+	// After is the least time from a start until the timer is due. It must be
+	// positive.
+	After time.Duration
+	// Spread bounds a random time that is added: at least 0, and below Spread.
+	Spread time.Duration
+}
+
+// New returns a timer that is due when its time has passed since its first use
+// or last write. It may draw from random during any later call; random may be nil
+// if there is no Spread.
+func New(c env.Clock, random env.Random, o Options) (*Timer, error) {
+	if o.After <= 0 || o.Spread < 0 || o.After+o.Spread < o.After {
+		return nil, fmt.Errorf("a timer of %v with a spread of %v: the time must be positive", o.After, o.Spread)
 	}
-	return &Timer{clock: c, after: after}, nil
+	return &Timer{clock: c, random: random, opt: o}, nil
 }
 
 // start starts the time and sets the alarms of the waiting sections.
 func (t *Timer) start() {
 	t.started = true
-	t.due = t.clock.Now().Add(t.after)
+	after := t.opt.After
+	if t.opt.Spread > 0 {
+		after += time.Duration(t.random.Uint64() % uint64(t.opt.Spread))
+	}
+	t.due = t.clock.Now().Add(after)
 	for i := range t.waits {
 		t.waits[i].timer.Stop()
-		t.waits[i].timer = t.clock.After(t.after, t.waits[i].w)
+		t.waits[i].timer = t.clock.After(after, t.waits[i].w)
 	}
 }
 

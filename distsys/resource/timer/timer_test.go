@@ -4,6 +4,8 @@ package timer_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,17 +13,64 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/timer"
+	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// TestSpread: the time of a timer is drawn again at each start, between After and
+// After + Spread, and a write of one instance restarts the timer of another.
+func TestSpread(t *testing.T) {
+	clock := &stillClock{}
+	tm, err := timer.New(clock, env.Seeded(1), timer.Options{After: 100, Spread: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, writer := new(distsys.Tx), new(distsys.Tx)
+	due := func() bool {
+		v, err := tm.Read(reader, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.AsBool()
+	}
+	due() // starts it
+	times := map[env.Instant]bool{}
+	for range 200 {
+		from := clock.now
+		for !due() {
+			clock.now++
+		}
+		times[clock.now-from] = true
+		if err := tm.Write(writer, nil, value.Bool(true)); err != nil {
+			t.Fatal(err)
+		}
+		tm.Commit(writer)
+		if due() {
+			t.Fatal("the timer is due right after a write")
+		}
+	}
+	least, most := slices.Min(slices.Collect(maps.Keys(times))), slices.Max(slices.Collect(maps.Keys(times)))
+	if least < 100 || most >= 150 || len(times) < 30 {
+		t.Errorf("%d different times from %d to %d, want about 50 from 100 to 149", len(times), least, most)
+	}
+}
+
+// stillClock is moved by hand.
+type stillClock struct {
+	env.Clock
+	now env.Instant
+}
+
+func (c *stillClock) Now() env.Instant { return c.now }
+
 // TestTimerWakes runs "l: while (i < 3) { await t; t := FALSE; assert ~t }".
 func TestTimerWakes(t *testing.T) {
 	const after = 30 * time.Millisecond
 	e := osenv.New()
-	tm, err := timer.New(e.Clock, after)
+	tm, err := timer.New(e.Clock, nil, timer.Options{After: after})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +117,7 @@ func TestTimerWakes(t *testing.T) {
 }
 
 func TestTimerNeedsADuration(t *testing.T) {
-	if _, err := timer.New(osenv.NewClock(), 0); err == nil {
+	if _, err := timer.New(osenv.NewClock(), nil, timer.Options{}); err == nil {
 		t.Error("a timer of no duration was made")
 	}
 }

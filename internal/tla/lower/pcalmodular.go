@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 	"github.com/ashlar-dev/ashlar/internal/tla/pcal"
+	"github.com/ashlar-dev/ashlar/internal/tla/resolve"
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
@@ -13,36 +14,89 @@ import (
 
 func (r *algorithm) mappingMacros() {
 	for _, s := range r.a.MappingMacros {
-		at := s.Name.Span()
-		m := &pcal.Mapping{Name: s.Name.Text, Target: newVariable("$variable", at), Self: newSelf(at),
-			Value: &core.Local{Name: "$value", Span: at}, Span: at}
-		scope := r.pure.WithLocals(m.Self).WithVariables(m.Target)
-		part := func(s *syntax.Block, scope *Scope, what string) []pcal.Stmt {
-			b := &body{algorithm: r, scope: scope, what: what + " part of mapping macro " + m.Name, many: true, yields: true}
-			items := b.block(s)
-			for _, it := range items {
-				b.noJumps(it)
-			}
-			return b.seq(items, "", "")
-		}
-		before := r.p.diags.HasErrors()
-		m.Read = part(s.Read, scope, "the read")
-		m.Write = part(s.Write, scope.WithLocals(m.Value), "the write")
-		if s.Crash != nil {
-			m.Crash = r.crashPart(m, s.Crash, scope)
-		}
-		if !before && r.p.diags.HasErrors() {
-			m.Read = nil
-		} else {
-			c := &closer{r: r, name: m.Name, target: m.Target}
-			if s.Read != nil {
-				c.span = s.Read.Span()
-			}
-			m.Read = c.close(m.Read)
-		}
-		r.mappings[m.Name] = m
-		r.out.Mappings = append(r.out.Mappings, m)
+		r.mappingMacro(s, "")
 	}
+	for _, m := range r.mappingsOfModules() {
+		r.mappingMacro(m.MappingMacro, m.module)
+	}
+}
+
+// moduleMacro is a mapping macro of another module, and the module's name if it
+// comes with the tool.
+type moduleMacro struct {
+	*syntax.MappingMacro
+	module string
+}
+
+// mappingsOfModules finds the mapping macros that instances use and the algorithm
+// does not declare: in the algorithms of the modules that the root extends,
+// directly or not. The first module in the order of EXTENDS has precedence. The
+// bodies see the names of the root module, which include those of that module.
+func (r *algorithm) mappingsOfModules() []moduleMacro {
+	wanted := map[string]bool{}
+	for _, p := range r.a.Instances {
+		for _, m := range p.Mappings {
+			wanted[m.Macro.Text] = true
+		}
+	}
+	for _, s := range r.a.MappingMacros {
+		delete(wanted, s.Name.Text)
+	}
+	var out []moduleMacro
+	var visit func(m *resolve.Module)
+	visit = func(m *resolve.Module) {
+		if a := m.Syntax.Algorithm; a != nil && m != r.p.info.Root {
+			for _, s := range a.MappingMacros {
+				if !wanted[s.Name.Text] {
+					continue
+				}
+				delete(wanted, s.Name.Text)
+				found := moduleMacro{MappingMacro: s}
+				if m.Standard {
+					found.module = m.Name
+				}
+				out = append(out, found)
+			}
+		}
+		for _, e := range m.Extends {
+			visit(e)
+		}
+	}
+	visit(r.p.info.Root)
+	return out
+}
+
+// mappingMacro lowers a mapping macro of the algorithm or of a module.
+func (r *algorithm) mappingMacro(s *syntax.MappingMacro, module string) {
+	at := s.Name.Span()
+	m := &pcal.Mapping{Name: s.Name.Text, Module: module, Target: newVariable("$variable", at), Self: newSelf(at),
+		Value: &core.Local{Name: "$value", Span: at}, Span: at}
+	scope := r.pure.WithLocals(m.Self).WithVariables(m.Target)
+	part := func(s *syntax.Block, scope *Scope, what string) []pcal.Stmt {
+		b := &body{algorithm: r, scope: scope, what: what + " part of mapping macro " + m.Name, many: true, yields: true}
+		items := b.block(s)
+		for _, it := range items {
+			b.noJumps(it)
+		}
+		return b.seq(items, "", "")
+	}
+	before := r.p.diags.HasErrors()
+	m.Read = part(s.Read, scope, "the read")
+	m.Write = part(s.Write, scope.WithLocals(m.Value), "the write")
+	if s.Crash != nil {
+		m.Crash = r.crashPart(m, s.Crash, scope)
+	}
+	if !before && r.p.diags.HasErrors() {
+		m.Read = nil
+	} else {
+		c := &closer{r: r, name: m.Name, target: m.Target}
+		if s.Read != nil {
+			c.span = s.Read.Span()
+		}
+		m.Read = c.close(m.Read)
+	}
+	r.mappings[m.Name] = m
+	r.out.Mappings = append(r.out.Mappings, m)
 }
 
 // noJumps reports statements that a mapping macro must not contain.

@@ -139,6 +139,7 @@ type Archetype struct {
 // without indices.
 type Mapping struct {
 	Name        string
+	Module      string // the standard module that declares it, or ""
 	Target      *core.Variable
 	Value       *core.Local // bound in Write only
 	Self        *core.Local
