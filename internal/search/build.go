@@ -181,7 +181,7 @@ func sources(source []byte) ([]file, error) {
 		{"cmd/model/main.go", source},
 	}
 	err := fs.WalkDir(ashlar.NativeSources, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		f, err := ashlar.NativeSources.Open(name)

@@ -6,7 +6,9 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,5 +95,36 @@ func TestForgottenPrograms(t *testing.T) {
 	}
 	if got := strings.Join(left, " "); got != "a build-new c other" {
 		t.Errorf("left are %s", got)
+	}
+}
+
+// TestSourcesAreWhole: of each folder of the engine, all files are in the command but
+// the tests, which would make it larger.
+func TestSourcesAreWhole(t *testing.T) {
+	embedded := map[string][]string{}
+	files, err := sources(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files[2:] {
+		embedded[path.Dir(f.name)] = append(embedded[path.Dir(f.name)], path.Base(f.name))
+	}
+	if len(embedded) != 7 {
+		t.Fatalf("the sources are in %d folders, want 7", len(embedded))
+	}
+	for dir, got := range embedded {
+		entries, err := os.ReadDir(filepath.Join("../..", dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go") {
+				want = append(want, e.Name())
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("of %s the command has %q, want %q: see the patterns in sources.go", dir, got, want)
+		}
 	}
 }
