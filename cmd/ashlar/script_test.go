@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ashlar": main, "ashlard": serverMain, "mkstore": makeStore, "damage": damageFile})
+	testscript.Main(m, map[string]func(){"ashlar": main, "ashlard": serverMain, "mkstore": makeStore, "damage": damageFile, "signal": signalSpent})
 }
 
 // serverMain is the program ashlard, which 'ashlar worm demo' starts.

@@ -46,20 +46,6 @@ func leaves(c *cobra.Command) (paths []string) {
 	return paths
 }
 
-// computed is how many hundredths of a second a process has needed of the processor, as
-// the system says.
-func computed(pid int) int {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // gone: it computes nothing
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0
-	}
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return user + system
-}
-
 // busy waits until a process either computes nothing any more or has computed for a
 // while, in hundredths of a second.
 func busy(t *testing.T, p *procs.Process, while int) {

@@ -300,6 +300,19 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	return r, s.store.end(r)
 }
 
+// NotBegun returns the result of a search whose context has ended before it began. A
+// checkpoint that it was to resume stays as it is.
+func NotBegun(ctx context.Context, m Model) *Result {
+	info := m.Info()
+	v := Violation{Verdict: Interrupted}
+	reason := interrupted
+	var limit Limit
+	if errors.As(context.Cause(ctx), &limit) {
+		v.Verdict, reason = Incomplete, string(limit)
+	}
+	return &Result{Info: info, Reason: reason, Unfinished: true, Violation: v, Actions: make([]Coverage, len(info.Actions))}
+}
+
 // close ends periodic checks that are the search's own.
 func (o Options) close(checks *periodic) error {
 	if o.Checker != nil {

@@ -104,6 +104,12 @@ func strangersFrontMutants() []Mutant {
 			New:    "	for i, dir := range l.directories() {\n		if _, standard := module.Source(name); standard && i > 0 {\n			break\n		}\n		path :=",
 		},
 		{
+			Name: "cmd/checkpoint/a-sample-that-was-cut-short-decides", Kind: Unguarded, In: "internal/cli/check", Packages: []string{"internal/cli/check"}, Run: "TestInterruptedBeforeItBegins",
+			Breaks: "A search that is interrupted while it prepares fails, or leaves a checkpoint that no search resumes.",
+			Old:    "if s.disk.keep != nil && ctx.Err() != nil {",
+			New:    "if s.disk.keep == nil && ctx.Err() != nil {",
+		},
+		{
 			Name: "cmd/memory/what-is-said-is-no-limit", Kind: Unguarded, In: "internal/cli/check", Packages: []string{"internal/cli/check", "cmd/ashlar"}, Run: "TestMemoryBounds|TestScripts/notchecked",
 			Breaks: "A search whose model outgrows --memory goes on until the machine has none.",
 			Old:    "case wanted == 0:",

@@ -106,6 +106,12 @@ type nativeTimes struct{ look, compile, keep time.Duration }
 // wide runs the search breadth first.
 func (s *searcher) wide(ctx context.Context, m check.Model) (*check.Result, error) {
 	packModel(ctx, s.tla, s.o)
+	if s.disk.keep != nil && ctx.Err() != nil {
+		// The model may be unpacked only because its sample was cut short. A search of
+		// such a model can neither resume a checkpoint with packed states nor leave one
+		// that the next search can resume.
+		return check.NotBegun(ctx, m), nil
+	}
 	o := s.options()
 	x, why := s.nativeSearch(o)
 	if x == nil {
