@@ -17,7 +17,10 @@
 // evaluated after every event.
 //
 //   - Time: an event takes no time except for its disk operations: the node is
-//     busy until they are done and sees its clock advanced by as much.
+//     busy until they are done and sees its clock advanced by as much. With
+//     Options.Hardware it takes the processor time of the node's code, measured
+//     or counted, and links have a bandwidth; runs are then the same bit for
+//     bit only if the time is counted.
 //   - Network: streams are in order and whole until they break; they are late,
 //     cut into pieces, reset at any byte, left half open. Packets are lost,
 //     duplicated and reordered. Links are clogged and partitioned, in both

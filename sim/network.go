@@ -304,7 +304,9 @@ func (a *accepting) happen() {
 		s.refuse(syscall.ECONNRESET)
 		return
 	}
+	s.life.resume()
 	h := a.ln.accept(s)
+	s.life.suspend()
 	s.h = h
 	if h == nil && s.state == open {
 		s.refuse(errEnd)
@@ -315,7 +317,7 @@ func (a *accepting) happen() {
 
 // refuse ends a connection that has no handler.
 func (e *end) refuse(err error) {
-	e.peer.push(item{what: closed, due: e.toPeer(), err: err})
+	e.peer.push(item{what: closed, due: e.toPeer(0), err: err})
 	e.state = over
 	e.leave()
 }

@@ -49,6 +49,10 @@ type Node struct {
 	slow env.Instant   // until when the disk is slow
 	full env.Instant   // until when the disk is full
 	rots bool          // the disk may damage what is synced
+
+	metered bool // Hardware makes its work take time
+	usage   Usage
+	nic     env.Instant // until when its network interface is sending
 }
 
 // Node adds a node and starts it at once.
@@ -60,6 +64,7 @@ func (w *World) Node(name string, boot Boot) *Node {
 		n.rots = n.rots || c == name
 	}
 	n.disk.capacity = w.opt.DiskCapacity
+	n.metered = w.meters(name)
 	if bound := w.opt.Faults.rate[Drift]; bound > 0 {
 		limit := int64(bound * 1e6)
 		r := stream(w.opt.Seed, "drift/"+name)
@@ -126,6 +131,7 @@ func (s *starter) happen() {
 	n.life, n.w.running = l, l
 	n.w.note(evStart, n, uint64(n.lives), 0, "")
 	n.wakeOrphans()
+	l.resume()
 	if err := n.boot(l); err != nil {
 		n.w.Fail("boot", fmt.Errorf("node %s, life %d: %w", n.name, n.lives, err))
 	}
@@ -228,7 +234,10 @@ func (t *task) idle() bool { return t.life.dead }
 func (t *task) happen() {
 	t.queued = false
 	t.life.node.w.note(evTask, t.life.node, 0, 0, "")
-	if t.step() {
+	t.life.resume()
+	more := t.step()
+	t.life.suspend()
+	if more {
 		t.Wake()
 	}
 }
@@ -297,6 +306,7 @@ func (t *timer) idle() bool { return t.over }
 func (t *timer) happen() {
 	t.over = true
 	t.life.node.w.note(evTimer, t.life.node, 0, 0, "")
+	t.life.resume()
 	t.waker.Wake()
 }
 

@@ -34,6 +34,8 @@ type Options struct {
 	// Corruptible names the nodes whose disks may lose or damage synced data;
 	// nil: all. A protocol promises to survive only some.
 	Corruptible []string
+	// Hardware, if not nil, makes the work of nodes take time.
+	Hardware *Hardware
 	// EventsMax bounds a run. Default: 10 million.
 	EventsMax uint64
 }

@@ -41,6 +41,7 @@ type end struct {
 	watched  bool        // the write timeout is running
 	progress env.Instant // when the peer took something last
 	silent   bool        // the life has ended and the peer got no notice
+	written  uint64      // the event in which the life wrote last
 }
 
 type state uint8
@@ -103,10 +104,10 @@ func (e *end) finish(at env.Instant, err error) {
 	e.push(item{what: closed, due: at, err: err, here: true})
 }
 
-// toPeer returns when something sent now arrives at the peer.
-func (e *end) toPeer() env.Instant {
+// toPeer returns when n bytes that are sent now have arrived at the peer.
+func (e *end) toPeer(bytes int) env.Instant {
 	n := e.life.node
-	return n.w.transmission(n.w.link(n, e.peer.life.node), e.life.now())
+	return n.w.transmission(n.w.link(n, e.peer.life.node), n.leaves(e.life.now(), bytes))
 }
 
 // Write implements Conn.
@@ -115,6 +116,10 @@ func (e *end) Write(b []byte) error {
 		return env.ErrClosed
 	}
 	w := e.life.node.w
+	if e.life.suspend() {
+		defer e.life.resume()
+		e.wrote(len(b))
+	}
 	if used := len(e.buf) - e.head; used > 0 && used+len(b) > w.opt.WriteBuffer {
 		e.full = true
 		return env.ErrFull
@@ -149,7 +154,7 @@ func (e *end) send() {
 	if e.peer.silent {
 		e.probe()
 	} else {
-		e.peer.push(item{what: data, n: n, due: e.toPeer()})
+		e.peer.push(item{what: data, n: n, due: e.toPeer(n)})
 	}
 	if !e.watched {
 		e.watched = true
@@ -234,7 +239,7 @@ func (e *end) orphan(power bool) {
 		e.lose()
 		return
 	}
-	e.peer.push(item{what: closed, due: e.toPeer(), err: syscall.ECONNRESET})
+	e.peer.push(item{what: closed, due: e.toPeer(0), err: syscall.ECONNRESET})
 }
 
 // Close implements Conn.
@@ -247,7 +252,7 @@ func (e *end) Close() {
 		if p.state == open && w.strikes(Reset, e.life.node) {
 			p.forgetTail(env.IntN(w.chance[Reset], len(e.buf)-e.head+1))
 		}
-		p.push(item{what: closed, due: e.toPeer(), err: errEnd})
+		p.push(item{what: closed, due: e.toPeer(0), err: errEnd})
 	}
 	e.finish(e.life.now(), env.ErrClosed)
 }
@@ -296,16 +301,19 @@ func (e *end) happen() {
 		e.progress = w.now
 		w.note(evOpened, n, 0, 0, string(e.remote))
 		e.send()
+		e.life.resume()
 		e.h.Opened(e)
 	case data:
 		e.take(it.n)
 	case drained:
 		w.note(evDrained, n, 0, 0, "")
+		e.life.resume()
 		e.h.Drained(e)
 	case closed:
 		e.state = over
 		e.leave()
 		w.note(evClosed, n, 0, 0, it.err.Error())
+		e.life.resume()
 		e.h.Closed(e, it.err)
 	}
 }
@@ -338,6 +346,9 @@ func (e *end) take(n int) {
 	if n == 0 {
 		return
 	}
+	if e.life.metered() {
+		n = e.gather(n)
+	}
 	invariant.Check(n <= len(p.buf)-p.head-p.unsent, "%d bytes arrive of %d", n, len(p.buf)-p.head)
 	if w.strikes(Reset, e.life.node) {
 		n = env.IntN(w.chance[Reset], n+1)
@@ -359,6 +370,7 @@ func (e *end) take(n int) {
 		p.buf, p.head = p.buf[len(p.buf):], 0
 	}
 	if n > 0 {
+		e.life.resume()
 		e.h.Data(e, b)
 	}
 }

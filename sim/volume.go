@@ -32,11 +32,18 @@ func (v *volume) begin(k evKind, name string, least, most time.Duration) error {
 		return fault("use", name, fs.ErrClosed)
 	}
 	n, w := l.node, l.node.w
+	if l.suspend() {
+		defer l.resume()
+	}
 	d := between(w.latency, least, most)
+	if h := w.opt.Hardware; h != nil {
+		d = h.wait(k)
+	}
 	if n.slow > l.now() {
 		d *= slowness
 	}
 	l.spend(d)
+	n.usage.Disk += d
 	w.note(k, n, uint64(d), n.disk.ops, name)
 	return v.dies()
 }

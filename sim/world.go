@@ -42,6 +42,8 @@ type World struct {
 	cuts       []*cut
 	failure    *Failure
 	running    *Life // whose code is being executed
+	metering   *Life // whose code is being measured, since the clock of Hardware showed this
+	since      time.Duration
 }
 
 // check is an invariant of the whole world.
@@ -183,6 +185,9 @@ func (w *World) step(limit env.Instant) bool {
 // perform performs an event and catches the node's panics.
 func (w *World) perform(e event) {
 	defer func() {
+		if w.metering != nil {
+			w.metering.suspend()
+		}
 		w.running = nil
 		switch r := recover().(type) {
 		case nil:

@@ -164,12 +164,27 @@ func simMutants() []Mutant {
 		{
 			Name: "sim/the-end-of-a-program-is-not-told", Kind: Stuck, In: "sim", Packages: []string{"sim"},
 			Breaks: "The end of a program is not told.",
-			Old:    "e.lose()\n\t\treturn\n\t}\n\te.peer.push(item{what: closed, due: e.toPeer(), err: syscall.ECONNRESET})", New: "e.lose()\n\t\treturn\n\t}",
+			Old:    "e.lose()\n\t\treturn\n\t}\n\te.peer.push(item{what: closed, due: e.toPeer(0), err: syscall.ECONNRESET})", New: "e.lose()\n\t\treturn\n\t}",
 		},
 		{
 			Name: "sim/a-machine-that-comes-back-does-not-answer", Kind: Stuck, In: "sim", Packages: []string{"sim"},
 			Breaks: "A machine that comes back does not answer.",
 			Old:    "\tn.wakeOrphans()\n", New: "",
+		},
+		{
+			Name: "sim/work-of-nodes-takes-no-time", Kind: Unsound, In: "sim", Packages: []string{"sim"},
+			Breaks: "With Hardware, nodes go on at once.",
+			Old:    "\tl.node.usage.Code += d\n\tl.spend(d)\n", New: "\tl.node.usage.Code += d\n",
+		},
+		{
+			Name: "sim/links-have-no-bandwidth", Kind: Unsound, In: "sim", Packages: []string{"sim"},
+			Breaks: "With Hardware, a node sends any number of bytes at once.",
+			Old:    "\treturn n.nic\n", New: "\treturn now\n",
+		},
+		{
+			Name: "sim/a-read-takes-one-write", Kind: Unsound, In: "sim", Packages: []string{"sim"},
+			Breaks: "With Hardware, a busy node pays a call for each write that has arrived meanwhile.",
+			Old:    "it.due > w.now || it.n > readMost-n", New: "it.due <= w.now || it.n > readMost-n",
 		},
 		{
 			Name: "sim/partitions-let-streams-through", Kind: Unsound, In: "sim", Packages: []string{"sim"},

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ashlar-dev/ashlar/internal/cli/dedalus/machines"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/cost"
 )
 
@@ -97,7 +98,7 @@ func sendAll(conn net.Conn, size int) (time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	row := make([]byte, size)
-	begin := threadTime()
+	begin := machines.Time()
 	var frame []byte
 	for range framesOfCalibration {
 		frame = frame[:0]
@@ -109,7 +110,7 @@ func sendAll(conn net.Conn, size int) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	return threadTime() - begin, nil
+	return machines.Time() - begin, nil
 }
 
 // receiveAll reads all frames and splits them into messages, which it retains for a
@@ -122,7 +123,7 @@ func receiveAll(l net.Listener, size int) (time.Duration, error) {
 		return 0, err
 	}
 	defer conn.Close()
-	begin := threadTime()
+	begin := machines.Time()
 	buffer := make([]byte, 64<<10)
 	have, messages := 0, 0
 	var tick [][]byte
@@ -148,7 +149,7 @@ func receiveAll(l net.Listener, size int) (time.Duration, error) {
 	if messages != framesOfCalibration*messagesOfFrame {
 		return 0, fmt.Errorf("%d messages came, %d were sent", messages, framesOfCalibration*messagesOfFrame)
 	}
-	return threadTime() - begin, nil
+	return machines.Time() - begin, nil
 }
 
 const (
@@ -174,7 +175,7 @@ func calibrateDisk(c *cost.Calibration) error {
 	defer runtime.UnlockOSThread()
 	var writing, syncing, waited []float64
 	for range syncsOfCalibration {
-		begin := threadTime()
+		begin := machines.Time()
 		var record []byte
 		for range rowsOfSync {
 			record = append(record, make([]byte, rowOfLog)...)
@@ -182,12 +183,12 @@ func calibrateDisk(c *cost.Calibration) error {
 		if _, err := f.Write(record); err != nil {
 			return fmt.Errorf("measure the disk: %w", err)
 		}
-		written, clock := threadTime(), time.Now()
+		written, clock := machines.Time(), time.Now()
 		if err := f.Sync(); err != nil {
 			return fmt.Errorf("measure the disk: %w", err)
 		}
 		writing = append(writing, float64(written-begin)/1e3)
-		syncing = append(syncing, float64(threadTime()-written)/1e3)
+		syncing = append(syncing, float64(machines.Time()-written)/1e3)
 		waited = append(waited, float64(time.Since(clock))/1e3)
 	}
 	c.Row = median(writing) / rowsOfSync

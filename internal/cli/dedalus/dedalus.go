@@ -41,7 +41,7 @@ Exit codes: 0 it worked; 150 errors in the program; 1 files; 2 usage.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newCheckCommand(t), newFmtCommand(t), newGraphCommand(t), newRewriteCommand(t), newCertifyCommand(t), newOptimizeCommand(t), newCalibrateCommand(t))
-	cmd.AddCommand(newCompileCommand(t), newDeployCommand(t), newRunCommand(t), newLoadCommand(t))
+	cmd.AddCommand(newCompileCommand(t), newDeployCommand(t), newRunCommand(t), newLoadCommand(t), newMeasureCommand(t))
 	cmd.AddCommand(newCompareCommand(t), newSimulateCommand(t), newMutantsCommand(t))
 	return cmd
 }
