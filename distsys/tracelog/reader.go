@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // File is a trace file that has been read.
@@ -31,50 +32,131 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Parse reads and checks a whole file: the header comes first; committed events
-// are numbered from 1 without a gap; clocks are sorted and never decrease, and
-// the instance's own entry equals the event's number; times are in order. A
-// file without a complete header line counts as empty and torn.
+// Reader reads a trace file record by record, in memory that the longest line
+// bounds. It checks what it reads: the header comes first; committed events are
+// numbered from 1 without a gap; clocks are sorted and never decrease, and the
+// instance's own entry equals the event's number; times are in order.
+type Reader struct {
+	br     *bufio.Reader
+	header Header
+	actor  string
+	line   int // that was read last
+	torn   bool
+	err    error // of all further calls
+
+	fast    scanner
+	event   Event
+	started bool  // there was an event
+	start   int64 // of the event before
+	last    Event // the committed event before: its number, next label and clock
+}
+
+// NewReader reads the header. A file without a complete header line counts as
+// empty and torn: its Header has no Format.
+func NewReader(r io.Reader) (*Reader, error) {
+	out := &Reader{br: bufio.NewReaderSize(r, 64<<10)}
+	line, err := out.readLine()
+	if err == io.EOF {
+		out.torn, out.err = true, io.EOF
+		return out, nil
+	}
+	if err == nil {
+		err = out.readHeader(line)
+	}
+	if err != nil {
+		return nil, &LineError{out.line, err}
+	}
+	out.actor = out.header.Actor()
+	return out, nil
+}
+
+// Header returns the header.
+func (r *Reader) Header() Header { return r.header }
+
+// Line returns the number of the line that the last event was on, from 1.
+func (r *Reader) Line() int { return r.line }
+
+// Torn reports whether the file ended within a line, which is left out: the
+// instance ended while it was writing. The section of that line may or may not
+// have taken effect. It is known once Next has returned io.EOF.
+func (r *Reader) Torn() bool { return r.torn }
+
+// Next returns the next event, which is valid until the following call; its
+// strings are valid for ever. At the end of the file the error is io.EOF. Any
+// other error is a *LineError, and stays.
+func (r *Reader) Next() (*Event, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	line, err := r.readLine()
+	switch {
+	case err == io.EOF:
+		r.torn, r.err = len(line) > 0, io.EOF
+		return nil, io.EOF
+	case err == nil:
+		err = r.readEvent(line)
+	}
+	if err != nil {
+		r.err = &LineError{r.line, err}
+		return nil, r.err
+	}
+	return &r.event, nil
+}
+
+// Parse reads a whole file into memory, as a Reader does.
 func Parse(r io.Reader) (*File, error) {
-	br := bufio.NewReaderSize(r, 64<<10)
-	f := &File{}
-	p := parser{f: f, last: -1}
-	for n := 1; ; n++ {
-		line, err := readLine(br)
-		switch {
-		case err == io.EOF:
-			f.Torn = f.Torn || len(line) > 0 || n == 1
+	from, err := NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Header: from.header}
+	for {
+		e, err := from.Next()
+		if err == io.EOF {
+			f.Torn = from.torn
 			return f, nil
-		case err != nil:
-			return nil, &LineError{n, err}
-		}
-		if n == 1 {
-			err = p.header(line)
-		} else {
-			err = p.event(line)
 		}
 		if err != nil {
-			return nil, &LineError{n, err}
+			return nil, err
 		}
+		f.Events = append(f.Events, e.clone())
 	}
+}
+
+// clone copies an event with its slices.
+func (e *Event) clone() Event {
+	out := *e
+	out.Elements = slices.Clone(e.Elements)
+	for i := range out.Elements {
+		out.Elements[i].Indices = slices.Clone(out.Elements[i].Indices)
+	}
+	out.Vars, out.Clock = slices.Clone(e.Vars), slices.Clone(e.Clock)
+	return out
 }
 
 var errLong = fmt.Errorf("longer than %d bytes", LineMax)
 
 // readLine returns a line without its end. At the end of the file it returns
 // io.EOF and the part of a line that it has read.
-func readLine(br *bufio.Reader) ([]byte, error) {
-	var line []byte
+func (r *Reader) readLine() ([]byte, error) {
+	r.line++
+	line, err := r.br.ReadSlice('\n')
+	if err == nil {
+		return line[:len(line)-1], nil
+	}
+	line = slices.Clone(line)
 	for {
-		part, err := br.ReadSlice('\n')
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+		var part []byte
+		part, err = r.br.ReadSlice('\n')
 		line = append(line, part...)
 		switch {
 		case len(line) > LineMax:
 			return nil, errLong
 		case err == nil:
 			return line[:len(line)-1], nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return line, err
 		}
 	}
 }
@@ -92,13 +174,7 @@ func decode(line []byte, x any) error {
 	return nil
 }
 
-type parser struct {
-	f    *File
-	last int // index of the last committed event, or -1
-}
-
-func (p *parser) header(line []byte) error {
-	f := p.f
+func (r *Reader) readHeader(line []byte) error {
 	var named struct {
 		Format  string
 		Version int
@@ -113,51 +189,48 @@ func (p *parser) header(line []byte) error {
 	if named.Version != Version {
 		return fmt.Errorf("version %d, want %d", named.Version, Version)
 	}
-	if err := decode(line, &f.Header); err != nil {
+	if err := decode(line, &r.header); err != nil {
 		return err
 	}
-	if f.Header.Archetype == "" || f.Header.Self == "" {
+	if r.header.Archetype == "" || r.header.Self == "" {
 		return errors.New("the header does not say which instance it is")
 	}
 	return nil
 }
 
-func (p *parser) event(line []byte) error {
-	f := p.f
-	var e Event
-	if err := decode(line, &e); err != nil {
-		return err
+func (r *Reader) readEvent(line []byte) error {
+	e := &r.event
+	if !r.fast.event(line, e) {
+		*e = Event{}
+		if err := decode(line, e); err != nil {
+			return err
+		}
 	}
 	if err := e.check(); err != nil {
 		return err
 	}
-	committed := uint64(0)
-	var last *Event
-	if p.last >= 0 {
-		last = &f.Events[p.last]
-		committed = last.N
+	last := &r.last
+	if e.N != last.N+1 {
+		return fmt.Errorf("event %d after event %d", e.N, last.N)
 	}
-	if e.N != committed+1 {
-		return fmt.Errorf("event %d after event %d", e.N, committed)
-	}
-	if n := len(f.Events); n > 0 && e.Start < f.Events[n-1].Start {
+	if r.started && e.Start < r.start {
 		return fmt.Errorf("starts at %d, before the event in front of it", e.Start)
 	}
-	if e.Aborted == "" {
-		if got := e.Clock.Of(f.Header.Actor()); got != e.N {
-			return fmt.Errorf("event %d has the clock %d", e.N, got)
-		}
-		if last != nil && !last.Clock.LessEq(e.Clock) {
-			return errors.New("the clock goes back")
-		}
-		if last != nil && last.Next != e.Label {
-			return fmt.Errorf("is at %q; the event before goes to %q", e.Label, last.Next)
-		}
+	r.started, r.start = true, e.Start
+	if e.Aborted != "" {
+		return nil
 	}
-	if e.Aborted == "" {
-		p.last = len(f.Events)
+	if got := e.Clock.Of(r.actor); got != e.N {
+		return fmt.Errorf("event %d has the clock %d", e.N, got)
 	}
-	f.Events = append(f.Events, e)
+	if last.N > 0 && !last.Clock.LessEq(e.Clock) {
+		return errors.New("the clock goes back")
+	}
+	if last.N > 0 && last.Next != e.Label {
+		return fmt.Errorf("is at %q; the event before goes to %q", e.Label, last.Next)
+	}
+	last.N, last.Next = e.N, e.Next
+	last.Clock = append(last.Clock[:0], e.Clock...)
 	return nil
 }
 
