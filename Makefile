@@ -106,8 +106,9 @@ crash:
 	ASHLAR_CRASH_STATES=$(STATES) $(GO) test -count=1 -timeout 24h -v -run TestCrashes ./internal/evidence/store/explore
 	ASHLAR_FULL_DISKS=all $(GO) test -count=1 -timeout 2h -run TestFullDisk ./store
 
-## soak: the attack on the memory bound of a store, SOAK times as long; the kernel says what it takes.
+## soak: the attack on the memory bound of a store, SOAK times as long, and the check of a trace of ten million sections; the kernel says what they take.
 soak:
+	ASHLAR_LONG_TRACE=10000000 $(GO) test -count=1 -timeout 24h -v -run TestLongLogs ./internal/conform
 	$(GO) test -count=1 -timeout 24h -v -run TestUnderPressure ./store -args -pressure $(SOAK)
 
 ## mutants: named mistakes in the code, each of which a test must notice; writes build/mutants.md.

@@ -84,7 +84,7 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 			Message: "the module has no algorithm: traces are those of Modular PlusCal archetypes"})
 		return nil, inputError(&specification.Error{Diagnostics: s.Diagnostics})
 	}
-	logs, err := conform.ReadDir(traces, s.Loaded.Spec.Name)
+	logs, err := conform.OpenDir(traces, s.Loaded.Spec.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +111,10 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 	case err != nil:
 		return nil, err
 	}
-	out := &Replayed{Verdict: Verdict(r.Verdict.String()), Processes: len(r.Logs), Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Entered,
+	out := &Replayed{Verdict: Verdict(r.Verdict.String()), Processes: r.Processes, Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Entered,
 		Warnings: diagnostics(s.Diagnostics), report: r}
 	for _, b := range r.Blocked {
-		l := r.Logs[b.Log]
-		e := &l.Events[b.Event]
-		out.Blocked = append(out.Blocked, Blocked{Process: l.Actor, File: path.Clean(e.File), Line: e.Line, Label: e.Label,
+		out.Blocked = append(out.Blocked, Blocked{Process: b.Process, File: path.Clean(b.File), Line: b.Line, Label: b.Section.Label,
 			Place: b.Obstacle.Place, Text: b.Obstacle.Text, Reason: b.Obstacle.Reason})
 	}
 	for _, b := range r.State {

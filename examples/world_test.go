@@ -174,7 +174,7 @@ func specification(t *testing.T, name string, c constants, more ...string) (*mod
 // explained holds the traces in a directory against a specification.
 func explained(t *testing.T, m *model.Model, alg *model.Algorithm, dir string) {
 	t.Helper()
-	logs, err := conform.ReadDir(os.DirFS(dir), m.Info().Name)
+	logs, err := conform.OpenDir(os.DirFS(dir), m.Info().Name)
 	if err != nil {
 		t.Fatal(err)
 	}

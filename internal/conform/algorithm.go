@@ -29,13 +29,18 @@ func NewAlgorithm(m *model.Model, alg *model.Algorithm) *Algorithm {
 }
 
 // Init returns the initial states.
-func (a *Algorithm) Init() ([]check.State, error) {
-	var out []check.State
-	err := a.m.NewWorker().Init(func(_ int, s check.State) error {
-		out = append(out, append(check.State(nil), s...))
+func (a *Algorithm) Init() ([]State, error) {
+	var out []State
+	err := a.alg.Init(func(vals []value.Value) error {
+		out = append(out, vals)
 		return nil
 	})
 	return out, err
+}
+
+// Key appends the encoding of a state.
+func (a *Algorithm) Key(to []byte, s State) []byte {
+	return append(to, a.m.Encode(s.([]value.Value))...)
 }
 
 // Actor finds the process of an archetype by its self.
@@ -61,17 +66,17 @@ func same(a, b value.Value) (equal bool) {
 }
 
 // Hidden executes a step of any process that has no log.
-func (a *Algorithm) Hidden(s check.State, logged []int, yield func(check.State) error) error {
+func (a *Algorithm) Hidden(s State, logged []int, yield func(State) error) error {
 	is := map[int]bool{}
 	for _, i := range logged {
 		is[i] = true
 	}
-	vals := a.m.Decode(s)
+	vals := s.([]value.Value)
 	for i, p := range a.alg.Processes() {
 		if is[i] {
 			continue
 		}
-		err := a.alg.Step(p, vals, nil, func(after []value.Value, _ int) error { return yield(a.m.Encode(after)) })
+		err := a.alg.Step(p, vals, nil, func(after []value.Value, _ int) error { return yield(after) })
 		if err != nil {
 			return err
 		}
@@ -80,12 +85,12 @@ func (a *Algorithm) Hidden(s check.State, logged []int, yield func(check.State) 
 }
 
 // Show decodes a state.
-func (a *Algorithm) Show(s check.State) []check.Binding { return a.m.Show(s) }
+func (a *Algorithm) Show(s State) []check.Binding { return a.m.Show(a.m.Encode(s.([]value.Value))) }
 
 // Step executes a logged section.
-func (a *Algorithm) Step(s check.State, actor int, want Section, yield func(check.State) error) (*Obstacle, error) {
+func (a *Algorithm) Step(s State, actor int, want *Section, yield func(State) error) (*Obstacle, error) {
 	p := a.alg.Processes()[actor]
-	vals := a.m.Decode(s)
+	vals := s.([]value.Value)
 	written, _ := a.alg.Label(p, vals)
 	if want.Crash {
 		return a.crash(p, want, vals, yield)
@@ -100,21 +105,20 @@ func (a *Algorithm) Step(s check.State, actor int, want Section, yield func(chec
 		return &Obstacle{Reason: fmt.Sprintf("the specification is at %s here, the log at %s", written, want.Label)}, nil
 	}
 	w := &watcher{want: want.Accesses}
-	place := a.alg.Place(p, vals)
 	found := false
 	err := a.alg.Step(p, vals, w, func(after []value.Value, n int) error {
 		if n < len(want.Accesses) {
-			w.note(Obstacle{Matched: n, Place: place, Text: want.Label + ":",
+			w.note(Obstacle{Matched: n, Place: a.alg.Place(p, vals), Text: want.Label + ":",
 				Reason: fmt.Sprintf("in this state the step ends here in the specification; in the log it goes on and %s", want.Accesses[n])})
 			return nil
 		}
 		if o := a.arrived(p, want, after, n); o != nil {
-			o.Place, o.Text = place, want.Label+":"
+			o.Place, o.Text = a.alg.Place(p, vals), want.Label+":"
 			w.note(*o)
 			return nil
 		}
 		found = true
-		return yield(a.m.Encode(after))
+		return yield(after)
 	})
 	if err != nil || found {
 		return nil, err
@@ -126,7 +130,7 @@ func (a *Algorithm) Step(s check.State, actor int, want Section, yield func(chec
 }
 
 // crash executes a crash.
-func (a *Algorithm) crash(p *model.Process, want Section, vals []value.Value, yield func(check.State) error) (*Obstacle, error) {
+func (a *Algorithm) crash(p *model.Process, want *Section, vals []value.Value, yield func(State) error) (*Obstacle, error) {
 	o := &Obstacle{Reason: "the specification has no crash here: is the process at its end?"}
 	err := a.alg.Crash(p, vals, func(after []value.Value) error {
 		if wrong := a.arrived(p, want, after, 0); wrong != nil {
@@ -136,7 +140,7 @@ func (a *Algorithm) crash(p *model.Process, want Section, vals []value.Value, yi
 			return nil
 		}
 		o = nil
-		return yield(a.m.Encode(after))
+		return yield(after)
 	})
 	return o, err
 }
@@ -147,7 +151,7 @@ func (a *Algorithm) Survives(actor int) bool {
 }
 
 // arrived returns what is wrong with the state after a section, or nil.
-func (a *Algorithm) arrived(p *model.Process, want Section, vals []value.Value, n int) *Obstacle {
+func (a *Algorithm) arrived(p *model.Process, want *Section, vals []value.Value, n int) *Obstacle {
 	if label, _ := a.alg.Label(p, vals); label != want.Next {
 		return &Obstacle{Matched: n, Reason: fmt.Sprintf("the specification goes on at %s, the log at %s", label, want.Next)}
 	}
@@ -179,11 +183,12 @@ func (w *watcher) note(o Obstacle) {
 // Access compares an access.
 func (w *watcher) Access(n int, s model.Access) bool {
 	have := Access{Write: s.Write, Param: s.Param, Indices: s.Index, Value: s.Value}
-	o := Obstacle{Matched: n, Place: s.Stmt.Span().String(), Text: line(s.Stmt.Span().Text())}
-	if n >= len(w.want) {
-		o.Reason = fmt.Sprintf("the specification %s here, the log has no further access", have)
-		w.note(o)
+	missed := func(format string, args ...any) bool {
+		w.note(Obstacle{Matched: n, Place: s.Stmt.Span().String(), Text: line(s.Stmt.Span().Text()), Reason: fmt.Sprintf(format, args...)})
 		return false
+	}
+	if n >= len(w.want) {
+		return missed("the specification %s here, the log has no further access", have)
 	}
 	want := w.want[n]
 	if have.Param == "" {
@@ -192,9 +197,7 @@ func (w *watcher) Access(n int, s model.Access) bool {
 	if have.Write == want.Write && have.Param == want.Param && sameAll(have.Indices, want.Indices) && same(have.Value, want.Value) {
 		return true
 	}
-	o.Reason = fmt.Sprintf("the specification %s here; the log %s", have, want)
-	w.note(o)
-	return false
+	return missed("the specification %s here; the log %s", have, want)
 }
 
 // Blocked records a false condition.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -69,12 +70,31 @@ func (f oneFile) ReadFile(name string) ([]byte, error) {
 
 func stepsAlgorithm(t *testing.T) *Algorithm {
 	t.Helper()
-	loaded, diags, err := load.Load(oneFile{"steps.tla", stepsModule}, "steps.tla", load.Options{Translate: trans.InMemory, Retranslate: true})
+	return algorithm(t, oneFile{"steps.tla", stepsModule}, "steps.tla", "SPECIFICATION Spec\n")
+}
+
+// fileAlgorithm is the algorithm of a module with its configuration.
+func fileAlgorithm(t *testing.T, path string) *Algorithm {
+	t.Helper()
+	cfg, err := os.ReadFile(path + ".cfg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return algorithm(t, osFiles{}, path+".tla", string(cfg))
+}
+
+type osFiles struct{}
+
+func (osFiles) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+
+func algorithm(t *testing.T, files load.Files, path, text string) *Algorithm {
+	t.Helper()
+	loaded, diags, err := load.Load(files, path, load.Options{Translate: trans.InMemory, Retranslate: true})
 	if err != nil || diags.HasErrors() {
 		t.Fatal(err, diags)
 	}
 	var wrong source.List
-	cfg := config.Parse(source.NewFile("run.cfg", []byte("SPECIFICATION Spec\n")), &wrong)
+	cfg := config.Parse(source.NewFile("run.cfg", []byte(text)), &wrong)
 	m, err := model.NewDirect(loaded.Spec, loaded.Plain, cfg, model.Options{})
 	if err != nil || wrong.HasErrors() {
 		t.Fatal(err, &wrong)
@@ -98,17 +118,17 @@ func TestSections(t *testing.T) {
 	if err != nil || len(first) != 1 {
 		t.Fatalf("%d initial states, %v", len(first), err)
 	}
-	access := func(write bool, index, v int32) Access {
+	of := func(write bool, index, v int32) Access {
 		return Access{Write: write, Param: "net", Indices: []value.Value{value.Int(index)}, Value: value.Int(v)}
 	}
 	right := func() Section {
-		return Section{Label: "one", Next: "two", Accesses: []Access{access(true, 1, 5), access(true, 2, 7)},
+		return Section{Label: "one", Next: "two", Accesses: []Access{of(true, 1, 5), of(true, 2, 7)},
 			Vars: []Var{{Name: "x", Value: value.Int(7)}}}
 	}
-	step := func(s check.State, want Section) (next []check.State, o *Obstacle) {
+	step := func(s State, want Section) (next []State, o *Obstacle) {
 		t.Helper()
-		o, err := a.Step(s, actor, want, func(n check.State) error {
-			next = append(next, slices.Clone(n))
+		o, err := a.Step(s, actor, &want, func(n State) error {
+			next = append(next, n)
 			return nil
 		})
 		if err != nil {
@@ -120,7 +140,7 @@ func TestSections(t *testing.T) {
 	if len(second) != 1 {
 		t.Fatalf("the right section leads to %d states: %+v", len(second), o)
 	}
-	third, o := step(second[0], Section{Label: "two", Next: "three", Accesses: []Access{access(false, 2, 7)}, Vars: []Var{{Name: "x", Value: value.Int(7)}}})
+	third, o := step(second[0], Section{Label: "two", Next: "three", Accesses: []Access{of(false, 2, 7)}, Vars: []Var{{Name: "x", Value: value.Int(7)}}})
 	if len(third) != 1 {
 		t.Fatalf("the section after it leads to %d states: %+v", len(third), o)
 	}
@@ -132,7 +152,7 @@ func TestSections(t *testing.T) {
 		"no index":               func(s *Section) { s.Accesses[1].Indices = nil },
 		"a read for a write":     func(s *Section) { s.Accesses[0].Write = false },
 		"another parameter":      func(s *Section) { s.Accesses[0].Param = "other" },
-		"an access too many":     func(s *Section) { s.Accesses = append(s.Accesses, access(true, 1, 5)) },
+		"an access too many":     func(s *Section) { s.Accesses = append(s.Accesses, of(true, 1, 5)) },
 		"an access too few":      func(s *Section) { s.Accesses = s.Accesses[:1] },
 		"no access":              func(s *Section) { s.Accesses = nil },
 		"accesses in turn":       func(s *Section) { slices.Reverse(s.Accesses) },
@@ -156,7 +176,8 @@ type unlogged struct{ mail }
 
 func (u unlogged) Survives(int) bool { return false }
 
-func (u unlogged) Hidden(s check.State, _ []int, yield func(check.State) error) error {
+func (u unlogged) Hidden(from State, _ []int, yield func(State) error) error {
+	s := from.(check.State)
 	if len(s) > u.senders {
 		return nil
 	}
@@ -166,14 +187,12 @@ func (u unlogged) Hidden(s check.State, _ []int, yield func(check.State) error) 
 // TestWhatIsReadMayBeHidden: what a section has read may come from a process
 // without a log.
 func TestWhatIsReadMayBeHidden(t *testing.T) {
-	l := &Log{Name: "0.log", Actor: "Receiver(0)", Archetype: "Receiver", Self: value.Int(0)}
+	l := newWritten("Receiver", 0)
 	for k := range 3 {
-		l.Events = append(l.Events, Event{
-			Section: Section{Label: "receive", Next: "receive", Accesses: []Access{{Param: "box", Value: value.Int(1)}}},
-			Line:    k + 2, clock: tracelog.Clock(nil).With(l.Actor, uint64(k+1)),
-		})
+		l.events = append(l.events, tracelog.Event{N: uint64(k + 1), Label: "receive", Next: "receive",
+			Elements: []tracelog.Element{access(tracelog.Read, 1)}, Clock: tracelog.Clock(nil).With(l.Actor(), uint64(k+1))})
 	}
-	r, err := Check(context.Background(), unlogged{mail{0}}, []*Log{l}, Options{Hidden: true})
+	r, err := Check(context.Background(), unlogged{mail{0}}, asLogs(t, []*written{l}), Options{Hidden: true})
 	if err != nil || r.Verdict != Accepted {
 		t.Errorf("verdict %v, %v", r.Verdict, err)
 	}
@@ -182,13 +201,10 @@ func TestWhatIsReadMayBeHidden(t *testing.T) {
 // TestTheFirstThatIsLostIsMissed: a section that has seen just one more of
 // another log than there is left of it is not judged.
 func TestTheFirstThatIsLostIsMissed(t *testing.T) {
-	receiver := &Log{Name: "0.log", Actor: "Receiver(0)", Archetype: "Receiver", Self: value.Int(0)}
-	sender := &Log{Name: "1.log", Actor: "Sender(1)", Archetype: "Sender", Self: value.Int(1)}
-	receiver.Events = []Event{{
-		Section: Section{Label: "receive", Next: "receive", Accesses: []Access{{Param: "box", Value: value.Int(1)}}},
-		Line:    2, clock: tracelog.Clock(nil).With(receiver.Actor, 1).With(sender.Actor, 1),
-	}}
-	r := verdict(t, 1, []*Log{receiver, sender}, 0)
+	receiver, sender := newWritten("Receiver", 0), newWritten("Sender", 1)
+	receiver.events = []tracelog.Event{{N: 1, Label: "receive", Next: "receive", Elements: []tracelog.Element{access(tracelog.Read, 1)},
+		Clock: tracelog.Clock(nil).With(receiver.Actor(), 1).With(sender.Actor(), 1)}}
+	r := verdict(t, 1, []*written{receiver, sender}, Options{})
 	if r.Verdict != Accepted || r.Trimmed != 1 {
 		t.Errorf("verdict %v, %d trimmed; want one", r.Verdict, r.Trimmed)
 	}
@@ -199,11 +215,8 @@ func TestTheFirstThatIsLostIsMissed(t *testing.T) {
 func TestTheOrderOfTrial(t *testing.T) {
 	for seed := range uint64(10) {
 		logs := run(rand.New(rand.NewPCG(seed, 20)), 4, 400, false)
-		sections := 0
-		for _, l := range logs {
-			sections += len(l.Events)
-		}
-		if r := verdict(t, 4, logs, 2*sections); r.Verdict != Accepted {
+		sections := count(logs)
+		if r := verdict(t, 4, logs, Options{StepsMax: 2 * sections}); r.Verdict != Accepted {
 			t.Errorf("seed %d: a real run of %d sections is %v after %d attempts", seed, sections, r.Verdict, r.Entered)
 		}
 	}

@@ -6,46 +6,66 @@ import "context"
 
 // Options are the options of a validation; the zero Options is the default.
 type Options struct {
-	// StepsMax bounds the search; 0 means the constant StepsMax.
+	// StepsMax bounds the steps of the search; 0 means the constant StepsMax and
+	// some for each section that is explained.
 	StepsMax int
 	// Hidden reports that some processes have no log. The search may insert
 	// their steps anywhere.
 	Hidden bool
+	// Window and Width are the bounds WindowMax and WidthMax; 0 means those.
+	Window, Width int
 }
 
-// Check checks the logs against the specification. It takes ownership of the
-// logs and may shorten them. It returns an error for inconsistent logs and for
-// statements that cannot be evaluated; a rejection is not an error. If ctx
-// ends, the report is Undecided and contains what is known.
+// Check checks the logs against the specification. It returns an error for
+// inconsistent logs and for statements that cannot be evaluated; a rejection is
+// not an error. If ctx ends, the report is Undecided and contains what is known.
 func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, error) {
-	processes, err := join(spec, logs)
+	first := &depthFirst{}
+	r, err := o.check(ctx, spec, logs, &first.search, true, first.run)
+	if err != nil || r.Verdict != Rejected || !first.lost {
+		return r, err
+	}
+	// Orders were left out that could explain the logs.
+	all := &byLevels{}
+	all.entered, all.best = first.entered, first.best
+	return o.check(ctx, spec, logs, &all.search, false, all.run)
+}
+
+// check reads the logs once.
+func (o Options) check(ctx context.Context, spec Spec, logs []*Log, s *search, timed bool, run func(context.Context) (Verdict, error)) (*Report, error) {
+	from, err := newStream(spec, logs, timed)
 	if err != nil {
 		return nil, err
 	}
-	trimmed, err := link(processes)
-	if err != nil {
-		return nil, err
+	defer from.close()
+	s.spec, s.stream, s.hidden = spec, from, o.Hidden
+	s.limits = limits{steps: o.StepsMax, window: o.Window, width: o.Width}
+	if s.limits.window == 0 {
+		s.limits.window = WindowMax
 	}
-	logs = nil
-	var actors []int
-	for _, p := range processes {
-		logs, actors = append(logs, p.log), append(actors, p.actor)
+	if s.limits.width == 0 {
+		s.limits.width = WidthMax
 	}
-	s := &search{spec: spec, logs: logs, actors: actors, due: dueTimes(logs), budget: o.StepsMax, hidden: o.Hidden, seen: map[string]struct{}{}}
-	if s.budget <= 0 {
-		s.budget = StepsMax
+	for _, p := range from.processes {
+		s.actors = append(s.actors, p.actor)
 	}
-	r := &Report{Logs: logs, Trimmed: trimmed}
-	for _, l := range logs {
-		r.Sections += len(l.Events)
-	}
-	r.Verdict, err = s.run(ctx)
+	verdict, err := run(ctx)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	r.Entered, r.Witness = s.entered, s.witness
+	if ctx.Err() == nil {
+		if err := from.drain(); err != nil {
+			return nil, err
+		}
+	}
+	r := &Report{Verdict: verdict, Processes: len(from.processes), Sections: from.sections, Entered: s.entered}
+	for _, p := range from.processes {
+		r.Trimmed += p.extra
+		r.Undone += p.undoneAll
+	}
+	r.Sections -= r.Trimmed
 	switch {
-	case r.Verdict == Accepted:
+	case verdict == Accepted:
 		r.Explained = r.Sections
 	case s.best != nil:
 		r.Explained, r.Blocked, r.State = s.best.done, s.best.blocked, spec.Show(s.best.state)

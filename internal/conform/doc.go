@@ -11,11 +11,12 @@
 // allow, with the logged values. If there is none, the report names the step
 // that no order gets past, the statement that blocks it, and the values.
 //
-// Promised: for accepted logs there is a witness, an order whose steps were
-// executed in the specification. A rejection is exact: the search tried every
-// order that could matter. If the search gives up at its limit, the verdict is
-// Undecided. Refused: logs of another system, clocks that contradict each
-// other.
+// Promised: for accepted logs, the steps of one order were executed in the
+// specification. A rejection is exact: the search tried every order that could
+// matter. If the search gives up at a limit, the verdict is Undecided. Memory
+// depends on how many sections are concurrent, and not on the length of the logs,
+// which may be larger than memory. Refused: logs of another system, clocks that
+// contradict each other.
 //
 // Source: the idea of validating traces against the next-state relation is that
 // of Cirstea, Kuppe, Loillier and Merz (arXiv 2404.16075) and of PGo's

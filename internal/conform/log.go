@@ -4,24 +4,33 @@ package conform
 
 import (
 	"fmt"
+	"io"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Log is the sequence of sections that one archetype instance committed.
+// Log is the trace file of one life of an archetype instance. Its sections are
+// read when they are needed, and possibly more than once.
 type Log struct {
 	Name      string // of the file, for messages
 	Actor     string // the instance, as clocks name it
 	Archetype string
 	Self      value.Value
-	Events    []Event
 
 	life uint64 // 0 for a process that does not survive crashes
 	kept *tracelog.Kept
+	wall int64 // nanoseconds of the calendar at instant 0
+	open func() (events, error)
+}
+
+// events is a sequence of events: next returns one, which is valid until the
+// following call, and its line. At the end the error is io.EOF.
+type events interface {
+	next() (*tracelog.Event, int, error)
+	close()
 }
 
 // Event is a committed section.
@@ -30,10 +39,9 @@ type Event struct {
 	File string // for messages
 	Line int    // in the file, from 1
 
-	kept  bool  // in the journal of what survives a crash
 	end   int64 // nanoseconds of the calendar
-	clock tracelog.Clock
-	needs []int // per log: how many of its sections come before this one
+	due   int64 // when the section was needed, as far as is known
+	needs []place
 }
 
 // private reports whether the section involves nothing outside of the instance.
@@ -44,9 +52,12 @@ func (e *Event) reads() bool {
 	return slices.ContainsFunc(e.Accesses, func(a Access) bool { return !a.Write })
 }
 
-// NewLog converts a trace file to a Log. It omits aborted sections, which had
-// no effect.
-func NewLog(name string, h tracelog.Header, events []tracelog.Event) (*Log, error) {
+// NewLog converts the events of a trace file to a Log, which refers to them.
+func NewLog(name string, h tracelog.Header, all []tracelog.Event) (*Log, error) {
+	return newLog(name, h, func() (events, error) { return &listed{all: all}, nil })
+}
+
+func newLog(name string, h tracelog.Header, open func() (events, error)) (*Log, error) {
 	self, err := value.Parse(h.Self)
 	if err != nil {
 		return nil, fmt.Errorf("%s: self %q: %w", name, h.Self, err)
@@ -55,24 +66,55 @@ func NewLog(name string, h tracelog.Header, events []tracelog.Event) (*Log, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: wall time: %w", name, err)
 	}
-	l := &Log{Name: name, Actor: h.Actor(), Archetype: h.Archetype, Self: self, life: h.Life, kept: h.Kept}
-	for i := range events {
-		e := &events[i]
-		if e.Aborted != "" {
-			continue
-		}
-		s, err := section(e)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, i+2, err)
-		}
-		l.Events = append(l.Events, Event{Section: s, File: name, Line: i + 2, kept: e.Kept, end: wall.UnixNano() + e.End, clock: e.Clock})
+	return &Log{Name: name, Actor: h.Actor(), Archetype: h.Archetype, Self: self, life: h.Life, kept: h.Kept, wall: wall.UnixNano(), open: open}, nil
+}
+
+// listed are the events of a list.
+type listed struct {
+	all []tracelog.Event
+	at  int
+}
+
+func (l *listed) next() (*tracelog.Event, int, error) {
+	if l.at == len(l.all) {
+		return nil, 0, io.EOF
 	}
-	return l, nil
+	l.at++
+	return &l.all[l.at-1], l.at + 1, nil
+}
+
+func (l *listed) close() {}
+
+// A reader converts events to sections. It remembers the values that it has
+// parsed, because the same ones come again and again.
+type reader struct{ known map[string]value.Value }
+
+// The bounds of the values that a reader remembers.
+const (
+	knownValuesMax = 1 << 13
+	knownLengthMax = 1 << 10
+)
+
+func (r *reader) value(text string) (value.Value, error) {
+	if v, ok := r.known[text]; ok {
+		return v, nil
+	}
+	v, err := value.Parse(text)
+	if err == nil && len(text) <= knownLengthMax {
+		if r.known == nil || len(r.known) >= knownValuesMax {
+			r.known = map[string]value.Value{}
+		}
+		r.known[text] = v
+	}
+	return v, err
 }
 
 // section parses the values of an event.
-func section(e *tracelog.Event) (Section, error) {
+func (r *reader) section(e *tracelog.Event) (Section, error) {
 	s := Section{Label: e.Label, Next: e.Next}
+	if len(e.Elements) > 0 {
+		s.Accesses = make([]Access, 0, len(e.Elements))
+	}
 	for _, el := range e.Elements {
 		a := Access{Param: el.Name}
 		switch el.Op {
@@ -83,13 +125,13 @@ func section(e *tracelog.Event) (Section, error) {
 			return s, fmt.Errorf("access %q: want %q or %q", el.Op, tracelog.Read, tracelog.Write)
 		}
 		for _, text := range el.Indices {
-			v, err := value.Parse(text)
+			v, err := r.value(text)
 			if err != nil {
 				return s, fmt.Errorf("index of %s: %w", el.Name, err)
 			}
 			a.Indices = append(a.Indices, v)
 		}
-		v, err := value.Parse(el.Value)
+		v, err := r.value(el.Value)
 		if err != nil {
 			return s, fmt.Errorf("value of %s: %w", el.Name, err)
 		}
@@ -97,72 +139,11 @@ func section(e *tracelog.Event) (Section, error) {
 		s.Accesses = append(s.Accesses, a)
 	}
 	for _, x := range e.Vars {
-		v, err := value.Parse(x.Value)
+		v, err := r.value(x.Value)
 		if err != nil {
 			return s, fmt.Errorf("variable %s: %w", x.Name, err)
 		}
 		s.Vars = append(s.Vars, Var{Name: x.Name, Value: v})
 	}
 	return s, nil
-}
-
-// link converts clocks to positions and trims the ends of logs. A killed
-// process may have lost the end of its log. Sections of other logs that
-// observed that end cannot be judged, so link removes them. It returns the
-// number of sections removed.
-func link(processes []process) (trimmed int, err error) {
-	where := map[string]life{} // by the actor's name in clocks
-	var logs []*Log
-	for i, p := range processes {
-		logs = append(logs, p.log)
-		for _, l := range p.lives {
-			if other, twice := where[l.actor]; twice {
-				return 0, fmt.Errorf("%s and %s are both logs of %s", logs[other.log].Name, p.log.Name, l.actor)
-			}
-			l.log = i
-			where[l.actor] = l
-		}
-	}
-	for i, l := range logs {
-		for k := range l.Events {
-			e := &l.Events[k]
-			e.needs = make([]int, len(logs))
-			for _, t := range e.clock {
-				l, ok := where[t.Actor]
-				if !ok {
-					continue
-				}
-				if l.ended && t.N > uint64(l.events) {
-					return 0, fmt.Errorf("%s:%d: has seen section %d of %s, which a crash has undone, or the machine lost the end of its trace", e.File, e.Line, t.N, t.Actor)
-				}
-				e.needs[l.log] = max(e.needs[l.log], l.before+int(min(t.N, 1<<30)))
-			}
-			if own := e.needs[i]; own != k+1 {
-				return 0, fmt.Errorf("%s:%d: the clock counts %d sections of its own, this is number %d", e.File, e.Line, own, k+1)
-			}
-			if k > 0 && !e.Crash && !l.Events[k-1].clock.LessEq(e.clock) {
-				return 0, fmt.Errorf("%s:%d: the clock runs backwards", e.File, e.Line)
-			}
-		}
-	}
-	for again := true; again; {
-		again = false
-		for _, l := range logs {
-			cut := sort.Search(len(l.Events), func(k int) bool { return seesMissing(&l.Events[k], logs) })
-			if cut < len(l.Events) {
-				trimmed += len(l.Events) - cut
-				l.Events, again = l.Events[:cut], true
-			}
-		}
-	}
-	return trimmed, nil
-}
-
-func seesMissing(e *Event, logs []*Log) bool {
-	for i, n := range e.needs {
-		if n > len(logs[i].Events) {
-			return true
-		}
-	}
-	return false
 }

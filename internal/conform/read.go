@@ -5,6 +5,7 @@ package conform
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -18,10 +19,11 @@ const Suffix = ".jsonl"
 // FilesMax is the largest number of trace files in a directory.
 const FilesMax = 1000
 
-// ReadDir reads the trace files of a directory, by name. System is the module
-// to which they must belong. ReadDir omits files of processes that ended before
-// they wrote anything. It returns an error if there is no trace.
-func ReadDir(dir fs.FS, system string) ([]*Log, error) {
+// OpenDir reads the headers of the trace files of a directory, by name. The
+// sections are read later. System is the module to which the files must belong.
+// OpenDir omits files of processes that ended before they wrote anything. It
+// returns an error if there is no trace.
+func OpenDir(dir fs.FS, system string) ([]*Log, error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil {
 		return nil, fmt.Errorf("read traces: %w", err)
@@ -35,7 +37,7 @@ func ReadDir(dir fs.FS, system string) ([]*Log, error) {
 		if files++; files > FilesMax {
 			return nil, fmt.Errorf("read traces: more than %d files", FilesMax)
 		}
-		l, err := readLog(dir, e.Name(), system)
+		l, err := openLog(dir, e.Name(), system)
 		if err != nil {
 			return nil, err
 		}
@@ -49,23 +51,57 @@ func ReadDir(dir fs.FS, system string) ([]*Log, error) {
 	return logs, nil
 }
 
-func readLog(dir fs.FS, name, system string) (*Log, error) {
+func openLog(dir fs.FS, name, system string) (*Log, error) {
+	f, err := open(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	switch h := f.from.Header(); {
+	case h.Format == "":
+		return nil, nil // torn before the header was whole
+	case h.System != system:
+		return nil, fmt.Errorf("%s: a trace of the system %q, not of %q", name, h.System, system)
+	default:
+		return newLog(path.Base(name), h, func() (events, error) { return open(dir, name) })
+	}
+}
+
+// opened is an open trace file.
+type opened struct {
+	name string
+	file io.Closer
+	from *tracelog.Reader
+}
+
+func open(dir fs.FS, name string) (*opened, error) {
 	f, err := dir.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read trace: %w", err)
 	}
-	defer f.Close()
-	file, err := tracelog.Parse(f)
-	var line *tracelog.LineError
-	switch {
-	case errors.As(err, &line):
-		return nil, fmt.Errorf("%s:%d: %w", name, line.Line, line.Err)
-	case err != nil:
-		return nil, fmt.Errorf("read trace %s: %w", name, err)
-	case file.Header.Format == "":
-		return nil, nil // torn before the header was whole
-	case file.Header.System != system:
-		return nil, fmt.Errorf("%s: a trace of the system %q, not of %q", name, file.Header.System, system)
+	from, err := tracelog.NewReader(f)
+	if err != nil {
+		f.Close()
+		return nil, located(name, err)
 	}
-	return NewLog(path.Base(name), file.Header, file.Events)
+	return &opened{name, f, from}, nil
+}
+
+func (o *opened) next() (*tracelog.Event, int, error) {
+	e, err := o.from.Next()
+	if err != nil && err != io.EOF {
+		err = located(o.name, err)
+	}
+	return e, o.from.Line(), err
+}
+
+func (o *opened) close() { o.file.Close() }
+
+// located adds the name of the file to an error in one of its lines.
+func located(name string, err error) error {
+	var line *tracelog.LineError
+	if errors.As(err, &line) {
+		return fmt.Errorf("%s:%d: %w", name, line.Line, line.Err)
+	}
+	return fmt.Errorf("read trace %s: %w", name, err)
 }

@@ -26,33 +26,33 @@ func (v Verdict) String() string {
 	return [...]string{"accepted", "rejected", "undecided"}[v]
 }
 
-// Step is a step of a witness: section Event of log Log, or, if Log is -1, a
-// step that is in no log.
-type Step struct{ Log, Event int }
-
 // Blocked is a section that could not come next, with the reason.
 type Blocked struct {
-	Log, Event int
-	Obstacle   Obstacle
+	Process  string
+	Step     int // the number of the section among those of the process, from 1
+	File     string
+	Line     int
+	Section  Section
+	Obstacle Obstacle
 }
 
 // Report is the result of Check.
 type Report struct {
-	Verdict Verdict
-	Logs    []*Log
+	Verdict   Verdict
+	Processes int // with a log
 	// Sections is the number of logged sections to explain.
 	Sections int
 	// Trimmed is the number of sections omitted at the ends of logs because
 	// they observed sections that are in no log, namely those of a process
 	// whose log was cut off.
 	Trimmed int
+	// Undone is the number of sections that crashes have undone.
+	Undone int
 	// Explained is how many sections the furthest attempt explained: all, when
 	// accepted.
 	Explained int
 	// Entered is the number of search steps.
 	Entered int
-	// Witness is an order that explains accepted logs.
-	Witness []Step
 	// State is, for rejected logs, the specification's state at the furthest
 	// point. Blocked lists the sections that could not come next there.
 	State   []check.Binding
@@ -78,7 +78,7 @@ func (e *StepError) Unwrap() error { return e.Err }
 func (r *Report) Print(w io.Writer) {
 	switch r.Verdict {
 	case Accepted:
-		fmt.Fprintf(w, "accepted: %d sections of %d processes are a behaviour of the specification\n", r.Sections, len(r.Logs))
+		fmt.Fprintf(w, "accepted: %d sections of %d processes are a behaviour of the specification\n", r.Sections, r.Processes)
 	case Undecided:
 		fmt.Fprintf(w, "undecided: gave up after %d search steps; %d of %d sections are explained\n", r.Entered, r.Explained, r.Sections)
 	case Rejected:
@@ -91,9 +91,7 @@ func (r *Report) Print(w io.Writer) {
 		return
 	}
 	for _, b := range r.Blocked {
-		l := r.Logs[b.Log]
-		e := &l.Events[b.Event]
-		fmt.Fprintf(w, "\n%s cannot take its step %d (%s:%d): %s\n", l.Actor, b.Event+1, e.File, e.Line, e.Section)
+		fmt.Fprintf(w, "\n%s cannot take its step %d (%s:%d): %s\n", b.Process, b.Step, b.File, b.Line, b.Section)
 		o := b.Obstacle
 		if o.Place != "" {
 			fmt.Fprintf(w, "  %s: %s\n", o.Place, o.Text)
@@ -101,9 +99,9 @@ func (r *Report) Print(w io.Writer) {
 			fmt.Fprintf(w, "  %s\n", o.Text)
 		}
 		fmt.Fprintf(w, "  %s\n", o.Reason)
-		if n := len(e.Section.Accesses); n > 0 {
+		if n := len(b.Section.Accesses); n > 0 {
 			fmt.Fprintf(w, "  %d of its %d accesses agree; the log has:\n", o.Matched, n)
-			for k, a := range e.Section.Accesses {
+			for k, a := range b.Section.Accesses {
 				mark := "   "
 				if k == o.Matched {
 					mark = "-> "

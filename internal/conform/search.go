@@ -3,243 +3,180 @@
 package conform
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
-	"math"
 	"slices"
-	"sort"
-
-	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
 // The search goes over pairs of a specification state and a position in every
 // log, depth first. From a pair, any log may advance whose next section has
-// seen (by its clock) nothing that is still ahead. Three things keep the
-// number of pairs small:
+// seen (by its clock) nothing that is still ahead. Four things keep it short:
 //
 //   - A section that accesses no parameter commutes with everything that other
 //     instances do: when one is next, it alone is tried.
-//   - The logs are tried in the order in which their sections were needed: a
+//   - The logs are tried in the order in which their sections were due: a
 //     send is due when its message was received, not when it was sent. With
 //     that order the first attempt is right in all but contrived logs.
-//   - Pairs that were met before are not entered again.
+//   - A step is computed when it is tried, and not before.
+//   - Pairs from which every order has failed are not entered again.
+//
+// To accept the logs, one order is enough. Therefore the search forgets the
+// alternatives that are further back than WindowMax sections, and with them the
+// states and sections there. If it then fails, levels.go tries every order.
 
-// StepsMax is the default bound on the pairs that a search enters.
+// StepsMax is the default bound on the steps of a search, beside stepsFree for
+// each section that it explained.
 const StepsMax = 5_000_000
+
+const stepsFree = 8
+
+// WindowMax is the number of sections that the search goes back when it fails.
+const WindowMax = 1 << 14
 
 // hiddenDepthMax bounds the number of consecutive unlogged steps that the
 // search tries between two logged ones.
 const hiddenDepthMax = 64
 
-// search is one run of the algorithm.
+// search is what the two ways of searching share.
 type search struct {
 	spec   Spec
-	logs   []*Log
-	actors []int // of each log
-	due    [][]int64
-	budget int
+	stream *stream
+	actors []int // of each process
+	limits limits
 	hidden bool // there are processes without a log
 
-	seen    map[string]struct{}
 	entered int
+	done    int // the sections that the furthest pair has explained
 	best    *stuck
-	witness []Step
+}
+
+// limits bound a search.
+type limits struct {
+	steps  int // 0: StepsMax and stepsFree for each section
+	window int
+	width  int
+}
+
+// exhausted reports whether the search has taken as many steps as it may.
+func (s *search) exhausted() bool {
+	if s.limits.steps > 0 {
+		return s.entered > s.limits.steps
+	}
+	return s.entered > StepsMax+stepsFree*s.done
 }
 
 // stuck is the furthest point that the search reached.
 type stuck struct {
-	state   check.State
-	at      []int
+	state   State
 	done    int
 	blocked []Blocked
 }
 
-// frame is an entered pair with the steps from it that are still to be tried.
-type frame struct {
-	state check.State
+// pair is a state of the specification and the number of sections of each log
+// that led to it.
+type pair struct {
+	state State
 	at    []int
-	// next are the pairs reachable from this one that have not been entered
-	// yet, in reverse.
-	next []successor
-	step Step // that led here
-	idle int  // hidden steps since the last logged one
+	done  int // sum of at
+	idle  int // hidden steps since the last logged one
 }
 
-type successor struct {
-	state check.State
-	log   int // -1: hidden
-}
-
-// run searches until all logs are explained, every order has been tried, or the
-// budget is exhausted.
-func (s *search) run(ctx context.Context) (Verdict, error) {
-	inits, err := s.spec.Init()
-	if err != nil {
-		return Undecided, err
-	}
-	for _, init := range inits {
-		verdict, err := s.from(ctx, init)
-		if err != nil || verdict != Rejected {
-			return verdict, err
-		}
-	}
-	return Rejected, nil
-}
-
-// from searches the behaviours that start in init.
-func (s *search) from(ctx context.Context, init check.State) (Verdict, error) {
-	root, err := s.enter(frame{state: slices.Clone(init), at: make([]int, len(s.logs))})
-	if err != nil {
-		return Undecided, err
-	}
-	stack := []frame{root}
-	for len(stack) > 0 {
-		top := &stack[len(stack)-1]
-		if s.finished(top.at) {
-			s.keepWitness(stack)
-			return Accepted, nil
-		}
-		if len(top.next) == 0 {
-			stack = stack[:len(stack)-1]
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return Undecided, err
-		}
-		succ := top.next[len(top.next)-1]
-		top.next = top.next[:len(top.next)-1]
-		child := frame{state: succ.state, at: slices.Clone(top.at), step: Step{Log: succ.log}}
-		if succ.log >= 0 {
-			child.step.Event = child.at[succ.log]
-			child.at[succ.log]++
-		} else {
-			child.idle = top.idle + 1
-		}
-		if !s.isNew(child) {
-			continue
-		}
-		if s.entered++; s.entered > s.budget {
-			return Undecided, nil
-		}
-		if child, err = s.enter(child); err != nil {
-			return Undecided, err
-		}
-		stack = append(stack, child)
-	}
-	return Rejected, nil
-}
-
-func (s *search) finished(at []int) bool {
-	for i, l := range s.logs {
-		if at[i] < len(l.Events) {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *search) keepWitness(stack []frame) {
-	for _, f := range stack[1:] {
-		s.witness = append(s.witness, f.step)
-	}
-}
-
-// isNew records the pair of the frame and reports whether it is new. The key is
-// the exact state, not a hash.
-func (s *search) isNew(f frame) bool {
-	key := make([]byte, 0, len(f.state)+3*len(f.at)+1)
-	for _, n := range f.at {
+// key identifies the pair exactly; it is not a hash.
+func (s *search) key(p *pair) string {
+	key := make([]byte, 0, 128)
+	for _, n := range p.at {
 		key = binary.AppendUvarint(key, uint64(n))
 	}
 	if s.hidden {
-		key = binary.AppendUvarint(key, uint64(f.idle))
+		key = binary.AppendUvarint(key, uint64(p.idle))
 	}
-	key = append(key, f.state...)
-	if _, met := s.seen[string(key)]; met {
-		return false
-	}
-	s.seen[string(key)] = struct{}{}
-	return true
+	return string(s.spec.Key(key, p.state))
 }
 
-// enter computes the steps that are possible from a pair.
-func (s *search) enter(f frame) (frame, error) {
-	order := s.enabled(f.at)
-	var blocked []Blocked
-	alone := false
-	for _, i := range order {
-		e := &s.logs[i].Events[f.at[i]]
-		n := len(f.next)
-		obstacle, err := s.spec.Step(f.state, s.actors[i], e.Section, func(t check.State) error {
-			f.next = append(f.next, successor{state: slices.Clone(t), log: i})
-			return nil
-		})
-		if err != nil {
-			return f, &StepError{Log: e.File, Line: e.Line, Section: e.Section, Err: err}
-		}
-		if len(f.next) == n && obstacle != nil {
-			blocked = append(blocked, Blocked{Log: i, Event: f.at[i], Obstacle: *obstacle})
-		}
-		if e.private() {
-			f.next = slices.Clone(f.next[n:])
-			blocked = slices.DeleteFunc(blocked, func(b Blocked) bool { return b.Log != i })
-			alone = true
-			break
-		}
-	}
-	if s.hidden && !alone && f.idle < hiddenDepthMax && !s.finished(f.at) {
-		err := s.spec.Hidden(f.state, s.actors, func(t check.State) error {
-			f.next = append(f.next, successor{state: slices.Clone(t), log: -1})
-			return nil
-		})
-		if err != nil {
-			return f, err
-		}
-	}
-	slices.Reverse(f.next)
-	s.note(f, blocked)
-	return f, nil
+// after returns the pair after the next section of log i.
+func (p *pair) after(i int, state State) pair {
+	at := slices.Clone(p.at)
+	at[i]++
+	return pair{state: state, at: at, done: p.done + 1}
 }
 
-// enabled lists the logs whose next section may come now: private sections
-// first, the others by due time.
-func (s *search) enabled(at []int) []int {
-	var order []int
-	for i, l := range s.logs {
-		if at[i] < len(l.Events) && s.causesMet(i, at) {
-			order = append(order, i)
-		}
-	}
-	sort.SliceStable(order, func(a, b int) bool {
-		i, j := order[a], order[b]
-		p, q := s.logs[i].Events[at[i]].private(), s.logs[j].Events[at[j]].private()
-		if p != q {
-			return p
-		}
-		return s.due[i][at[i]] < s.due[j][at[j]]
-	})
-	return order
+// candidate is a section that may come next.
+type candidate struct {
+	log   int
+	event *Event
 }
 
-// causesMet reports whether the search has passed everything that the next
-// section of log i has observed.
-func (s *search) causesMet(i int, at []int) bool {
-	for j, need := range s.logs[i].Events[at[i]].needs {
-		if j != i && at[j] < need {
+// candidates lists the sections that may come next, by their clocks: a private
+// one alone, or all. unfinished reports that there are sections left to explain.
+func (s *search) candidates(at []int) (out []candidate, unfinished bool, err error) {
+	for again := true; again; {
+		out, unfinished, again = out[:0], false, false
+		for i := range s.stream.processes {
+			ended := s.stream.ended
+			e, err := s.stream.event(i, at[i])
+			if err != nil {
+				return nil, false, err
+			}
+			again = again || s.stream.ended != ended // which may end others
+			if e == nil {
+				continue
+			}
+			unfinished = true
+			if !s.causesMet(i, e, at) {
+				continue
+			}
+			if e.private() {
+				return append(out[:0], candidate{i, e}), true, nil
+			}
+			out = append(out, candidate{i, e})
+		}
+	}
+	return out, unfinished, nil
+}
+
+// causesMet reports whether the search has passed everything that a section of
+// log i has observed.
+func (s *search) causesMet(i int, e *Event, at []int) bool {
+	for j, need := range e.needs {
+		if j != i && !s.stream.processes[j].met(need, at[j]) {
 			return false
 		}
 	}
 	return true
 }
 
+// step executes a candidate. If it cannot be executed, it returns why.
+func (s *search) step(p *pair, c candidate) (next []State, blocked *Blocked, err error) {
+	obstacle, err := s.spec.Step(p.state, s.actors[c.log], &c.event.Section, func(t State) error {
+		next = append(next, t)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, &StepError{Log: c.event.File, Line: c.event.Line, Section: c.event.Section, Err: err}
+	}
+	if len(next) == 0 {
+		blocked = &Blocked{Process: s.stream.processes[c.log].name, Step: p.at[c.log] + 1, File: c.event.File, Line: c.event.Line, Section: c.event.Section}
+		if obstacle != nil {
+			blocked.Obstacle = *obstacle
+		}
+	}
+	return next, blocked, nil
+}
+
+// unlogged executes the steps of processes without a log.
+func (s *search) unlogged(p *pair) (next []State, err error) {
+	err = s.spec.Hidden(p.state, s.actors, func(t State) error {
+		next = append(next, t)
+		return nil
+	})
+	return next, err
+}
+
 // note records the pair if it is the furthest at which the search got stuck.
-func (s *search) note(f frame, blocked []Blocked) {
+func (s *search) note(p *pair, blocked []Blocked) {
 	if len(blocked) == 0 {
 		return
-	}
-	done := 0
-	for _, n := range f.at {
-		done += n
 	}
 	matched := func(b []Blocked) int {
 		n := 0
@@ -248,42 +185,196 @@ func (s *search) note(f frame, blocked []Blocked) {
 		}
 		return n
 	}
-	if s.best == nil || done > s.best.done || done == s.best.done && matched(blocked) > matched(s.best.blocked) {
-		s.best = &stuck{state: f.state, at: slices.Clone(f.at), done: done, blocked: blocked}
+	if s.best == nil || p.done > s.best.done || p.done == s.best.done && matched(blocked) > matched(s.best.blocked) {
+		s.best = &stuck{state: p.state, done: p.done, blocked: slices.Clone(blocked)}
 	}
 }
 
-// dueTimes computes when each section was needed. A section that only writes is
-// needed when another log first observes it, and never if none does: its writes
-// may have arrived long after its own end. A section that reads is needed at
-// its own end, because the values that it read existed then. A section is due
-// no later than the sections that follow it in its log.
-func dueTimes(logs []*Log) [][]int64 {
-	due := make([][]int64, len(logs))
-	for i, l := range logs {
-		due[i] = make([]int64, len(l.Events))
-		for k := range due[i] {
-			due[i][k] = math.MaxInt64
-			if l.Events[k].reads() || l.Events[k].Crash {
-				due[i][k] = l.Events[k].end
-			}
-		}
+// node is a pair on the path of a depth-first search, with what is still to be
+// tried from it.
+type node struct {
+	pair
+	todo    []candidate // in reverse
+	next    []State     // of the candidate that was tried last
+	log     int         // of that candidate, or -1
+	hidden  bool        // the steps without a log are still to be tried
+	blocked []Blocked
+}
+
+// open reports whether there is something to be tried.
+func (n *node) open() bool { return len(n.next) > 0 || len(n.todo) > 0 || n.hidden }
+
+// depthFirst is a search that goes back a bounded number of sections.
+type depthFirst struct {
+	search
+	stack  []*node
+	failed map[string]int // pairs without a way on, with their number of sections
+	sweep  int            // the size of failed at which to forget some of it
+	lost   bool           // there were alternatives that it forgot
+}
+
+// run searches from every initial state until all logs are explained, every
+// order in the window has been tried, or the steps are exhausted.
+func (s *depthFirst) run(ctx context.Context) (Verdict, error) {
+	s.failed, s.sweep = map[string]int{}, 1024
+	inits, err := s.spec.Init()
+	if err != nil {
+		return Undecided, err
 	}
-	for j, l := range logs {
-		known := make([]int, len(logs))
-		for _, e := range l.Events {
-			for i, n := range e.needs {
-				if i != j && n > known[i] {
-					known[i] = n
-					due[i][n-1] = min(due[i][n-1], e.end)
+	slices.Reverse(inits)
+	root := &node{pair: pair{at: make([]int, len(s.actors))}, next: inits, log: -1}
+	s.stack = []*node{root}
+	for len(s.stack) > 0 {
+		if err := ctx.Err(); err != nil {
+			return Undecided, err
+		}
+		top := s.stack[len(s.stack)-1]
+		child, err := s.advance(top)
+		if err != nil {
+			return Undecided, err
+		}
+		if child == nil {
+			s.pop(top)
+			continue
+		}
+		if top == root {
+			child.idle = 0
+		} else if s.entered++; s.exhausted() {
+			return Undecided, nil
+		}
+		finished, err := s.enter(child)
+		if err != nil {
+			return Undecided, err
+		}
+		if finished {
+			return Accepted, nil
+		}
+		s.push(top, child)
+	}
+	return Rejected, nil
+}
+
+// advance returns the next pair from a node that has not failed before, or nil.
+func (s *depthFirst) advance(n *node) (*node, error) {
+	for {
+		for len(n.next) > 0 {
+			last := len(n.next) - 1
+			t := n.next[last]
+			n.next[last] = nil
+			n.next = n.next[:last]
+			child := &node{}
+			if n.log >= 0 {
+				child.pair = n.after(n.log, t)
+			} else {
+				child.pair = pair{state: t, at: n.at, done: n.done, idle: n.idle + 1}
+			}
+			if len(s.failed) > 0 {
+				if _, failed := s.failed[s.key(&child.pair)]; failed {
+					continue
 				}
 			}
+			return child, nil
+		}
+		switch {
+		case len(n.todo) > 0:
+			c := n.todo[len(n.todo)-1]
+			n.todo = n.todo[:len(n.todo)-1]
+			next, blocked, err := s.step(&n.pair, c)
+			if err != nil {
+				return nil, err
+			}
+			if blocked != nil {
+				n.blocked = append(n.blocked, *blocked)
+			}
+			slices.Reverse(next)
+			n.next, n.log = next, c.log
+		case n.hidden:
+			n.hidden = false
+			next, err := s.unlogged(&n.pair)
+			if err != nil {
+				return nil, err
+			}
+			slices.Reverse(next)
+			n.next, n.log = next, -1
+		default:
+			return nil, nil
 		}
 	}
-	for i := range due {
-		for k := len(due[i]) - 2; k >= 0; k-- {
-			due[i][k] = min(due[i][k], due[i][k+1])
+}
+
+// enter determines what is to be tried from a new node. It reports whether all
+// logs are explained.
+func (s *depthFirst) enter(n *node) (finished bool, err error) {
+	order, unfinished, err := s.candidates(n.at)
+	if err != nil || !unfinished {
+		return err == nil, err
+	}
+	s.done = max(s.done, n.done)
+	alone := len(order) == 1 && order[0].event.private()
+	if !alone {
+		if err := s.await(order); err != nil {
+			return false, err
+		}
+		slices.SortStableFunc(order, func(a, b candidate) int { return cmp.Compare(b.event.due, a.event.due) })
+	}
+	n.todo = order
+	n.hidden = s.hidden && !alone && n.idle < hiddenDepthMax
+	return false, nil
+}
+
+// await reads on until it is known which of the candidates is due first.
+func (s *depthFirst) await(order []candidate) error {
+	for {
+		first := int64(never)
+		for _, c := range order {
+			first = min(first, c.event.due)
+		}
+		horizon, oldest := s.stream.horizon()
+		if first <= horizon || oldest < 0 {
+			return nil
+		}
+		if s.stream.buffered >= BufferedMax {
+			// A section that nobody observes for so long comes when it ended.
+			for _, c := range order {
+				c.event.due = min(c.event.due, c.event.end)
+			}
+			return nil
+		}
+		if err := s.stream.load(oldest); err != nil {
+			return err
 		}
 	}
-	return due
+}
+
+// push adds a node to the path. It drops the node before it if there is nothing
+// left to try from it, and what is too far back.
+func (s *depthFirst) push(top, child *node) {
+	if !top.open() {
+		s.note(&top.pair, top.blocked)
+		s.stack = s.stack[:len(s.stack)-1]
+	}
+	s.stack = append(s.stack, child)
+	for len(s.stack) > 1 && s.stack[0].done < child.done-s.limits.window {
+		s.lost = true
+		s.stack[0] = nil
+		s.stack = s.stack[1:]
+	}
+	s.stream.forget(s.stack[0].at)
+	if len(s.failed) > s.sweep {
+		for key, done := range s.failed {
+			if done < s.stack[0].done {
+				delete(s.failed, key) // out of reach
+			}
+		}
+		s.sweep = 1024 + 2*len(s.failed)
+	}
+}
+
+// pop removes a node from which nothing led to the end.
+func (s *depthFirst) pop(top *node) {
+	s.note(&top.pair, top.blocked)
+	s.stack = s.stack[:len(s.stack)-1]
+	if top.state != nil {
+		s.failed[s.key(&top.pair)] = top.done
+	}
 }

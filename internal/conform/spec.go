@@ -7,10 +7,16 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
+// State is a state of a specification, which only its Spec understands. It is
+// immutable.
+type State any
+
 // Spec defines what the sections of a system may do. Only one goroutine uses it.
 type Spec interface {
 	// Init returns the initial states.
-	Init() ([]check.State, error)
+	Init() ([]State, error)
+	// Key appends bytes that are the same for two states exactly if the states are.
+	Key(to []byte, s State) []byte
 	// Actor returns the number of an instance of an archetype. If there is no
 	// such instance, the error lists the existing ones.
 	Actor(archetype string, self value.Value) (int, error)
@@ -20,14 +26,14 @@ type Spec interface {
 	// execution that got furthest. The empty label is the initialisation: it leads
 	// to s itself if the variables match, or, after a crash, to a state that the
 	// crash allows.
-	Step(s check.State, actor int, want Section, yield func(check.State) error) (*Obstacle, error)
+	Step(s State, actor int, want *Section, yield func(State) error) (*Obstacle, error)
 	// Survives reports whether an actor starts again after a crash.
 	Survives(actor int) bool
 	// Hidden calls yield for every state that one step of a process other than
 	// the given actors can reach: these are the processes without a log.
-	Hidden(s check.State, logged []int, yield func(check.State) error) error
+	Hidden(s State, logged []int, yield func(State) error) error
 	// Show decodes a state for the report.
-	Show(s check.State) []check.Binding
+	Show(s State) []check.Binding
 }
 
 // Section is a logged critical section in terms of values.

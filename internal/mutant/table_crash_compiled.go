@@ -166,14 +166,14 @@ func crashCompiledMutants() []Mutant {
 		{
 			Name: "conform/what-was-undone-was-seen", Kind: Unsound, In: "internal/conform", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives",
 			Breaks: "A program that shows what is not durable has its traces accepted.",
-			Old:    "\t\tif e := &l.Events[i]; !e.private() {\n",
-			New:    "\t\tif e := &l.Events[i]; !e.private() && n == 0 {\n",
+			Old:    "if u := p.undone; u != nil && u.shows {",
+			New:    "if u := p.undone; u != nil && u.shows && f.undoAll {",
 		},
 		{
 			Name: "conform/only-variables-are-undone", Kind: WrongAnswer, In: "internal/conform", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives",
 			Breaks: "The trace of a process that was killed before its write of a shared variable, or its end, was on the disk is rejected.",
-			Old:    "\t\tif l.Events[i].kept {\n",
-			New:    "\t\tif l.Events[i].kept && len(l.Events[i].Vars) > 0 {\n",
+			Old:    "e.N >= f.undoFrom && e.Kept)",
+			New:    "e.N >= f.undoFrom && e.Kept && len(e.Vars) > 0)",
 		},
 		{
 			Name: "distsys/trace-marks-variables-only", Kind: WrongAnswer, In: "distsys", Packages: []string{"distsys"}, Run: "TestTraceSaysWhatIsKept",
@@ -190,8 +190,8 @@ func crashCompiledMutants() []Mutant {
 		{
 			Name: "conform/a-crash-is-a-start", Kind: Unsound, In: "internal/conform", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives",
 			Breaks: "Trace check takes any start behind a crash.",
-			Old:    "\t\t\tl.Events[0].Crash = true\n",
-			New:    "\t\t\tl.Events[0].Crash = l.Events[0].Next == \"\"\n",
+			Old:    "e.Crash = f.events == 1 && f.log.kept != nil",
+			New:    "e.Crash = f.events == 0",
 		},
 		{
 			Name: "compile/crash/another-mailbox-is-cleared", Kind: Unsound, In: "internal/compile", Packages: []string{"internal/compile"}, Run: "TestDiagnostics",

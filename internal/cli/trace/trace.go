@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -42,6 +43,13 @@ type options struct {
 	json     bool
 	stepsMax int
 }
+
+// A check keeps few sections at a time and makes many, so it lets the garbage
+// grow to several times what it keeps, up to a bound.
+const (
+	gcPercent = 800
+	gcMemory  = 128 << 20
+)
 
 const checkHelp = `Check reads the trace files that a compiled system wrote into a directory when it
 ran with ASHLAR_TRACE_DIR set, one for each process, and says whether some
@@ -74,7 +82,7 @@ func newCheckCommand(t *console.Terminal) *cobra.Command {
 	f.SortFlags = false
 	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
 	o.library.AddTo(cmd)
-	f.IntVar(&o.stepsMax, "max-steps", 0, fmt.Sprintf("give up after `N` search steps (default %d)", conform.StepsMax))
+	f.IntVar(&o.stepsMax, "max-steps", 0, fmt.Sprintf("give up after `N` search steps (default %d, and some for each section)", conform.StepsMax))
 	f.BoolVar(&o.json, "json", false, "write the result as JSON")
 	return cmd
 }
@@ -115,6 +123,8 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 	if o.stepsMax < 0 {
 		return exit.With(exit.Usage, fmt.Errorf("--max-steps %d: want a positive number", o.stepsMax))
 	}
+	debug.SetGCPercent(gcPercent)
+	debug.SetMemoryLimit(gcMemory)
 	r, err := ashlar.Replay(ctx, spec, os.DirFS(dir), ashlar.ReplayOptions{Options: o.library.Options(o.config), StepsMax: o.stepsMax})
 	var wrong *ashlar.InputError
 	var none *ashlar.NoValueError

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conform
+
+import "context"
+
+// A search by levels visits all pairs that explain n sections before any that
+// explains n+1, and keeps no others. It forgets nothing that matters, so that it
+// can reject logs of any length in memory for the pairs of one level. Their number
+// depends on how many sections are concurrent, and not on the length of the logs.
+
+// WidthMax is the default bound on the pairs of a level.
+const WidthMax = 1 << 16
+
+type byLevels struct{ search }
+
+// run searches all orders.
+func (s *byLevels) run(ctx context.Context) (Verdict, error) {
+	inits, err := s.spec.Init()
+	if err != nil {
+		return Undecided, err
+	}
+	level := map[string]pair{}
+	for _, t := range inits {
+		p := pair{state: t, at: make([]int, len(s.actors))}
+		level[s.key(&p)] = p
+	}
+	for len(level) > 0 {
+		next := map[string]pair{}
+		oldest := make([]int, 0, len(s.actors))
+		for _, p := range level {
+			if oldest = append(oldest[:0], p.at...); len(oldest) > 0 {
+				break
+			}
+		}
+		for _, p := range level {
+			for i, k := range p.at {
+				oldest[i] = min(oldest[i], k)
+			}
+		}
+		s.stream.forget(oldest)
+		for _, p := range level {
+			if err := ctx.Err(); err != nil {
+				return Undecided, err
+			}
+			finished, err := s.expand(p, next)
+			if err != nil {
+				return Undecided, err
+			}
+			switch {
+			case finished:
+				return Accepted, nil
+			case s.exhausted() || len(next) > s.limits.width:
+				return Undecided, nil
+			}
+		}
+		level = next
+	}
+	return Rejected, nil
+}
+
+// expand adds the pairs of the next level that a pair leads to, also by way of
+// steps of processes without a log. It reports whether all logs are explained.
+func (s *byLevels) expand(p pair, next map[string]pair) (finished bool, err error) {
+	met := map[string]bool{}
+	todo := []pair{p}
+	for len(todo) > 0 {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		order, unfinished, err := s.candidates(p.at)
+		if err != nil || !unfinished {
+			return err == nil, err
+		}
+		s.done = max(s.done, p.done)
+		var blocked []Blocked
+		for _, c := range order {
+			states, b, err := s.step(&p, c)
+			if err != nil {
+				return false, err
+			}
+			if b != nil {
+				blocked = append(blocked, *b)
+			}
+			for _, t := range states {
+				q := p.after(c.log, t)
+				next[s.key(&q)] = q
+				s.entered++
+			}
+		}
+		s.note(&p, blocked)
+		alone := len(order) == 1 && order[0].event.private()
+		if !s.hidden || alone || p.idle >= hiddenDepthMax {
+			continue
+		}
+		states, err := s.unlogged(&p)
+		if err != nil {
+			return false, err
+		}
+		for _, t := range states {
+			q := pair{state: t, at: p.at, done: p.done, idle: p.idle + 1}
+			s.entered++
+			if key := s.key(&q); !met[key] {
+				met[key] = true
+				todo = append(todo, q)
+			}
+		}
+	}
+	return false, nil
+}
