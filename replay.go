@@ -31,11 +31,14 @@ const (
 	Rejected Verdict = "rejected"
 	// Undecided: the search reached its limit or was interrupted.
 	Undecided Verdict = "undecided"
+	// Violated: a behaviour of the specification explains all traces, and breaks an
+	// invariant of the configuration.
+	Violated Verdict = "violated"
 )
 
 // Replayed is the result of Replay.
 type Replayed struct {
-	Verdict Verdict // Accepted, Rejected or Undecided
+	Verdict Verdict // Accepted, Rejected, Undecided or Violated
 	// Processes is the number of traces. Sections is the number of critical sections
 	// in them to explain, and Explained the number that the furthest attempt
 	// explained. Trimmed is the number left out because they depend on sections of a
@@ -43,8 +46,13 @@ type Replayed struct {
 	Processes, Sections, Explained, Trimmed, Steps int
 	// Blocked are the sections at which every order fails, and State is the state of
 	// the specification before them.
-	Blocked  []Blocked
-	State    []Binding
+	Blocked []Blocked
+	State   []Binding
+	// Broken is, for Violated, the first invariant that is broken, By the critical
+	// section that broke it, nil for the initial state or a step of a process without
+	// a trace. State is then the state after it.
+	Broken   string
+	By       *Blocked
 	Warnings Diagnostics
 
 	report *conform.Report
@@ -71,7 +79,8 @@ func (e *NoValueError) Error() string { return e.Err.Error() }
 func (e *NoValueError) Unwrap() error { return e.Err }
 
 // Replay checks the traces in a directory against the Modular PlusCal algorithm of
-// the module at path, or at path.tla. A compiled system writes the traces, one file
+// the module at path, or at path.tla, and the invariants of the configuration in the
+// states on the way. A compiled system writes the traces, one file
 // per process. If ctx is cancelled, Replay returns soon with the verdict Undecided.
 // Malformed traces are an error.
 func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (*Replayed, error) {
@@ -114,11 +123,24 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 	out := &Replayed{Verdict: Verdict(r.Verdict.String()), Processes: r.Processes, Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Entered,
 		Warnings: diagnostics(s.Diagnostics), report: r}
 	for _, b := range r.Blocked {
-		out.Blocked = append(out.Blocked, Blocked{Process: b.Process, File: path.Clean(b.File), Line: b.Line, Label: b.Section.Label,
-			Place: b.Obstacle.Place, Text: b.Obstacle.Text, Reason: b.Obstacle.Reason})
+		out.Blocked = append(out.Blocked, blocked(&b))
 	}
-	for _, b := range r.State {
+	state := r.State
+	if v := r.Violation; v != nil {
+		out.Broken, state = v.Invariant.Name, v.State
+		if v.By != nil {
+			by := blocked(v.By)
+			by.Place, by.Text, by.Reason = v.Invariant.Place, v.Invariant.Text, "the invariant "+v.Invariant.Name+" is false after it"
+			out.By = &by
+		}
+	}
+	for _, b := range state {
 		out.State = append(out.State, Binding{b.Name, b.Value})
 	}
 	return out, nil
+}
+
+func blocked(b *conform.Blocked) Blocked {
+	return Blocked{Process: b.Process, File: path.Clean(b.File), Line: b.Line, Label: b.Section.Label,
+		Place: b.Obstacle.Place, Text: b.Obstacle.Text, Reason: b.Obstacle.Reason}
 }

@@ -84,6 +84,19 @@ func (a *Algorithm) Hidden(s State, logged []int, yield func(State) error) error
 	return nil
 }
 
+// Broken evaluates the invariants of the configuration.
+func (a *Algorithm) Broken(s State) (*Invariant, error) {
+	name, def, err := a.alg.BrokenInvariant(s.([]value.Value))
+	if err != nil || name == "" {
+		return nil, err
+	}
+	i := &Invariant{Name: name}
+	if def != nil {
+		i.Place, i.Text = def.Span.String(), def.Name+" == "+line(def.Body.Span().Text())
+	}
+	return i, nil
+}
+
 // Show decodes a state.
 func (a *Algorithm) Show(s State) []check.Binding { return a.m.Show(a.m.Encode(s.([]value.Value))) }
 

@@ -65,8 +65,8 @@ func (o Options) check(ctx context.Context, spec Spec, logs []*Log, s *search, t
 	}
 	r.Sections -= r.Trimmed
 	switch {
-	case verdict == Accepted:
-		r.Explained = r.Sections
+	case verdict == Accepted, verdict == Violated:
+		r.Explained, r.Violation = r.Sections, s.broken
 	case s.best != nil:
 		r.Explained, r.Blocked, r.State = s.best.done, s.best.blocked, spec.Show(s.best.state)
 	}

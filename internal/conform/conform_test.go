@@ -3,6 +3,7 @@
 package conform
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -52,6 +53,14 @@ func (m mail) Step(from State, actor int, want *Section, yield func(State) error
 }
 
 func (m mail) Survives(int) bool { return false }
+
+// Broken: nobody sends a 7.
+func (m mail) Broken(s State) (*Invariant, error) {
+	if bytes.IndexByte(s.(check.State)[m.senders:], 7) >= 0 {
+		return &Invariant{Name: "NoSeven", Place: "mail:1:1", Text: "7 \\notin box"}, nil
+	}
+	return nil, nil
+}
 
 func (m mail) Hidden(State, []int, func(State) error) error { return nil }
 
@@ -293,6 +302,41 @@ func TestRejectionNamesTheStepAndTheValues(t *testing.T) {
 	for _, want := range []string{"Receiver(0) cannot take its step", "the log has 9", "box = ["} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+// TestInvariantsAreEvaluatedOnTheWay: the step that breaks one is named, and logs
+// that nothing explains are rejected all the same.
+func TestInvariantsAreEvaluatedOnTheWay(t *testing.T) {
+	for _, window := range []int{0, 1} {
+		logs := run(rand.New(rand.NewPCG(15, 16)), 2, 300, true)
+		at := 0
+		for k := range logs[1].events {
+			if e := &logs[1].events[k]; len(e.Elements) > 0 && k > 20 {
+				at, e.Elements = k, []tracelog.Element{access(tracelog.Write, 7)}
+				break
+			}
+		}
+		for k := range logs[0].events { // with acks, the first that has seen it reads it
+			if e := &logs[0].events[k]; e.Clock.Of(logs[1].Actor()) == uint64(at+1) && len(e.Elements) > 0 {
+				e.Elements = []tracelog.Element{access(tracelog.Read, 7)}
+				break
+			}
+		}
+		rep := verdict(t, 2, logs, Options{Window: window})
+		if rep.Verdict != Violated || rep.Violation.By.Line != at+2 || rep.Violation.By.Process != "Sender(1)" {
+			t.Fatalf("a 7 that was sent in line %d is %v:\n%s", at+2, rep.Verdict, text(rep))
+		}
+		for _, want := range []string{"it breaks the invariant NoSeven", "mail:1:1: 7 \\notin box", fmt.Sprintf("after step %d of Sender(1) (1.log:%d): send", at+1, at+2), "7]"} {
+			if !strings.Contains(text(rep), want) {
+				t.Errorf("the report lacks %q:\n%s", want, text(rep))
+			}
+		}
+		logs[0].events[len(logs[0].events)-1].Label = "receive"
+		logs[0].events[len(logs[0].events)-1].Elements = []tracelog.Element{access(tracelog.Read, 9)}
+		if rep := verdict(t, 2, logs, Options{Window: window}); rep.Verdict != Rejected {
+			t.Errorf("with a forged read the logs are %v", rep.Verdict)
 		}
 	}
 }

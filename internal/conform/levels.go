@@ -23,6 +23,9 @@ func (s *byLevels) run(ctx context.Context) (Verdict, error) {
 	level := map[string]pair{}
 	for _, t := range inits {
 		p := pair{state: t, at: make([]int, len(s.actors))}
+		if err := s.judge(&p, nil, candidate{}); err != nil {
+			return Undecided, err
+		}
 		level[s.key(&p)] = p
 	}
 	for len(level) > 0 {
@@ -49,7 +52,7 @@ func (s *byLevels) run(ctx context.Context) (Verdict, error) {
 			}
 			switch {
 			case finished:
-				return Accepted, nil
+				return s.end(&p), nil
 			case s.exhausted() || len(next) > s.limits.width:
 				return Undecided, nil
 			}
@@ -83,6 +86,9 @@ func (s *byLevels) expand(p pair, next map[string]pair) (finished bool, err erro
 			}
 			for _, t := range states {
 				q := p.after(c.log, t)
+				if err := s.judge(&q, &p, c); err != nil {
+					return false, err
+				}
 				next[s.key(&q)] = q
 				s.entered++
 			}
@@ -97,7 +103,10 @@ func (s *byLevels) expand(p pair, next map[string]pair) (finished bool, err erro
 			return false, err
 		}
 		for _, t := range states {
-			q := pair{state: t, at: p.at, done: p.done, idle: p.idle + 1}
+			q := p.beside(t)
+			if err := s.judge(&q, &p, candidate{}); err != nil {
+				return false, err
+			}
 			s.entered++
 			if key := s.key(&q); !met[key] {
 				met[key] = true

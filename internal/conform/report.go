@@ -20,13 +20,16 @@ const (
 	Rejected
 	// Undecided: the search exhausted its budget or was interrupted.
 	Undecided
+	// Violated: a behaviour of the specification explains every log, and breaks an
+	// invariant.
+	Violated
 )
 
 func (v Verdict) String() string {
-	return [...]string{"accepted", "rejected", "undecided"}[v]
+	return [...]string{"accepted", "rejected", "undecided", "violated"}[v]
 }
 
-// Blocked is a section that could not come next, with the reason.
+// Blocked is a section, and why it could not come next.
 type Blocked struct {
 	Process  string
 	Step     int // the number of the section among those of the process, from 1
@@ -57,6 +60,18 @@ type Report struct {
 	// point. Blocked lists the sections that could not come next there.
 	State   []check.Binding
 	Blocked []Blocked
+	// Violation is, for the verdict Violated, the first state in which an invariant
+	// is false.
+	Violation *Violation
+}
+
+// Violation is a state in which an invariant is false.
+type Violation struct {
+	Invariant Invariant
+	// By is the section after which it is; nil: the initial state, or after a step
+	// of a process without a log.
+	By    *Blocked
+	State []check.Binding
 }
 
 // StepError reports that a logged section has no meaning in the specification:
@@ -79,6 +94,8 @@ func (r *Report) Print(w io.Writer) {
 	switch r.Verdict {
 	case Accepted:
 		fmt.Fprintf(w, "accepted: %d sections of %d processes are a behaviour of the specification\n", r.Sections, r.Processes)
+	case Violated:
+		fmt.Fprintf(w, "violated: %d sections of %d processes are a behaviour of the specification, and it breaks the invariant %s\n", r.Sections, r.Processes, r.Violation.Invariant.Name)
 	case Undecided:
 		fmt.Fprintf(w, "undecided: gave up after %d search steps; %d of %d sections are explained\n", r.Entered, r.Explained, r.Sections)
 	case Rejected:
@@ -90,6 +107,7 @@ func (r *Report) Print(w io.Writer) {
 	if r.Verdict == Accepted {
 		return
 	}
+	r.Violation.print(w)
 	for _, b := range r.Blocked {
 		fmt.Fprintf(w, "\n%s cannot take its step %d (%s:%d): %s\n", b.Process, b.Step, b.File, b.Line, b.Section)
 		o := b.Obstacle
@@ -110,11 +128,29 @@ func (r *Report) Print(w io.Writer) {
 			}
 		}
 	}
-	if len(r.State) > 0 {
-		fmt.Fprintf(w, "\nthe specification's state before it:\n")
-		for _, b := range r.State {
-			fmt.Fprintf(w, "  %s = %s\n", b.Name, b.Value)
-		}
+	printState(w, "before it", r.State)
+}
+
+func (v *Violation) print(w io.Writer) {
+	if v == nil {
+		return
+	}
+	fmt.Fprintf(w, "\nInvariant %s is violated.\n  %s: %s\n", v.Invariant.Name, v.Invariant.Place, v.Invariant.Text)
+	if b := v.By; b != nil {
+		fmt.Fprintf(w, "  after step %d of %s (%s:%d): %s\n", b.Step, b.Process, b.File, b.Line, b.Section)
+	} else {
+		fmt.Fprintln(w, "  in the initial state, or after a step that is in no log")
+	}
+	printState(w, "after it", v.State)
+}
+
+func printState(w io.Writer, when string, state []check.Binding) {
+	if len(state) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nthe specification's state %s:\n", when)
+	for _, b := range state {
+		fmt.Fprintf(w, "  %s = %s\n", b.Name, b.Value)
 	}
 }
 

@@ -49,6 +49,7 @@ type search struct {
 	entered int
 	done    int // the sections that the furthest pair has explained
 	best    *stuck
+	broken  *Violation // on the way to the end, when that is reached
 }
 
 // limits bound a search.
@@ -66,6 +67,36 @@ func (s *search) exhausted() bool {
 	return s.entered > StepsMax+stepsFree*s.done
 }
 
+// judge evaluates the invariants in the state of a pair, which a candidate led to
+// from another; the candidate has no event if it was no section.
+func (s *search) judge(p, from *pair, c candidate) error {
+	if p.broken != nil {
+		return nil
+	}
+	broken, err := s.spec.Broken(p.state)
+	switch {
+	case err != nil && c.event != nil:
+		return &StepError{Log: c.event.File, Line: c.event.Line, Section: c.event.Section, Err: err}
+	case err != nil:
+		return err
+	case broken == nil:
+		return nil
+	}
+	p.broken = &Violation{Invariant: *broken, State: s.spec.Show(p.state)}
+	if c.event != nil {
+		p.broken.By = s.name(from, c)
+	}
+	return nil
+}
+
+// end is the verdict when a pair explains all logs.
+func (s *search) end(p *pair) Verdict {
+	if s.broken = p.broken; p.broken != nil {
+		return Violated
+	}
+	return Accepted
+}
+
 // stuck is the furthest point that the search reached.
 type stuck struct {
 	state   State
@@ -80,6 +111,8 @@ type pair struct {
 	at    []int
 	done  int // sum of at
 	idle  int // hidden steps since the last logged one
+
+	broken *Violation // the first on the way to it
 }
 
 // key identifies the pair exactly; it is not a hash.
@@ -98,7 +131,12 @@ func (s *search) key(p *pair) string {
 func (p *pair) after(i int, state State) pair {
 	at := slices.Clone(p.at)
 	at[i]++
-	return pair{state: state, at: at, done: p.done + 1}
+	return pair{state: state, at: at, done: p.done + 1, broken: p.broken}
+}
+
+// beside returns the pair after a step that is in no log.
+func (p *pair) beside(state State) pair {
+	return pair{state: state, at: p.at, done: p.done, idle: p.idle + 1, broken: p.broken}
 }
 
 // candidate is a section that may come next.
@@ -156,12 +194,17 @@ func (s *search) step(p *pair, c candidate) (next []State, blocked *Blocked, err
 		return nil, nil, &StepError{Log: c.event.File, Line: c.event.Line, Section: c.event.Section, Err: err}
 	}
 	if len(next) == 0 {
-		blocked = &Blocked{Process: s.stream.processes[c.log].name, Step: p.at[c.log] + 1, File: c.event.File, Line: c.event.Line, Section: c.event.Section}
+		blocked = s.name(p, c)
 		if obstacle != nil {
 			blocked.Obstacle = *obstacle
 		}
 	}
 	return next, blocked, nil
+}
+
+// name says which section a candidate is.
+func (s *search) name(p *pair, c candidate) *Blocked {
+	return &Blocked{Process: s.stream.processes[c.log].name, Step: p.at[c.log] + 1, File: c.event.File, Line: c.event.Line, Section: c.event.Section}
 }
 
 // unlogged executes the steps of processes without a log.
@@ -195,8 +238,8 @@ func (s *search) note(p *pair, blocked []Blocked) {
 type node struct {
 	pair
 	todo    []candidate // in reverse
-	next    []State     // of the candidate that was tried last
-	log     int         // of that candidate, or -1
+	next    []State     // of what was tried last
+	last    candidate   // which that was; without an event: no section
 	hidden  bool        // the steps without a log are still to be tried
 	blocked []Blocked
 }
@@ -222,7 +265,7 @@ func (s *depthFirst) run(ctx context.Context) (Verdict, error) {
 		return Undecided, err
 	}
 	slices.Reverse(inits)
-	root := &node{pair: pair{at: make([]int, len(s.actors))}, next: inits, log: -1}
+	root := &node{pair: pair{at: make([]int, len(s.actors))}, next: inits}
 	s.stack = []*node{root}
 	for len(s.stack) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -242,12 +285,15 @@ func (s *depthFirst) run(ctx context.Context) (Verdict, error) {
 		} else if s.entered++; s.exhausted() {
 			return Undecided, nil
 		}
+		if err := s.judge(&child.pair, &top.pair, top.last); err != nil {
+			return Undecided, err
+		}
 		finished, err := s.enter(child)
 		if err != nil {
 			return Undecided, err
 		}
 		if finished {
-			return Accepted, nil
+			return s.end(&child.pair), nil
 		}
 		s.push(top, child)
 	}
@@ -263,10 +309,10 @@ func (s *depthFirst) advance(n *node) (*node, error) {
 			n.next[last] = nil
 			n.next = n.next[:last]
 			child := &node{}
-			if n.log >= 0 {
-				child.pair = n.after(n.log, t)
+			if n.last.event != nil {
+				child.pair = n.after(n.last.log, t)
 			} else {
-				child.pair = pair{state: t, at: n.at, done: n.done, idle: n.idle + 1}
+				child.pair = n.beside(t)
 			}
 			if len(s.failed) > 0 {
 				if _, failed := s.failed[s.key(&child.pair)]; failed {
@@ -287,7 +333,7 @@ func (s *depthFirst) advance(n *node) (*node, error) {
 				n.blocked = append(n.blocked, *blocked)
 			}
 			slices.Reverse(next)
-			n.next, n.log = next, c.log
+			n.next, n.last = next, c
 		case n.hidden:
 			n.hidden = false
 			next, err := s.unlogged(&n.pair)
@@ -295,7 +341,7 @@ func (s *depthFirst) advance(n *node) (*node, error) {
 				return nil, err
 			}
 			slices.Reverse(next)
-			n.next, n.log = next, -1
+			n.next, n.last = next, candidate{}
 		default:
 			return nil, nil
 		}

@@ -32,8 +32,17 @@ type Spec interface {
 	// Hidden calls yield for every state that one step of a process other than
 	// the given actors can reach: these are the processes without a log.
 	Hidden(s State, logged []int, yield func(State) error) error
+	// Broken returns an invariant that is false in a state, or nil.
+	Broken(s State) (*Invariant, error)
 	// Show decodes a state for the report.
 	Show(s State) []check.Binding
+}
+
+// Invariant is an invariant of the configuration.
+type Invariant struct {
+	Name  string
+	Place string // of its definition, file:line:column
+	Text  string // of its definition
 }
 
 // Section is a logged critical section in terms of values.

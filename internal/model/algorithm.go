@@ -20,6 +20,7 @@ type Algorithm struct {
 	r         *tree.Evaluator
 	processes []*Process
 	blocks    map[string]*block // by label
+	judge     *worker           // of invariants
 }
 
 // Process is one process: an element of a process set, or a single process.
@@ -102,6 +103,28 @@ func (a *Algorithm) spawn(p *pcal.Process) error {
 		a.processes = append(a.processes, &Process{Decl: p, Self: self})
 	}
 	return nil
+}
+
+// BrokenInvariant returns the name and the definition of the first invariant of
+// the configuration that is false in a state, or nil.
+func (a *Algorithm) BrokenInvariant(vals []value.Value) (name string, def *core.Def, err error) {
+	if len(a.m.invariants) == 0 {
+		return "", nil, nil
+	}
+	if a.judge == nil {
+		a.judge = a.m.newWorker()
+	}
+	copy(a.judge.nxt.Vals, vals)
+	clear(a.judge.seen.IDs)
+	i, err := a.judge.BrokenInvariantAfter(-1)
+	if err != nil || i < 0 {
+		return "", nil, err
+	}
+	f := a.m.invariants[i]
+	if call, ok := f.expr.(*core.Call); ok {
+		def = call.Def
+	}
+	return f.name, def, nil
 }
 
 // Processes are the processes, in the order of their declaration.

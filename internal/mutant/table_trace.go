@@ -113,6 +113,24 @@ func traceMutants() []Mutant {
 			New:    "_ = s.stack[0].at",
 		},
 		{
+			Name: "conform/invariants-are-dropped", Kind: Unsound, In: "internal/conform", Packages: conform, Run: "TestInvariants",
+			Breaks: "A run that broke an invariant is accepted.",
+			Old:    "if s.broken = p.broken; p.broken != nil {",
+			New:    "if s.broken = p.broken; false {",
+		},
+		{
+			Name: "conform/a-violation-is-forgotten-on-the-way", Kind: Unsound, In: "internal/conform", Packages: conform, Run: "TestInvariants",
+			Breaks: "An invariant that is false on the way, and not at its end, counts as kept.",
+			Old:    "done: p.done + 1, broken: p.broken}",
+			New:    "done: p.done + 1}",
+		},
+		{
+			Name: "model/traces-have-no-invariants", Kind: Unsound, In: "internal/model", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/trace$",
+			Breaks: "The invariants of the configuration are not evaluated along a trace.",
+			Old:    "if err != nil || i < 0 {\n\t\treturn \"\", nil, err",
+			New:    "if err != nil || i >= 0 {\n\t\treturn \"\", nil, err",
+		},
+		{
 			Name: "conform/step-may-end-early", Kind: Unsound, In: "internal/conform", Packages: conform, Run: stepTests,
 			Breaks: "The log may have accesses that the step of the specification does not make.",
 			Old:    "if n < len(want.Accesses) {",

@@ -59,9 +59,10 @@ with the values that it read and wrote, in an order that the vector clocks allow
 When none does, it names the step that no order gets past, the statement that
 blocks it, and the values.
 
-The configuration gives the constants that the system ran with.
+The configuration gives the constants that the system ran with, and invariants,
+which are evaluated in the states on the way; the step that breaks one is named.
 
-Exit codes: 0 accepted; 12 rejected; 20 undecided: the search used up its budget,
+Exit codes: 0 accepted; 12 rejected, or an invariant is violated; 20 undecided: the search used up its budget,
 see --max-steps; 75 a statement has no value; 130 interrupted; 150 errors in the
 specification; 151 errors in the configuration; 1 files, malformed traces; 2 usage.`
 
@@ -100,6 +101,8 @@ type report struct {
 	Trimmed   int       `json:"trimmed"`
 	Steps     int       `json:"steps"`
 	Blocked   []blocked `json:"blocked,omitempty"`
+	Invariant string    `json:"invariant,omitempty"`
+	BrokenBy  *blocked  `json:"brokenBy,omitempty"`
 	State     []binding `json:"state,omitempty"`
 }
 
@@ -138,7 +141,7 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 		return exit.Failed(err)
 	}
 	r.Warnings.Print(t.Err)
-	code := map[ashlar.Verdict]int{ashlar.Accepted: exit.OK, ashlar.Rejected: exit.Safety, ashlar.Undecided: exit.NotChecked}[r.Verdict]
+	code := map[ashlar.Verdict]int{ashlar.Accepted: exit.OK, ashlar.Rejected: exit.Safety, ashlar.Violated: exit.Safety, ashlar.Undecided: exit.NotChecked}[r.Verdict]
 	if r.Verdict == ashlar.Undecided && ctx.Err() != nil {
 		code = exit.Interrupted
 	}
@@ -156,9 +159,15 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 func writeReport(t *console.Terminal, spec, dir string, r *ashlar.Replayed, code int) error {
 	out := report{Schema: "ashlar-trace-check/1", Spec: spec, Dir: dir, Verdict: string(r.Verdict), ExitCode: code,
 		Logs: r.Processes, Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Steps}
+	section := func(b ashlar.Blocked) blocked {
+		return blocked{Actor: b.Process, File: filepath.Join(dir, b.File), Line: b.Line, Label: b.Label, Place: b.Place, Text: b.Text, Reason: b.Reason}
+	}
 	for _, b := range r.Blocked {
-		out.Blocked = append(out.Blocked, blocked{Actor: b.Process, File: filepath.Join(dir, b.File), Line: b.Line, Label: b.Label,
-			Place: b.Place, Text: b.Text, Reason: b.Reason})
+		out.Blocked = append(out.Blocked, section(b))
+	}
+	if out.Invariant = r.Broken; r.By != nil {
+		by := section(*r.By)
+		out.BrokenBy = &by
 	}
 	for _, b := range r.State {
 		out.State = append(out.State, binding{b.Name, b.Value})
