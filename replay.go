@@ -21,6 +21,9 @@ type ReplayOptions struct {
 	// StepsMax limits the search for an order that explains the traces; 0 means
 	// conform.StepsMax.
 	StepsMax int
+	// AllOrders demands that every order of the sections that the clocks of the traces
+	// allow is a behaviour of the specification, and not only one order.
+	AllOrders bool
 }
 
 // The verdicts of Replay.
@@ -112,7 +115,7 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 	if err != nil {
 		return nil, &NoValueError{err}
 	}
-	r, err := conform.Check(ctx, conform.NewAlgorithm(m, algorithm), logs, conform.Options{StepsMax: o.StepsMax, Hidden: conform.Processes(logs) < len(algorithm.Processes())})
+	r, err := conform.Check(ctx, conform.NewAlgorithm(m, algorithm), logs, conform.Options{StepsMax: o.StepsMax, AllOrders: o.AllOrders, Hidden: conform.Processes(logs) < len(algorithm.Processes())})
 	var step *conform.StepError
 	switch {
 	case errors.As(err, &step):

@@ -4,6 +4,7 @@ package conform
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-dev/ashlar/internal/check"
@@ -16,8 +17,9 @@ import (
 // Algorithm is the Spec of a Modular PlusCal algorithm: its instances are the
 // actors, its labels the sections, and the uses of mapping macros the accesses.
 type Algorithm struct {
-	m   *model.Model
-	alg *model.Algorithm
+	m    *model.Model
+	alg  *model.Algorithm
+	open map[*pcal.Instance]bool // see sealed
 }
 
 var _ Spec = (*Algorithm)(nil)
@@ -82,6 +84,76 @@ func (a *Algorithm) Hidden(s State, logged []int, yield func(State) error) error
 		}
 	}
 	return nil
+}
+
+// Footprint follows the accesses of a section to the variables that stand behind
+// the parameters.
+func (a *Algorithm) Footprint(actor int, of *Section) ([]Cell, bool) {
+	from := a.alg.Processes()[actor].Decl.From
+	if of.Crash || from == nil || !a.sealed(from) {
+		return nil, false
+	}
+	var out []Cell
+	for _, x := range of.Accesses {
+		i := slices.IndexFunc(from.Archetype.Params, func(p *pcal.Param) bool { return p.Var.Name == x.Param })
+		if i < 0 || from.Args[i].Ref == nil || len(x.Indices) < from.Args[i].Count {
+			return nil, false // of a procedure
+		}
+		out = append(out, Cell{from.Args[i].Ref.Name, x.Indices[:from.Args[i].Count]})
+	}
+	return out, true
+}
+
+// sealed reports whether an instance accesses variables by its parameters only,
+// and its mapping macros only the variable that they are for.
+func (a *Algorithm) sealed(from *pcal.Instance) bool {
+	if open, known := a.open[from]; known {
+		return !open
+	}
+	mine := map[*core.Variable]bool{}
+	for _, p := range from.Archetype.Params {
+		mine[p.Var] = true
+	}
+	for _, v := range from.Archetype.Locals {
+		mine[v.Var] = true
+	}
+	open := false
+	inspect := func(list []pcal.Stmt) {
+		pcal.InspectStmts(list, func(s pcal.Stmt) {
+			switch s := s.(type) {
+			case *pcal.Call:
+				open = true
+			case *pcal.Assign:
+				for _, x := range s.Pairs {
+					open = open || !mine[x.Target]
+				}
+			}
+		}, func(e core.Expr) bool {
+			core.Walk(e, func(x core.Expr) bool {
+				if v, ok := x.(*core.VarRef); ok && !mine[v.Var] {
+					open = true
+				}
+				return true
+			})
+			core.Calls(e, func(d *core.Def) { open = open || a.m.Varies(d) })
+			return false
+		})
+	}
+	for _, b := range from.Archetype.Blocks {
+		inspect(b.Body)
+	}
+	for _, arg := range from.Args {
+		if arg.Mapping != nil {
+			mine[arg.Mapping.Target] = true
+			inspect(arg.Mapping.Read)
+			inspect(arg.Mapping.Write)
+		}
+	}
+	if a.open == nil {
+		a.open = map[*pcal.Instance]bool{}
+	}
+	a.open[from] = open
+	return !open
 }
 
 // Broken evaluates the invariants of the configuration.

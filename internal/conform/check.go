@@ -12,6 +12,9 @@ type Options struct {
 	// Hidden reports that some processes have no log. The search may insert
 	// their steps anywhere.
 	Hidden bool
+	// AllOrders demands that every order that the clocks allow is a behaviour, and
+	// not only one.
+	AllOrders bool
 	// Window and Width are the bounds WindowMax and WidthMax; 0 means those.
 	Window, Width int
 }
@@ -20,6 +23,14 @@ type Options struct {
 // inconsistent logs and for statements that cannot be evaluated; a rejection is
 // not an error. If ctx ends, the report is Undecided and contains what is known.
 func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, error) {
+	if o.AllOrders {
+		every := &allOrders{}
+		r, err := o.check(ctx, spec, logs, &every.search, false, every.run)
+		if r != nil {
+			r.AllOrders = true
+		}
+		return r, err
+	}
 	first := &depthFirst{}
 	r, err := o.check(ctx, spec, logs, &first.search, true, first.run)
 	if err != nil || r.Verdict != Rejected || !first.lost {
@@ -67,6 +78,11 @@ func (o Options) check(ctx context.Context, spec Spec, logs []*Log, s *search, t
 	switch {
 	case verdict == Accepted, verdict == Violated:
 		r.Explained, r.Violation = r.Sections, s.broken
+	case verdict == Undecided:
+		r.Explained = s.done
+		if s.best != nil {
+			r.Blocked, r.State = s.best.blocked, spec.Show(s.best.state)
+		}
 	case s.best != nil:
 		r.Explained, r.Blocked, r.State = s.best.done, s.best.blocked, spec.Show(s.best.state)
 	}

@@ -42,7 +42,8 @@ type Blocked struct {
 // Report is the result of Check.
 type Report struct {
 	Verdict   Verdict
-	Processes int // with a log
+	AllOrders bool // whether the verdict is about all orders, or about one
+	Processes int  // with a log
 	// Sections is the number of logged sections to explain.
 	Sections int
 	// Trimmed is the number of sections omitted at the ends of logs because
@@ -91,14 +92,20 @@ func (e *StepError) Unwrap() error { return e.Err }
 
 // Print writes the report for people.
 func (r *Report) Print(w io.Writer) {
-	switch r.Verdict {
-	case Accepted:
+	switch {
+	case r.AllOrders && r.Verdict == Accepted:
+		fmt.Fprintf(w, "accepted: every order of the %d sections of %d processes that the clocks allow is a behaviour of the specification\n", r.Sections, r.Processes)
+	case r.AllOrders && r.Verdict == Rejected:
+		fmt.Fprintf(w, "rejected: the clocks allow an order that is no behaviour of the specification; it breaks off after %d of %d sections\n", r.Explained, r.Sections)
+	case r.AllOrders && r.Verdict == Undecided:
+		fmt.Fprintf(w, "undecided beyond %d of %d sections: gave up after %d search steps; every order of those is a behaviour of the specification\n", r.Explained, r.Sections, r.Entered)
+	case r.Verdict == Accepted:
 		fmt.Fprintf(w, "accepted: %d sections of %d processes are a behaviour of the specification\n", r.Sections, r.Processes)
-	case Violated:
+	case r.Verdict == Violated:
 		fmt.Fprintf(w, "violated: %d sections of %d processes are a behaviour of the specification, and it breaks the invariant %s\n", r.Sections, r.Processes, r.Violation.Invariant.Name)
-	case Undecided:
+	case r.Verdict == Undecided:
 		fmt.Fprintf(w, "undecided: gave up after %d search steps; %d of %d sections are explained\n", r.Entered, r.Explained, r.Sections)
-	case Rejected:
+	case r.Verdict == Rejected:
 		fmt.Fprintf(w, "rejected: no behaviour of the specification explains these logs; %d of %d sections are explained\n", r.Explained, r.Sections)
 	}
 	if r.Trimmed > 0 {

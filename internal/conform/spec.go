@@ -32,6 +32,9 @@ type Spec interface {
 	// Hidden calls yield for every state that one step of a process other than
 	// the given actors can reach: these are the processes without a log.
 	Hidden(s State, logged []int, yield func(State) error) error
+	// Footprint returns what a section of an actor can access outside of the
+	// process; false if that is not known.
+	Footprint(actor int, of *Section) ([]Cell, bool)
 	// Broken returns an invariant that is false in a state, or nil.
 	Broken(s State) (*Invariant, error)
 	// Show decodes a state for the report.

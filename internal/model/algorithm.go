@@ -105,6 +105,9 @@ func (a *Algorithm) spawn(p *pcal.Process) error {
 	return nil
 }
 
+// Varies reports whether the value of a definition depends on the state.
+func (m *Model) Varies(d *core.Def) bool { return m.program.DefFacts(d).Level > core.ConstantLevel }
+
 // BrokenInvariant returns the name and the definition of the first invariant of
 // the configuration that is false in a state, or nil.
 func (a *Algorithm) BrokenInvariant(vals []value.Value) (name string, def *core.Def, err error) {

@@ -131,6 +131,30 @@ func traceMutants() []Mutant {
 			New:    "if err != nil || i >= 0 {\n\t\treturn \"\", nil, err",
 		},
 		{
+			Name: "conform/all-orders-permute-nothing", Kind: Unsound, In: "internal/conform", Packages: conform, Run: "TestAllOrders",
+			Breaks: "Of the sections that may come next, all orders take one, whatever the others touch.",
+			Old:    "\t\tif alone {\n\t\t\treturn []candidate{c}, nil",
+			New:    "\t\tif alone || !alone {\n\t\t\treturn []candidate{c}, nil",
+		},
+		{
+			Name: "conform/all-orders-look-at-what-comes-next", Kind: Unsound, In: "internal/conform", Packages: conform, Run: "TestAllOrders",
+			Breaks: "A section counts as independent if it is so of the next section of each other process.",
+			Old:    "for k := at[j]; ; k++ {",
+			New:    "for k := at[j]; k == at[j]; k++ {",
+		},
+		{
+			Name: "conform/all-orders-permute-everything", Kind: Unguarded, In: "internal/conform", Packages: conform, Run: "TestIndependent",
+			Breaks: "Sections on different cells are tried in all orders.",
+			Old:    "return c.Variable == d.Variable && sameAll(c.Indices[:n], d.Indices[:n])",
+			New:    "return c.Variable == d.Variable && n > 0",
+		},
+		{
+			Name: "conform/all-orders-keep-one-state", Kind: WrongAnswer, In: "internal/conform", Packages: conform, Run: "TestAllOrders",
+			Breaks: "Of the states that an order may lead to, one is followed.",
+			Old:    "out.broken, out.states = p.broken, append(out.states, t)",
+			New:    "out.broken, out.states = p.broken, []State{t}",
+		},
+		{
 			Name: "conform/step-may-end-early", Kind: Unsound, In: "internal/conform", Packages: conform, Run: stepTests,
 			Breaks: "The log may have accesses that the step of the specification does not make.",
 			Old:    "if n < len(want.Accesses) {",

@@ -41,6 +41,7 @@ type options struct {
 	config   string
 	library  library.Dirs
 	json     bool
+	orders   string
 	stepsMax int
 }
 
@@ -58,6 +59,10 @@ with the values that it read and wrote, in an order that the vector clocks allow
 
 When none does, it names the step that no order gets past, the statement that
 blocks it, and the values.
+
+With --orders all, every order that the clocks allow must be a behaviour: the clocks
+say all that the outcome depends on. Messages of two senders to one mailbox, which
+saw nothing of each other, may arrive in either order, but only one is in the trace.
 
 The configuration gives the constants that the system ran with, and invariants,
 which are evaluated in the states on the way; the step that breaks one is named.
@@ -83,6 +88,7 @@ func newCheckCommand(t *console.Terminal) *cobra.Command {
 	f.SortFlags = false
 	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
 	o.library.AddTo(cmd)
+	f.StringVar(&o.orders, "orders", "one", "`WHICH` orders must be behaviours: one, or all that the clocks allow")
 	f.IntVar(&o.stepsMax, "max-steps", 0, fmt.Sprintf("give up after `N` search steps (default %d, and some for each section)", conform.StepsMax))
 	f.BoolVar(&o.json, "json", false, "write the result as JSON")
 	return cmd
@@ -93,6 +99,7 @@ type report struct {
 	Schema    string    `json:"schema"`
 	Spec      string    `json:"spec"`
 	Dir       string    `json:"dir"`
+	Orders    string    `json:"orders"`
 	Verdict   string    `json:"verdict"`
 	ExitCode  int       `json:"exitCode"`
 	Logs      int       `json:"logs"`
@@ -126,9 +133,12 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 	if o.stepsMax < 0 {
 		return exit.With(exit.Usage, fmt.Errorf("--max-steps %d: want a positive number", o.stepsMax))
 	}
+	if o.orders != "one" && o.orders != "all" {
+		return exit.With(exit.Usage, fmt.Errorf("--orders %s: want one or all", o.orders))
+	}
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(gcMemory)
-	r, err := ashlar.Replay(ctx, spec, os.DirFS(dir), ashlar.ReplayOptions{Options: o.library.Options(o.config), StepsMax: o.stepsMax})
+	r, err := ashlar.Replay(ctx, spec, os.DirFS(dir), ashlar.ReplayOptions{Options: o.library.Options(o.config), StepsMax: o.stepsMax, AllOrders: o.orders == "all"})
 	var wrong *ashlar.InputError
 	var none *ashlar.NoValueError
 	switch {
@@ -147,7 +157,7 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 	}
 	if !o.json {
 		r.Print(t.Out)
-	} else if err := writeReport(t, spec, dir, r, code); err != nil {
+	} else if err := writeReport(t, o, spec, dir, r, code); err != nil {
 		return err
 	}
 	if code == exit.OK {
@@ -156,8 +166,8 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 	return exit.With(code, nil)
 }
 
-func writeReport(t *console.Terminal, spec, dir string, r *ashlar.Replayed, code int) error {
-	out := report{Schema: "ashlar-trace-check/1", Spec: spec, Dir: dir, Verdict: string(r.Verdict), ExitCode: code,
+func writeReport(t *console.Terminal, o options, spec, dir string, r *ashlar.Replayed, code int) error {
+	out := report{Schema: "ashlar-trace-check/1", Spec: spec, Dir: dir, Orders: o.orders, Verdict: string(r.Verdict), ExitCode: code,
 		Logs: r.Processes, Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Steps}
 	section := func(b ashlar.Blocked) blocked {
 		return blocked{Actor: b.Process, File: filepath.Join(dir, b.File), Line: b.Line, Label: b.Label, Place: b.Place, Text: b.Text, Reason: b.Reason}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conform
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-dev/ashlar/tla/value"
+)
+
+// A search of all orders demands more than a search of one: every order of the
+// sections that the clocks allow must be a behaviour. It goes level by level over
+// positions, each with all states in which the specification can be after some
+// order of the sections before it. A section that may come next, and that none of
+// these states allows, is an order that is no behaviour.
+//
+// Sections that touch no common variable commute: after them the states are the
+// same, and each is allowed before the other if it is allowed after it. So a
+// section that commutes with all that other processes do before they observe it
+// is tried alone (a persistent set, as in Godefroid's thesis).
+
+// lookAheadMax is the number of sections of another process that are compared
+// with a section. A process that has not observed it by then may touch anything.
+const lookAheadMax = 64
+
+// Cell is what a section accesses outside of its process: a variable, or the
+// part of it at the indices.
+type Cell struct {
+	Variable string
+	Indices  []value.Value
+}
+
+// overlaps reports whether two cells have a common part.
+func (c Cell) overlaps(d Cell) bool {
+	n := min(len(c.Indices), len(d.Indices))
+	return c.Variable == d.Variable && sameAll(c.Indices[:n], d.Indices[:n])
+}
+
+// errHidden is the error of a search of all orders that would have to guess.
+var errHidden = errors.New("all orders cannot be checked: there are processes without a trace")
+
+type allOrders struct{ search }
+
+// choices is a position with the states that are possible there.
+type choices struct {
+	pair   // without a state
+	states []State
+}
+
+// run searches all orders.
+func (s *allOrders) run(ctx context.Context) (Verdict, error) {
+	if s.hidden {
+		return Undecided, errHidden
+	}
+	inits, err := s.spec.Init()
+	if err != nil {
+		return Undecided, err
+	}
+	first := choices{pair: pair{at: make([]int, len(s.actors))}}
+	for _, t := range inits {
+		p := pair{state: t}
+		if err := s.judge(&p, nil, candidate{}); err != nil {
+			return Undecided, err
+		}
+		first.broken = p.broken
+		first.states = append(first.states, t)
+	}
+	level := map[string]choices{"": first}
+	for {
+		next := map[string]choices{}
+		for _, c := range level {
+			if err := ctx.Err(); err != nil {
+				return Undecided, err
+			}
+			verdict, err := s.expand(c, next)
+			if err != nil || verdict != Undecided {
+				return verdict, err
+			}
+			if s.exhausted() || len(next) > s.limits.width {
+				return Undecided, nil
+			}
+		}
+		level = next
+		s.stream.forget(oldest(level))
+	}
+}
+
+// oldest is the position before which no choices of a level are.
+func oldest(level map[string]choices) (at []int) {
+	for _, c := range level {
+		if at == nil {
+			at = slices.Clone(c.at)
+		}
+		for i, k := range c.at {
+			at[i] = min(at[i], k)
+		}
+	}
+	return at
+}
+
+// expand adds what comes next. Undecided means that the search goes on.
+func (s *allOrders) expand(c choices, next map[string]choices) (Verdict, error) {
+	order, unfinished, err := s.candidates(c.at)
+	if err != nil {
+		return Undecided, err
+	}
+	if !unfinished {
+		return s.end(&c.pair), nil
+	}
+	s.done = max(s.done, c.done)
+	if order, err = s.persistent(c.at, order); err != nil {
+		return Undecided, err
+	}
+	for _, o := range order {
+		after, blocked, err := s.take(c, o)
+		if err != nil {
+			return Undecided, err
+		}
+		if blocked != nil {
+			s.best = &stuck{state: c.states[0], done: c.done, blocked: []Blocked{*blocked}}
+			return Rejected, nil
+		}
+		next[s.keys(after)] = *after
+	}
+	if len(order) == 0 {
+		return Rejected, nil // the clocks contradict each other
+	}
+	return Undecided, nil
+}
+
+// take executes a section from all states.
+func (s *allOrders) take(c choices, o candidate) (*choices, *Blocked, error) {
+	out := &choices{pair: c.after(o.log, nil)}
+	seen := map[string]bool{}
+	var blocked *Blocked
+	for _, state := range c.states {
+		from := pair{state: state, at: c.at, done: c.done, broken: c.broken}
+		states, b, err := s.step(&from, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		if b != nil && (blocked == nil || b.Obstacle.Matched > blocked.Obstacle.Matched) {
+			blocked = b
+		}
+		for _, t := range states {
+			s.entered++
+			p := pair{state: t, broken: out.broken}
+			if key := string(s.spec.Key(nil, t)); !seen[key] {
+				seen[key] = true
+				if err := s.judge(&p, &from, o); err != nil {
+					return nil, nil, err
+				}
+				out.broken, out.states = p.broken, append(out.states, t)
+			}
+		}
+	}
+	if len(out.states) > 0 {
+		blocked = nil
+	}
+	return out, blocked, nil
+}
+
+// keys identifies a position and its states.
+func (s *allOrders) keys(c *choices) string {
+	states := make([]string, len(c.states))
+	for i, t := range c.states {
+		states[i] = string(s.spec.Key(nil, t))
+	}
+	slices.Sort(states)
+	var key []byte
+	for _, n := range c.at {
+		key = binary.AppendUvarint(key, uint64(n))
+	}
+	for i, t := range states {
+		states[i] = string(binary.AppendUvarint(nil, uint64(len(t)))) + t
+	}
+	return string(key) + strings.Join(states, "")
+}
+
+// persistent returns one section that commutes with all that can happen before
+// it, or all sections.
+func (s *allOrders) persistent(at []int, order []candidate) ([]candidate, error) {
+	for _, c := range order {
+		alone, err := s.commutes(at, c)
+		if err != nil {
+			return nil, err
+		}
+		if alone {
+			return []candidate{c}, nil
+		}
+	}
+	return order, nil
+}
+
+// commutes reports whether a section commutes with what other processes do before
+// they have observed it.
+func (s *allOrders) commutes(at []int, c candidate) (bool, error) {
+	if c.event.private() {
+		return true, nil
+	}
+	cells, known := s.spec.Footprint(s.actors[c.log], &c.event.Section)
+	if !known {
+		return false, nil
+	}
+	for j := range s.stream.processes {
+		if j == c.log {
+			continue
+		}
+		for k := at[j]; ; k++ {
+			e, err := s.stream.event(j, k)
+			if err != nil {
+				return false, err
+			}
+			if e == nil || !s.stream.processes[c.log].met(e.needs[c.log], at[c.log]) {
+				break
+			}
+			if k == at[j]+lookAheadMax || !s.apart(cells, j, e) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// apart reports whether a section of process j touches none of the cells.
+func (s *allOrders) apart(cells []Cell, j int, e *Event) bool {
+	if e.private() {
+		return true
+	}
+	others, known := s.spec.Footprint(s.actors[j], &e.Section)
+	return known && !slices.ContainsFunc(others, func(d Cell) bool {
+		return slices.ContainsFunc(cells, d.overlaps)
+	})
+}
