@@ -37,7 +37,7 @@ FUZZTIME    ?= 10s
 DEDALUSFUZZTIME ?= 10m
 DEDALUSFUZZFROM ?= 1000
 
-.PHONY: demo test check build release lint unit race repeat soak fuzz dedalus-fuzz sim crash mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
+.PHONY: demo test check build release lint unit race repeat soak fuzz dedalus-fuzz sim crash raftkv-kill mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -105,6 +105,12 @@ sim:
 crash:
 	ASHLAR_CRASH_STATES=$(STATES) $(GO) test -count=1 -timeout 24h -v -run TestCrashes ./internal/evidence/store/explore
 	ASHLAR_FULL_DISKS=all $(GO) test -count=1 -timeout 2h -run TestFullDisk ./store
+
+## raftkv-kill: servers of RaftKV killed KILLS times, and what clients saw judged; its long specifications.
+KILLS ?= 200
+raftkv-kill:
+	ASHLAR_RAFTKV_KILLS=$(KILLS) $(GO) test -count=1 -timeout 6h -v -run TestKill ./examples/raftkv
+	ASHLAR_LONG=1 $(GO) test -count=1 -timeout 6h -run RaftKV ./specs
 
 ## soak: the attack on the memory bound of a store, SOAK times as long, and the check of a trace of ten million sections; the kernel says what they take.
 soak:

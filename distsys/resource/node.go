@@ -218,6 +218,15 @@ func (n *Node) spawn(sys *distsys.System, m distsys.Member) error {
 // Processes returns the node's instances, in the order of the configuration.
 func (n *Node) Processes() []distsys.Process { return n.procs }
 
+// Life is the number of this life of a node that survives crashes, from 1, and 0
+// for other nodes. A later life has a greater number.
+func (n *Node) Life() uint64 {
+	if n.log == nil {
+		return 0
+	}
+	return n.log.Life()
+}
+
 // Queue returns the queue of a resource of kind "queue", or nil if there is
 // none. The program around the node exchanges messages with the node through
 // it.

@@ -178,6 +178,18 @@ func deliveryMutants() []Mutant {
 			New:    "if t.opt.Spread < 0 {",
 		},
 		{
+			Name: "examples/raftkv/late-answer-to-a-read", Kind: WrongAnswer, In: "examples/raftkv", Packages: []string{"examples/raftkv"}, Run: "TestFront", Short: true,
+			Breaks: "What a server has answered to an earlier request is taken for the answer to a read that began later.",
+			Old:    "id.Field(\"n\").AsInt() != r.n {",
+			New:    "id.Field(\"n\").AsInt() > r.n {",
+		},
+		{
+			Name: "examples/raftkv/sessions-begin-again", Kind: Lost, In: "examples/raftkv", Packages: []string{"examples/raftkv"}, Run: "TestFront", Short: true,
+			Breaks: "Writes of a later life have the numbers of an earlier one, and are taken for repetitions.",
+			Old:    "life: int32(life),",
+			New:    "life: int32(life - life),",
+		},
+		{
 			Name: "compile/own-macro-of-that-name", Kind: Unsound, In: "internal/compile", Packages: []string{"internal/system"}, Run: "TestResourcesByName", Short: true,
 			Breaks: "A mapping macro of the algorithm's own that has the name of a lossy one gets lossy mailboxes, though it loses nothing.",
 			Old:    "return m != nil && m.Module == Resources && m.Name == name",

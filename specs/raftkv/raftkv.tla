@@ -1,0 +1,457 @@
+-------------------------------- MODULE raftkv --------------------------------
+(* A replicated key-value store on Raft.                                       *)
+(*                                                                             *)
+(* A server elects, replicates, and applies what is committed to its store. It *)
+(* keeps its term, its vote and its log over a crash, and nothing else. The    *)
+(* network loses, repeats and reorders messages: see LossyMailbox.             *)
+(*                                                                             *)
+(* Each server has a front, which speaks for the clients that are connected to *)
+(* it. The server passes their commands on to the leader, and answers them     *)
+(* when it applies them itself. A front repeats a command until it is          *)
+(* answered; sessions have it take effect once. For a read, the server asks    *)
+(* the leader how much was committed, waits until it has applied as much, and  *)
+(* answers from its own store; the leader first makes sure that it still leads.*)
+EXTENDS Integers, Sequences, FiniteSets, FiniteSetsExt, TLC, AshlarResources
+
+CONSTANTS
+  NumServers,
+  MaxTerm,    \* servers stand for election up to this term
+  MaxLog,     \* leaders take no more commands than fit into a log so long
+  Beats,      \* whether leaders repeat what may be lost; in a model nothing has to be repeated
+  MaxRound,   \* a leader that has begun so many rounds for reads steps down
+  Batch,      \* at most so many entries are sent, or applied, at once
+  Values,     \* a front that writes writes these to the key "k", in this order
+  Writers,    \* the servers whose fronts write
+  Readers     \* the servers whose fronts read, once
+
+Servers  == 1..NumServers
+Front(s) == 100 + s
+Nobody   == 0
+
+Follower     == "follower"
+PreCandidate == "precandidate"
+Candidate    == "candidate"
+Leader       == "leader"
+
+-------------------------------------------------------------------------------
+\* Logs.
+
+\* An entry that does nothing; a leader begins with one.
+Nothing == [session |-> "", id |-> [life |-> 0, n |-> 0], at |-> Nobody, op |-> "nothing", key |-> "", val |-> ""]
+
+Entries(term, commands) == [i \in 1..Len(commands) |-> [term |-> term, command |-> commands[i]]]
+
+TermAt(log, i) == IF i = 0 THEN 0 ELSE log[i].term
+LastTerm(log)  == TermAt(log, Len(log))
+
+\* Whether a log is as new as this one, which has so many entries.
+UpToDate(lastTerm, length, log) ==
+  \/ lastTerm > LastTerm(log)
+  \/ lastTerm = LastTerm(log) /\ length >= Len(log)
+
+\* Whether a log has an entry of the leader's at a place.
+Fits(log, prev, prevTerm) == IF prev > Len(log) THEN FALSE ELSE TermAt(log, prev) = prevTerm
+
+\* How many of the entries the log has already after its first n.
+RECURSIVE Have(_, _, _, _)
+Have(log, n, entries, k) ==
+  IF k = Len(entries) THEN k
+  ELSE IF n + k >= Len(log) THEN k
+  ELSE IF log[n + k + 1].term # entries[k + 1].term THEN k
+  ELSE Have(log, n, entries, k + 1)
+
+IsQuorum(S) == 2 * Cardinality(S) > NumServers
+
+\* Who stands for election in which term. Configurations have it by turns, for fewer states.
+Stands(s, term) == TRUE
+InTurn(s, t) == s = t
+First(s, t)  == s = 1
+Rivals(s, t) == s # 3
+
+\* A server votes once in a term.
+MayVote(voted, from) == voted \in {Nobody, from}
+
+\* The longest prefix of n entries or fewer that a quorum has.
+RECURSIVE Agreed(_, _, _)
+Agreed(me, match, n) ==
+  IF n = 0 THEN 0
+  ELSE IF IsQuorum({me} \cup {s \in Servers : match[s] >= n}) THEN n
+  ELSE Agreed(me, match, n - 1)
+
+\* Entries of earlier terms are not committed by counting.
+MayCommit(log, n, term) == TermAt(log, n) = term
+
+\* Whether a quorum has taken a server for its leader since a round began.
+Confirmed(me, acked, round) == IsQuorum({me} \cup {s \in Servers : acked[s] >= round})
+
+-------------------------------------------------------------------------------
+\* The store.
+
+EmptyStore == [data |-> [k \in {} |-> ""], sessions |-> [s \in {} |-> [id |-> [life |-> 0, n |-> 0], found |-> FALSE]],
+               changes |-> 0, answers |-> <<>>]
+
+Newer(a, b) == a.life > b.life \/ (a.life = b.life /\ a.n > b.n)
+
+\* Whether a command has not taken effect yet.
+IsNew(sessions, c) == IF c.session \in DOMAIN sessions THEN Newer(c.id, sessions[c.session].id) ELSE TRUE
+
+Without(f, k) == [x \in DOMAIN f \ {k} |-> f[x]]
+
+\* What a command makes of a store. The server me answers those that came by it.
+Effect(me, store, c) ==
+  IF c.op = "nothing" THEN store
+  ELSE
+    LET new   == IsNew(store.sessions, c)
+        found == IF new THEN c.key \in DOMAIN store.data ELSE store.sessions[c.session].found
+        answers == IF c.at = me THEN Append(store.answers, [session |-> c.session, id |-> c.id, found |-> found])
+                   ELSE store.answers
+    IN  IF ~new THEN [store EXCEPT !.answers = answers]
+        ELSE [data     |-> IF c.op = "put" THEN (c.key :> c.val) @@ store.data
+                           ELSE IF found THEN Without(store.data, c.key) ELSE store.data,
+              sessions |-> (c.session :> [id |-> c.id, found |-> found]) @@ store.sessions,
+              changes  |-> store.changes + 1,
+              answers  |-> answers]
+
+\* The store after the entries from i to n.
+RECURSIVE After(_, _, _, _, _)
+After(me, store, log, i, n) ==
+  IF i > n THEN store ELSE After(me, Effect(me, store, log[i].command), log, i + 1, n)
+
+Lookup(data, k) == IF k \in DOMAIN data THEN [there |-> TRUE, val |-> data[k]] ELSE [there |-> FALSE, val |-> ""]
+
+-------------------------------------------------------------------------------
+(*
+--mpcal raftkv {
+  define {
+    \* How many entries a leader sends that were not acknowledged.
+    InFlight == 8 * Batch
+
+    Others(me) == Servers \ {me}
+
+    \* What a front asks its server.
+    Write(server, n) == [type |-> "ask", term |-> 0, from |-> server, first |-> TRUE,
+      commands |-> <<[session |-> "w", id |-> [life |-> 1, n |-> n], at |-> server, op |-> "put", key |-> "k", val |-> Values[n]]>>]
+    Read == [type |-> "read", term |-> 0, id |-> [life |-> 1, n |-> 1], keys |-> <<"k">>]
+    Rank(v) == IF v.there THEN CHOOSE i \in DOMAIN Values : Values[i] = v.val ELSE 0
+  }
+
+  \* Messages of servers about terms. Those of pre-votes have terms that may never be.
+  macro Follow(m) {
+    if (m.term > term /\ m.type \notin {"prevote", "preyes"}) {
+      term := m.term;
+      voted := Nobody;
+      role := Follower;
+      leader := Nobody;
+      due := {};
+    };
+  }
+
+  macro Elections(m) {
+    if (m.type = "prevote") {
+      \* A server that hears its leader does not help others to depose it.
+      if (m.term > term /\ leader = Nobody /\ UpToDate(m.lastTerm, m.length, log)) {
+        net[m.from] := [type |-> "preyes", term |-> m.term, from |-> self];
+      } else if (m.term <= term) {
+        net[m.from] := [type |-> "no", term |-> term, from |-> self];
+      };
+    } else if (m.type = "preyes") {
+      if (role = PreCandidate /\ m.term = term + 1) { votes := votes \cup {m.from}; };
+    } else if (m.type = "vote") {
+      if (m.term = term /\ MayVote(voted, m.from) /\ UpToDate(m.lastTerm, m.length, log)) {
+        voted := m.from;
+        quiet := FALSE;
+        net[m.from] := [type |-> "yes", term |-> term, from |-> self];
+      } else if (m.term < term) {
+        net[m.from] := [type |-> "no", term |-> term, from |-> self];
+      };
+    } else if (m.type = "yes") {
+      if (role = Candidate /\ m.term = term) { votes := votes \cup {m.from}; };
+    };
+  }
+
+  macro Appends(m) {
+    if (m.type = "append") {
+      if (m.term < term) {
+        net[m.from] := [type |-> "no", term |-> term, from |-> self];
+      } else {
+        role := Follower;
+        leader := m.from;
+        due := {};
+        quiet := FALSE;
+        if (Fits(log, m.prev, m.prevTerm)) {
+          with (k = Have(log, m.prev, m.entries, 0), n = m.prev + Len(m.entries)) {
+            if (k < Len(m.entries)) {
+              log := SubSeq(log, 1, m.prev + k) \o SubSeq(m.entries, k + 1, Len(m.entries));
+            };
+            if (Min({m.commit, n}) > commit) { commit := Min({m.commit, n}); };
+            net[m.from] := [type |-> "appended", term |-> term, from |-> self, success |-> TRUE, match |-> n, round |-> m.round];
+          };
+        } else {
+          net[m.from] := [type |-> "appended", term |-> term, from |-> self, success |-> FALSE,
+                          match |-> Min({m.prev - 1, Len(log)}), round |-> m.round];
+        };
+      };
+    } else if (m.type = "appended") {
+      if (role = Leader /\ m.term = term) {
+        acked := [acked EXCEPT ![m.from] = Max({@, m.round})];
+        if (m.success) {
+          match := [match EXCEPT ![m.from] = Max({@, m.match})];
+          next := [next EXCEPT ![m.from] = Max({@, m.match + 1})];
+          if (next[m.from] <= Len(log)) { due := due \cup {m.from}; };
+        } else {
+          next := [next EXCEPT ![m.from] = Max({match[m.from], m.match}) + 1];
+          due := due \cup {m.from};
+        };
+      };
+    };
+  }
+
+  macro Clients(m) {
+    if (m.type = "ask") {
+      if (role = Leader) {
+        await Len(log) + Len(m.commands) <= MaxLog;
+        log := log \o Entries(term, m.commands);
+        due := Others(self);
+      } else if (leader # Nobody /\ m.first) {
+        net[leader] := [m EXCEPT !.first = FALSE];
+      };
+    } else if (m.type = "read") {
+      if (leader # Nobody /\ m.id # reading.id) {
+        reading := [id |-> m.id, keys |-> m.keys, index |-> -1];
+        net[leader] := [type |-> "where", term |-> 0, from |-> self, id |-> m.id];
+      };
+    } else if (m.type = "where") {
+      \* A leader knows what is committed when an entry of its own term is.
+      if (role = Leader /\ TermAt(log, commit) = term) {
+        if (round < MaxRound) {
+          round := round + 1;
+          asked := Append(asked, [from |-> m.from, id |-> m.id, index |-> commit, round |-> round]);
+          due := Others(self);
+        } else {
+          role := Follower;
+          leader := Nobody;
+          due := {};
+        };
+      };
+    } else if (m.type = "there") {
+      if (m.id = reading.id) { reading := [reading EXCEPT !.index = m.index]; };
+    };
+  }
+
+  archetype AServer(ref net[_], ref quiet, ref beat)
+    durable variables term = 0, voted = Nobody, log = <<>>;
+    variables
+      role = Follower, leader = Nobody,
+      votes = {},                            \* of a candidate
+      due = {},                              \* the servers that are owed a message
+      next = [s \in Servers |-> 1],          \* of a leader: what to send
+      match = [s \in Servers |-> 0],         \*   what they have
+      acked = [s \in Servers |-> 0],         \*   the last round that they know of
+      round = 0, asked = <<>>,               \*   reads that wait for a round
+      commit = 0, applied = 0, store = EmptyStore,
+      reading = [id |-> [life |-> 0, n |-> 0], keys |-> <<>>, index |-> -1];
+  {
+    serve:
+      while (TRUE) {
+        either {
+          \* No leader is heard of.
+          await role # Leader /\ term < MaxTerm /\ Stands(self, term + 1);
+          await quiet;
+          quiet := FALSE;
+          role := PreCandidate;
+          leader := Nobody;
+          votes := {self};
+          due := Others(self);
+        } or {
+          await role = PreCandidate /\ IsQuorum(votes);
+          term := term + 1;
+          voted := self;
+          role := Candidate;
+          votes := {self};
+          due := Others(self);
+        } or {
+          await role = Candidate /\ IsQuorum(votes);
+          role := Leader;
+          leader := self;
+          log := log \o Entries(term, <<Nothing>>);
+          next := [s \in Servers |-> Len(log)];
+          match := [s \in Servers |-> 0];
+          acked := [s \in Servers |-> 0];
+          round := 0;
+          asked := <<>>;
+          due := Others(self);
+          beat := FALSE;
+        } or {
+          \* What was sent may be lost.
+          await role = Leader /\ Beats;
+          await beat;
+          beat := FALSE;
+          due := Others(self);
+        } or {
+          await due # {};
+          with (s = Min(due)) {
+            if (role = Leader) {
+              with (last = Min({Len(log), match[s] + InFlight}), entries = SubSeq(log, next[s], Min({last, next[s] + Batch - 1}))) {
+                net[s] := [type |-> "append", term |-> term, from |-> self, prev |-> next[s] - 1, prevTerm |-> TermAt(log, next[s] - 1),
+                           entries |-> entries, commit |-> commit, round |-> round];
+                if (next[s] + Len(entries) > last) { due := due \ {s}; };
+                next := [next EXCEPT ![s] = @ + Len(entries)];
+              };
+            } else {
+              due := due \ {s};
+              net[s] := [type |-> IF role = Candidate THEN "vote" ELSE "prevote", term |-> IF role = Candidate THEN term ELSE term + 1,
+                         from |-> self, lastTerm |-> LastTerm(log), length |-> Len(log)];
+            };
+          };
+        } or {
+          with (m = net[self]) {
+            Follow(m);
+            if (m.type \in {"append", "appended"}) { Appends(m); }
+            else if (m.type \in {"ask", "read", "where", "there"}) { Clients(m); }
+            else { Elections(m); };
+          };
+        } or {
+          await role = Leader;
+          with (n = Agreed(self, match, Len(log))) {
+            await n > commit;
+            await MayCommit(log, n, term);
+            commit := n;
+            due := Others(self);
+          };
+        } or {
+          await applied < commit;
+          with (n = Min({commit, applied + Batch}), after = After(self, store, log, applied + 1, n)) {
+            if (after.answers # <<>>) {
+              net[Front(self)] := [type |-> "answers", term |-> 0, answers |-> after.answers];
+            };
+            store := [after EXCEPT !.answers = <<>>];
+            applied := n;
+          };
+        } or {
+          await role = Leader /\ asked # <<>>;
+          with (q = Head(asked)) {
+            await Confirmed(self, acked, q.round);
+            asked := Tail(asked);
+            net[q.from] := [type |-> "there", term |-> 0, id |-> q.id, index |-> q.index];
+          };
+        } or {
+          await reading.index >= 0 /\ applied >= reading.index;
+          net[Front(self)] := [type |-> "values", term |-> 0, id |-> reading.id,
+                               values |-> [i \in 1..Len(reading.keys) |-> Lookup(store.data, reading.keys[i])]];
+          reading := [reading EXCEPT !.index = -1];
+        };
+      };
+  }
+
+  archetype AWriter(server, ref net[_], ref patience, ref begun, ref done)
+    variables turn = 0;
+  {
+    start:
+      while (turn < Len(Values)) {
+        turn := turn + 1;
+        begun := turn;
+        net[server] := Write(server, turn);
+    written:
+        either {
+          with (m = net[self]) {
+            if (m.type = "answers" /\ \E i \in DOMAIN m.answers : m.answers[i].id.n = turn) {
+              done := turn;
+            } else { goto written; };
+          };
+        } or {
+          await patience;
+          patience := FALSE;
+          net[server] := Write(server, turn);
+          goto written;
+        };
+      };
+  }
+
+  archetype AReader(server, ref net[_], ref patience, ref begun, ref done)
+    variables floor = 0;
+  {
+    ask:
+      floor := done;
+      net[server] := Read;
+    heard:
+      either {
+        with (m = net[self]) {
+          if (m.type = "values") {
+            \* What was written before the read began is there, or something newer.
+            assert floor <= Rank(m.values[1]) /\ Rank(m.values[1]) <= begun;
+          } else { goto heard; };
+        };
+      } or {
+        await patience;
+        patience := FALSE;
+        net[server] := Read;
+        goto heard;
+      };
+  }
+
+  variables
+    net = [i \in Servers \cup {Front(s) : s \in Servers} |-> {}],
+    silence = FALSE, pulse = FALSE,
+    patience = FALSE,
+    begun = 0, done = 0;   \* how many values the writer has begun, and seen the end of
+
+  process (Server \in Servers) == instance AServer(ref net[_], ref silence, ref pulse)
+    mapping net[_] via LossyMailbox
+    mapping silence via Timer
+    mapping pulse via Timer;
+
+  process (Writer \in {Front(s) : s \in Writers}) == instance AWriter(Writer - 100, ref net[_], ref patience, ref begun, ref done)
+    mapping net[_] via LossyMailbox
+    mapping patience via Timer;
+
+  process (Reader \in {Front(s) : s \in Readers}) == instance AReader(Reader - 100, ref net[_], ref patience, ref begun, ref done)
+    mapping net[_] via LossyMailbox
+    mapping patience via Timer;
+}
+*)
+-------------------------------------------------------------------------------
+
+IsPrefix(s, t) == Len(s) <= Len(t) /\ SubSeq(t, 1, Len(s)) = s
+
+Committed(s) == SubSeq(log[s], 1, commit[s])
+
+\* No two servers lead in one term.
+ElectionSafety == \A s, q \in Servers : role[s] = Leader /\ role[q] = Leader /\ term[s] = term[q] => s = q
+
+\* Entries with one index and one term are equal, and so is all before them.
+LogMatching ==
+  \A s, q \in Servers : \A i \in 1..Min({Len(log[s]), Len(log[q])}) :
+    log[s][i].term = log[q][i].term => SubSeq(log[s], 1, i) = SubSeq(log[q], 1, i)
+
+\* What is committed is the same everywhere, and so are the stores.
+StateMachineSafety ==
+  \A s, q \in Servers :
+    /\ IsPrefix(Committed(s), Committed(q)) \/ IsPrefix(Committed(q), Committed(s))
+    /\ applied[s] = applied[q] => store[s] = store[q]
+
+\* A leader has all that is committed in an earlier term.
+LeaderCompleteness == \A s, q \in Servers : role[s] = Leader /\ term[s] >= term[q] => IsPrefix(Committed(q), log[s])
+
+\* Each command has taken effect once, however often it is in the log.
+ExactlyOnce ==
+  \A s \in Servers :
+    store[s].changes = Cardinality({<<log[s][i].command.session, log[s][i].command.id>> :
+                                      i \in {j \in 1..applied[s] : log[s][j].command.op # "nothing"}})
+
+\* What a front has heard of is committed, and stays.
+Durable ==
+  \A n \in 1..done : \E s \in Servers : \E i \in 1..Len(log[s]) :
+    log[s][i].command.session = "w" /\ log[s][i].command.id.n = n
+
+-------------------------------------------------------------------------------
+NoValues == <<>>
+OneValue == <<"a">>
+TwoValues == <<"a", "b">>
+
+\* For configurations with a mistake.
+NoSessions(s, c)           == TRUE
+Forgetful(v, from)         == TRUE
+
+\* Server 3 votes, and does not lead.
+ThreeVotes == role[3] \in {Follower, PreCandidate}
+===============================================================================
