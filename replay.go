@@ -8,7 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"time"
 
+	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/internal/conform"
 	"github.com/ashlar-dev/ashlar/internal/source"
 	"github.com/ashlar-dev/ashlar/internal/specification"
@@ -24,6 +26,38 @@ type ReplayOptions struct {
 	// AllOrders demands that every order of the sections that the clocks of the traces
 	// allow is a behaviour of the specification, and not only one order.
 	AllOrders bool
+	// Follow is set to check the traces of processes that still run.
+	Follow *Follow
+}
+
+// Follow is how Replay checks traces that grow. It begins when each process of the
+// specification has a trace, or when the processes have ended, and returns when
+// they have ended, when the traces are rejected, or when ctx is cancelled.
+type Follow struct {
+	// Ended reports whether the processes have ended, so that their traces are
+	// complete. It must not block.
+	Ended func() bool
+	// Progress, if set, is called several times a second, by one goroutine.
+	Progress func(Progress)
+}
+
+// Progress is how far Replay has followed processes that run.
+type Progress struct {
+	Sections  int // explained
+	Processes []ProcessProgress
+	State     []Binding // of the specification
+	// Blocked are sections that nothing explains yet.
+	Blocked []Blocked
+}
+
+// ProcessProgress is where a process is in the state of the specification.
+type ProcessProgress struct {
+	Name     string
+	Sections int    // explained
+	Label    string // at which the process is
+	// Waits is the statement that keeps it from going on, and Place where that is; ""
+	// if nothing does.
+	Waits, Place, Reason string
 }
 
 // The verdicts of Replay.
@@ -96,14 +130,18 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 			Message: "the module has no algorithm: traces are those of Modular PlusCal archetypes"})
 		return nil, inputError(&specification.Error{Diagnostics: s.Diagnostics})
 	}
-	logs, err := conform.OpenDir(traces, s.Loaded.Spec.Name)
-	if err != nil {
-		return nil, err
+	crashes := int32(1 << 20) // of processes that run
+	var logs []*conform.Log
+	if o.Follow == nil {
+		if logs, err = conform.OpenDir(traces, s.Loaded.Spec.Name); err != nil {
+			return nil, err
+		}
+		crashes = int32(conform.Crashes(logs))
 	}
 	if s.Loaded.Plain.Crashes != nil {
 		// The traces determine how often processes crash, so the configured bound does
 		// not apply.
-		if err := s.Crash(int32(conform.Crashes(logs))); err != nil {
+		if err := s.Crash(crashes); err != nil {
 			return nil, inputError(err)
 		}
 	}
@@ -115,7 +153,15 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 	if err != nil {
 		return nil, &NoValueError{err}
 	}
-	r, err := conform.Check(ctx, conform.NewAlgorithm(m, algorithm), logs, conform.Options{StepsMax: o.StepsMax, AllOrders: o.AllOrders, Hidden: conform.Processes(logs) < len(algorithm.Processes())})
+	spec, processes := conform.NewAlgorithm(m, algorithm), len(algorithm.Processes())
+	co := conform.Options{StepsMax: o.StepsMax, AllOrders: o.AllOrders, Hidden: conform.Processes(logs) < processes}
+	var r *conform.Report
+	if o.Follow == nil {
+		r, err = conform.Check(ctx, spec, logs, co)
+	} else {
+		co.Live = o.Follow.live()
+		r, err = conform.Follow(ctx, spec, traces, s.Loaded.Spec.Name, processes, co)
+	}
 	var step *conform.StepError
 	switch {
 	case errors.As(err, &step):
@@ -146,4 +192,42 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 func blocked(b *conform.Blocked) Blocked {
 	return Blocked{Process: b.Process, File: path.Clean(b.File), Line: b.Line, Label: b.Section.Label,
 		Place: b.Obstacle.Place, Text: b.Obstacle.Text, Reason: b.Obstacle.Reason}
+}
+
+// followEvery is how often traces that grow are looked at.
+const followEvery = 20 * time.Millisecond
+
+func (f *Follow) live() *conform.Live {
+	clock := osenv.New().Clock
+	live := &conform.Live{
+		Now:   func() int64 { return clock.Wall().UnixNano() },
+		Ended: f.Ended,
+		Wait: func(ctx context.Context) {
+			moment, cancel := context.WithTimeout(ctx, followEvery)
+			defer cancel()
+			<-moment.Done()
+		},
+	}
+	if f.Progress != nil {
+		live.Progress = func(p conform.Progress) { f.Progress(progress(p)) }
+	}
+	return live
+}
+
+func progress(p conform.Progress) Progress {
+	out := Progress{Sections: p.Sections}
+	for _, x := range p.Processes {
+		y := ProcessProgress{Name: x.Name, Sections: x.Sections, Label: x.Label}
+		if x.Waits != nil {
+			y.Waits, y.Place, y.Reason = x.Waits.Text, x.Waits.Place, x.Waits.Reason
+		}
+		out.Processes = append(out.Processes, y)
+	}
+	for _, b := range p.State {
+		out.State = append(out.State, Binding{b.Name, b.Value})
+	}
+	for _, b := range p.Blocked {
+		out.Blocked = append(out.Blocked, blocked(&b))
+	}
+	return out
 }

@@ -44,6 +44,7 @@ type Reader struct {
 	torn   bool
 	err    error // of all further calls
 
+	partial []byte // of a line whose end was not there yet
 	fast    scanner
 	event   Event
 	started bool  // there was an event
@@ -82,8 +83,9 @@ func (r *Reader) Line() int { return r.line }
 func (r *Reader) Torn() bool { return r.torn }
 
 // Next returns the next event, which is valid until the following call; its
-// strings are valid for ever. At the end of the file the error is io.EOF. Any
-// other error is a *LineError, and stays.
+// strings are valid for ever. At the end of the file the error is io.EOF. An error
+// of the file is returned as it is, and the following call goes on where this one
+// stopped. Any other error is a *LineError, and stays.
 func (r *Reader) Next() (*Event, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -93,6 +95,10 @@ func (r *Reader) Next() (*Event, error) {
 	case err == io.EOF:
 		r.torn, r.err = len(line) > 0, io.EOF
 		return nil, io.EOF
+	case err != nil && err != errLong:
+		r.partial = line
+		r.line--
+		return nil, err
 	case err == nil:
 		err = r.readEvent(line)
 	}
@@ -141,24 +147,23 @@ var errLong = fmt.Errorf("longer than %d bytes", LineMax)
 func (r *Reader) readLine() ([]byte, error) {
 	r.line++
 	line, err := r.br.ReadSlice('\n')
-	if err == nil {
+	if err == nil && len(r.partial) == 0 {
 		return line[:len(line)-1], nil
 	}
-	line = slices.Clone(line)
-	for {
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
-		}
+	line = append(r.partial, line...)
+	r.partial = nil
+	for errors.Is(err, bufio.ErrBufferFull) && len(line) <= LineMax {
 		var part []byte
 		part, err = r.br.ReadSlice('\n')
 		line = append(line, part...)
-		switch {
-		case len(line) > LineMax:
-			return nil, errLong
-		case err == nil:
-			return line[:len(line)-1], nil
-		}
 	}
+	switch {
+	case len(line) > LineMax:
+		return nil, errLong
+	case err != nil:
+		return line, err
+	}
+	return line[:len(line)-1], nil
 }
 
 // decode is json.Unmarshal that refuses unknown fields and trailing text.

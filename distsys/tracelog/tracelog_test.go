@@ -5,11 +5,13 @@ package tracelog_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 )
@@ -125,6 +127,60 @@ func (endless) Read(p []byte) (int, error) {
 func TestLongLinesAreRefused(t *testing.T) {
 	if _, err := tracelog.Parse(endless{}); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("got %v", err)
+	}
+}
+
+var errLater = errors.New("later")
+
+// growing gives a byte at a time, and an error before each.
+type growing struct {
+	text []byte
+	now  bool
+}
+
+func (g *growing) Read(p []byte) (int, error) {
+	if g.now = !g.now; g.now {
+		return 0, errLater
+	}
+	if len(g.text) == 0 {
+		return 0, io.EOF
+	}
+	p[0] = g.text[0]
+	g.text = g.text[1:]
+	return 1, nil
+}
+
+// TestReaderGoesOn: a reader of a file that grows reads what Parse reads at the end.
+func TestReaderGoesOn(t *testing.T) {
+	whole := write(t, events())
+	head := bytes.IndexByte(whole, '\n') + 1
+	file := &growing{text: whole[head:]}
+	r, err := tracelog.NewReader(io.MultiReader(bytes.NewReader(whole[:head]), file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, later := 0, 0
+	for {
+		e, err := r.Next()
+		if errors.Is(err, errLater) {
+			later++
+			continue
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(events()[n], *e, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("event %d:\n%s", n, diff)
+		}
+		if n++; r.Line() != n+1 {
+			t.Errorf("event %d is in line %d", n, r.Line())
+		}
+	}
+	if n != len(events()) || later < len(whole)-head || r.Torn() {
+		t.Errorf("%d events after %d errors, torn %v", n, later, r.Torn())
 	}
 }
 

@@ -86,6 +86,21 @@ func (a *Algorithm) Hidden(s State, logged []int, yield func(State) error) error
 	return nil
 }
 
+// Waits executes the next step of an actor, to see what blocks it.
+func (a *Algorithm) Waits(s State, actor int) (label string, why *Obstacle) {
+	p, vals := a.alg.Processes()[actor], s.([]value.Value)
+	label, _ = a.alg.Label(p, vals)
+	w, free := &watcher{any: true}, false
+	err := a.alg.Step(p, vals, w, func([]value.Value, int) error {
+		free = true
+		return nil
+	})
+	if err != nil || free {
+		return label, nil
+	}
+	return label, w.furthest
+}
+
 // Footprint follows the accesses of a section to the variables that stand behind
 // the parameters.
 func (a *Algorithm) Footprint(actor int, of *Section) ([]Cell, bool) {
@@ -256,6 +271,7 @@ func (a *Algorithm) arrived(p *model.Process, want *Section, vals []value.Value,
 // obstacle of the execution that got furthest.
 type watcher struct {
 	want     []Access
+	any      bool // any access will do
 	furthest *Obstacle
 }
 
@@ -271,6 +287,9 @@ func (w *watcher) Access(n int, s model.Access) bool {
 	missed := func(format string, args ...any) bool {
 		w.note(Obstacle{Matched: n, Place: s.Stmt.Span().String(), Text: line(s.Stmt.Span().Text()), Reason: fmt.Sprintf(format, args...)})
 		return false
+	}
+	if w.any {
+		return true
 	}
 	if n >= len(w.want) {
 		return missed("the specification %s here, the log has no further access", have)

@@ -15,6 +15,8 @@ type Options struct {
 	// AllOrders demands that every order that the clocks allow is a behaviour, and
 	// not only one.
 	AllOrders bool
+	// Live is set for logs that grow.
+	Live *Live
 	// Window and Width are the bounds WindowMax and WidthMax; 0 means those.
 	Window, Width int
 }
@@ -33,7 +35,7 @@ func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, err
 	}
 	first := &depthFirst{}
 	r, err := o.check(ctx, spec, logs, &first.search, true, first.run)
-	if err != nil || r.Verdict != Rejected || !first.lost {
+	if err != nil || r.Verdict != Rejected || !first.lost || o.Live != nil {
 		return r, err
 	}
 	// Orders were left out that could explain the logs.
@@ -44,7 +46,7 @@ func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, err
 
 // check reads the logs once.
 func (o Options) check(ctx context.Context, spec Spec, logs []*Log, s *search, timed bool, run func(context.Context) (Verdict, error)) (*Report, error) {
-	from, err := newStream(spec, logs, timed)
+	from, err := newStream(spec, logs, timed, o.Live)
 	if err != nil {
 		return nil, err
 	}

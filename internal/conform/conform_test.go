@@ -54,6 +54,8 @@ func (m mail) Step(from State, actor int, want *Section, yield func(State) error
 
 func (m mail) Survives(int) bool { return false }
 
+func (m mail) Waits(State, int) (string, *Obstacle) { return "", nil }
+
 // Footprint: all sections but work use the mailbox.
 func (m mail) Footprint(_ int, of *Section) ([]Cell, bool) {
 	if of.Label == "work" {

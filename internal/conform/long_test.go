@@ -23,6 +23,7 @@ import (
 // traces that its processes would. Messages arrive some time after they were sent.
 type lockRun struct {
 	r       *rand.Rand
+	step    int64 // nanoseconds between sections
 	now     int64
 	logs    []*lockLog // the server's first
 	waiting []lockMessage
@@ -98,13 +99,13 @@ func (k *lockRun) emit(i int, next string, vars []tracelog.Var, e *tracelog.Elem
 	l := k.logs[i]
 	l.n++
 	k.left--
-	k.now += 1000
+	k.now += k.step
 	name := "AClient(" + strconv.Itoa(i) + ")"
 	if i == 0 {
 		name = "AServer(0)"
 	}
 	l.clock = l.clock.With(name, l.n)
-	event := tracelog.Event{N: l.n, Label: l.at, Next: next, Vars: vars, Clock: l.clock, Start: k.now, End: k.now + 500}
+	event := tracelog.Event{N: l.n, Label: l.at, Next: next, Vars: vars, Clock: l.clock, Start: k.now, End: k.now + k.step/2}
 	if e != nil {
 		event.Elements = []tracelog.Element{*e}
 	}
@@ -207,7 +208,7 @@ func TestLongLogsNeedLittleMemory(t *testing.T) {
 		sections = n
 	}
 	dir := t.TempDir()
-	k := &lockRun{r: rand.New(rand.NewPCG(1, 2))}
+	k := &lockRun{r: rand.New(rand.NewPCG(1, 2)), step: 1000}
 	if err := k.write(dir, 3, sections); err != nil {
 		t.Fatal(err)
 	}

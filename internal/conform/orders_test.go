@@ -27,6 +27,7 @@ func (c cells) Key(to []byte, s State) []byte                 { return append(to
 func (c cells) Actor(_ string, self value.Value) (int, error) { return int(self.AsInt()), nil }
 func (c cells) Survives(int) bool                             { return false }
 func (c cells) Hidden(State, []int, func(State) error) error  { return nil }
+func (c cells) Waits(State, int) (string, *Obstacle)          { return "", nil }
 func (c cells) Broken(State) (*Invariant, error)              { return nil, nil }
 func (c cells) Show(s State) []check.Binding {
 	return []check.Binding{{Name: "c", Value: fmt.Sprint(s)}}

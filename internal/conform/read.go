@@ -23,7 +23,9 @@ const FilesMax = 1000
 // sections are read later. System is the module to which the files must belong.
 // OpenDir omits files of processes that ended before they wrote anything. It
 // returns an error if there is no trace.
-func OpenDir(dir fs.FS, system string) ([]*Log, error) {
+func OpenDir(dir fs.FS, system string) ([]*Log, error) { return openDir(dir, system, nil) }
+
+func openDir(dir fs.FS, system string, live *Live) ([]*Log, error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil {
 		return nil, fmt.Errorf("read traces: %w", err)
@@ -37,7 +39,7 @@ func OpenDir(dir fs.FS, system string) ([]*Log, error) {
 		if files++; files > FilesMax {
 			return nil, fmt.Errorf("read traces: more than %d files", FilesMax)
 		}
-		l, err := openLog(dir, e.Name(), system)
+		l, err := openLog(dir, e.Name(), system, live)
 		if err != nil {
 			return nil, err
 		}
@@ -51,8 +53,8 @@ func OpenDir(dir fs.FS, system string) ([]*Log, error) {
 	return logs, nil
 }
 
-func openLog(dir fs.FS, name, system string) (*Log, error) {
-	f, err := open(dir, name)
+func openLog(dir fs.FS, name, system string, live *Live) (*Log, error) {
+	f, err := open(dir, name, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +65,7 @@ func openLog(dir fs.FS, name, system string) (*Log, error) {
 	case h.System != system:
 		return nil, fmt.Errorf("%s: a trace of the system %q, not of %q", name, h.System, system)
 	default:
-		return newLog(path.Base(name), h, func() (events, error) { return open(dir, name) })
+		return newLog(path.Base(name), h, func() (events, error) { return open(dir, name, live) })
 	}
 }
 
@@ -74,12 +76,16 @@ type opened struct {
 	from *tracelog.Reader
 }
 
-func open(dir fs.FS, name string) (*opened, error) {
+func open(dir fs.FS, name string, live *Live) (*opened, error) {
 	f, err := dir.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read trace: %w", err)
 	}
-	from, err := tracelog.NewReader(f)
+	var text io.Reader = f
+	if live != nil {
+		text = &tail{f, live}
+	}
+	from, err := tracelog.NewReader(text)
 	if err != nil {
 		f.Close()
 		return nil, located(name, err)
@@ -89,7 +95,7 @@ func open(dir fs.FS, name string) (*opened, error) {
 
 func (o *opened) next() (*tracelog.Event, int, error) {
 	e, err := o.from.Next()
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF && err != errNotYet {
 		err = located(o.name, err)
 	}
 	return e, o.from.Line(), err

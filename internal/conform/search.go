@@ -158,6 +158,8 @@ func (s *search) candidates(at []int) (out []candidate, unfinished bool, err err
 			}
 			again = again || s.stream.ended != ended // which may end others
 			if e == nil {
+				p := s.stream.processes[i]
+				unfinished = unfinished || !p.ended
 				continue
 			}
 			unfinished = true
@@ -242,6 +244,7 @@ type node struct {
 	last    candidate   // which that was; without an event: no section
 	hidden  bool        // the steps without a log are still to be tried
 	blocked []Blocked
+	since   int64 // the time of the latest of those
 }
 
 // open reports whether there is something to be tried.
@@ -251,6 +254,7 @@ func (n *node) open() bool { return len(n.next) > 0 || len(n.todo) > 0 || n.hidd
 type depthFirst struct {
 	search
 	stack  []*node
+	told   int64          // when progress was reported
 	failed map[string]int // pairs without a way on, with their number of sections
 	sweep  int            // the size of failed at which to forget some of it
 	lost   bool           // there were alternatives that it forgot
@@ -276,6 +280,18 @@ func (s *depthFirst) run(ctx context.Context) (Verdict, error) {
 		if err != nil {
 			return Undecided, err
 		}
+		if s.stream.live != nil && (child == nil || s.entered%256 == 0) {
+			s.progress(top)
+		}
+		if child == nil && s.mayGoOn(top) {
+			if err := s.stream.live.wait(ctx); err != nil {
+				return Undecided, err
+			}
+			if finished, err := s.enter(ctx, top); err != nil || finished {
+				return s.end(&top.pair), err
+			}
+			continue
+		}
 		if child == nil {
 			s.pop(top)
 			continue
@@ -288,7 +304,7 @@ func (s *depthFirst) run(ctx context.Context) (Verdict, error) {
 		if err := s.judge(&child.pair, &top.pair, top.last); err != nil {
 			return Undecided, err
 		}
-		finished, err := s.enter(child)
+		finished, err := s.enter(ctx, child)
 		if err != nil {
 			return Undecided, err
 		}
@@ -330,7 +346,7 @@ func (s *depthFirst) advance(n *node) (*node, error) {
 				return nil, err
 			}
 			if blocked != nil {
-				n.blocked = append(n.blocked, *blocked)
+				n.blocked, n.since = append(n.blocked, *blocked), max(n.since, c.event.end)
 			}
 			slices.Reverse(next)
 			n.next, n.last = next, c
@@ -350,26 +366,26 @@ func (s *depthFirst) advance(n *node) (*node, error) {
 
 // enter determines what is to be tried from a new node. It reports whether all
 // logs are explained.
-func (s *depthFirst) enter(n *node) (finished bool, err error) {
+func (s *depthFirst) enter(ctx context.Context, n *node) (finished bool, err error) {
 	order, unfinished, err := s.candidates(n.at)
 	if err != nil || !unfinished {
 		return err == nil, err
 	}
 	s.done = max(s.done, n.done)
 	alone := len(order) == 1 && order[0].event.private()
-	if !alone {
-		if err := s.await(order); err != nil {
+	if !alone && len(order) > 0 {
+		if err := s.await(ctx, order); err != nil {
 			return false, err
 		}
 		slices.SortStableFunc(order, func(a, b candidate) int { return cmp.Compare(b.event.due, a.event.due) })
 	}
-	n.todo = order
+	n.todo, n.blocked = order, nil
 	n.hidden = s.hidden && !alone && n.idle < hiddenDepthMax
 	return false, nil
 }
 
 // await reads on until it is known which of the candidates is due first.
-func (s *depthFirst) await(order []candidate) error {
+func (s *depthFirst) await(ctx context.Context, order []candidate) error {
 	for {
 		first := int64(never)
 		for _, c := range order {
@@ -386,10 +402,38 @@ func (s *depthFirst) await(order []candidate) error {
 			}
 			return nil
 		}
+		if s.stream.live != nil && horizon < never {
+			for _, c := range order { // nobody observes it for a while
+				if c.event.end < horizon-int64(patience) {
+					c.event.due = min(c.event.due, c.event.end)
+				}
+			}
+		}
+		before := s.stream.sections
 		if err := s.stream.load(oldest); err != nil {
 			return err
 		}
+		if s.stream.live != nil && s.stream.sections == before {
+			if err := s.stream.live.wait(ctx); err != nil {
+				return err
+			}
+		}
 	}
+}
+
+// mayGoOn reports whether sections that are not written yet may lead on from a
+// node from which nothing else does.
+func (s *depthFirst) mayGoOn(n *node) bool {
+	if s.stream.live == nil || n.at == nil || n.state == nil {
+		return false
+	}
+	horizon, _ := s.stream.horizon()
+	for i, p := range s.stream.processes {
+		if !p.ended && n.at[i] >= p.base+len(p.buf) {
+			return len(n.blocked) == 0 || horizon < n.since+int64(patience)
+		}
+	}
+	return false
 }
 
 // push adds a node to the path. It drops the node before it if there is nothing

@@ -28,6 +28,9 @@ const batch = 64
 // learn when a section was needed.
 const BufferedMax = 1 << 15
 
+// done is the label at which a process is at its end.
+const done = "Done"
+
 // never is the due time of a section that nobody is known to have observed.
 const never = math.MaxInt64
 
@@ -48,6 +51,7 @@ type process struct {
 	from      events  // nil before it is open
 	logged    uint64  // the number of its committed sections that were read
 	undone    *undone // of the current life
+	finished  bool    // the section that was read last ends the process
 	undoneAll int
 	clock     tracelog.Clock // of the section that was read last
 	needs     []place        // of the section that was read last, over all lives
@@ -78,6 +82,7 @@ type stream struct {
 	ended     int  // how often the end of a process became known, or came nearer
 	sections  int  // that were read, in all
 	timed     bool // whether the due times are needed
+	live      *Live
 }
 
 type whereabouts struct {
@@ -85,12 +90,12 @@ type whereabouts struct {
 	life    int32
 }
 
-func newStream(spec Spec, logs []*Log, timed bool) (*stream, error) {
+func newStream(spec Spec, logs []*Log, timed bool, live *Live) (*stream, error) {
 	processes, err := group(spec, logs)
 	if err != nil {
 		return nil, err
 	}
-	s := &stream{processes: processes, where: map[string]whereabouts{}, timed: timed}
+	s := &stream{processes: processes, where: map[string]whereabouts{}, timed: timed, live: live}
 	for i, p := range processes {
 		for k, f := range p.lives {
 			if other, twice := s.where[f.log.Actor]; twice {
@@ -144,6 +149,9 @@ func (s *stream) event(i, k int) (*Event, error) {
 		if err := s.load(i); err != nil {
 			return nil, err
 		}
+		if s.live != nil && !p.ended && k >= p.base+len(p.buf) {
+			return nil, nil // not yet
+		}
 	}
 }
 
@@ -161,8 +169,13 @@ func (s *stream) cut(p *process, k int) {
 // load reads a batch of sections of a process.
 func (s *stream) load(i int) error {
 	p := s.processes[i]
+	now := s.live.now()
 	for n := 0; n < batch && !p.ended; n++ {
 		e, err := s.read(i)
+		if err == errNotYet {
+			p.lastEnd = max(p.lastEnd, now-int64(slack))
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -182,6 +195,9 @@ func (s *stream) drain() error {
 	for i, p := range s.processes {
 		for p.life < len(p.lives) {
 			e, err := s.read(i)
+			if err == errNotYet {
+				break
+			}
 			if err != nil {
 				return err
 			}
@@ -205,6 +221,9 @@ func (s *stream) read(i int) (*Event, error) {
 		p.from = from
 	}
 	raw, line, err := p.readLife()
+	if err == errNotYet && p.finished {
+		err = io.EOF
+	}
 	if err == io.EOF {
 		return nil, s.endLife(p)
 	}
@@ -213,6 +232,7 @@ func (s *stream) read(i int) (*Event, error) {
 	}
 	f.events++
 	s.sections++
+	p.finished = raw.Next == done
 	e := &Event{File: f.log.Name, Line: line, end: f.log.wall + raw.End, due: never}
 	if e.Section, err = s.reader.section(raw); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", e.File, e.Line, err)

@@ -155,6 +155,24 @@ func traceMutants() []Mutant {
 			New:    "out.broken, out.states = p.broken, []State{t}",
 		},
 		{
+			Name: "distsys/tracelog/a-line-is-forgotten-that-grows", Kind: WrongAnswer, In: "distsys/tracelog", Packages: log,
+			Breaks: "What a reader of a growing file has of a line is lost when the end of the line comes later.",
+			Old:    "\t\tr.partial = line\n",
+			New:    "",
+		},
+		{
+			Name: "conform/follow-does-not-wait", Kind: WrongAnswer, In: "internal/conform", Packages: conform, Run: "TestFollow",
+			Breaks: "Where nothing leads on, other orders are tried at once, although the section that explains it may be about to come.",
+			Old:    "if s.stream.live == nil || n.at == nil || n.state == nil {",
+			New:    "if s.stream.live == nil || s.entered > 100 {",
+		},
+		{
+			Name: "conform/follow-waits-for-the-end", Kind: Unguarded, In: "internal/conform", Packages: conform, Run: "TestFollow",
+			Breaks: "Logs that grow are judged when they are complete, and not before.",
+			Old:    "p.lastEnd = max(p.lastEnd, now-int64(slack))",
+			New:    "_ = now",
+		},
+		{
 			Name: "conform/step-may-end-early", Kind: Unsound, In: "internal/conform", Packages: conform, Run: stepTests,
 			Breaks: "The log may have accesses that the step of the specification does not make.",
 			Old:    "if n < len(want.Accesses) {",

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -42,6 +43,7 @@ type options struct {
 	library  library.Dirs
 	json     bool
 	orders   string
+	follow   bool
 	stepsMax int
 }
 
@@ -63,6 +65,9 @@ blocks it, and the values.
 With --orders all, every order that the clocks allow must be a behaviour: the clocks
 say all that the outcome depends on. Messages of two senders to one mailbox, which
 saw nothing of each other, may arrive in either order, but only one is in the trace.
+
+With --follow it reads on while the processes run, until all of them are at their
+ends, the traces are rejected, or a signal comes: then it says what it has found.
 
 The configuration gives the constants that the system ran with, and invariants,
 which are evaluated in the states on the way; the step that breaks one is named.
@@ -89,6 +94,7 @@ func newCheckCommand(t *console.Terminal) *cobra.Command {
 	f.StringVarP(&o.config, "config", "c", "", "the configuration `FILE` (default: FILE.cfg beside FILE.tla)")
 	o.library.AddTo(cmd)
 	f.StringVar(&o.orders, "orders", "one", "`WHICH` orders must be behaviours: one, or all that the clocks allow")
+	f.BoolVar(&o.follow, "follow", false, "check the traces of processes that still run")
 	f.IntVar(&o.stepsMax, "max-steps", 0, fmt.Sprintf("give up after `N` search steps (default %d, and some for each section)", conform.StepsMax))
 	f.BoolVar(&o.json, "json", false, "write the result as JSON")
 	return cmd
@@ -138,7 +144,21 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 	}
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(gcMemory)
-	r, err := ashlar.Replay(ctx, spec, os.DirFS(dir), ashlar.ReplayOptions{Options: o.library.Options(o.config), StepsMax: o.stepsMax, AllOrders: o.orders == "all"})
+	ro := ashlar.ReplayOptions{Options: o.library.Options(o.config), StepsMax: o.stepsMax, AllOrders: o.orders == "all"}
+	check := ctx
+	if o.follow {
+		if o.orders == "all" {
+			return exit.With(exit.Usage, errors.New("--follow and --orders all: all orders can be checked when the processes have ended"))
+		}
+		var done context.CancelFunc
+		check, done = afterwards(ctx)
+		defer done()
+		ro.Follow = &ashlar.Follow{Ended: func() bool { return ctx.Err() != nil }}
+		if t.ErrTTY && !o.json {
+			ro.Follow.Progress = func(p ashlar.Progress) { fmt.Fprintf(t.Err, "\r%d sections", p.Sections) }
+		}
+	}
+	r, err := ashlar.Replay(check, spec, os.DirFS(dir), ro)
 	var wrong *ashlar.InputError
 	var none *ashlar.NoValueError
 	switch {
@@ -152,7 +172,7 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 	}
 	r.Warnings.Print(t.Err)
 	code := map[ashlar.Verdict]int{ashlar.Accepted: exit.OK, ashlar.Rejected: exit.Safety, ashlar.Violated: exit.Safety, ashlar.Undecided: exit.NotChecked}[r.Verdict]
-	if r.Verdict == ashlar.Undecided && ctx.Err() != nil {
+	if r.Verdict == ashlar.Undecided && check.Err() != nil {
 		code = exit.Interrupted
 	}
 	if !o.json {
@@ -164,6 +184,17 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 		return nil
 	}
 	return exit.With(code, nil)
+}
+
+// verdictTime is how long a check may go on after a signal, to say what it has
+// found.
+const verdictTime = 700 * time.Millisecond
+
+// afterwards returns a context that ends some time after another.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(verdictTime, cancel) })
+	return out, func() { stop(); cancel() }
 }
 
 func writeReport(t *console.Terminal, o options, spec, dir string, r *ashlar.Replayed, code int) error {

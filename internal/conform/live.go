@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conform
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/ashlar-dev/ashlar/internal/check"
+)
+
+// Logs of processes that still run are checked as they grow. A section that is not
+// written yet was not needed by any that is: each is written before it takes effect. So
+// a log without news counts as read up to a moment ago, and where nothing leads on,
+// the search waits for a while before it tries another order.
+
+// Live says how logs grow. Its functions are called by one goroutine.
+type Live struct {
+	// Now returns the calendar's nanoseconds, as the processes have them.
+	Now func() int64
+	// Wait returns after a moment, or at once when ctx ends.
+	Wait func(ctx context.Context)
+	// Ended reports whether the processes have ended, so that logs are complete.
+	Ended func() bool
+	// Progress is called now and then, if it is set.
+	Progress func(Progress)
+}
+
+const (
+	// slack is how long a line may take to be seen.
+	slack = 200 * time.Millisecond
+	// patience is how long a search waits for a section that explains another.
+	patience = 2 * time.Second
+	// progressEvery is the time between two calls of Progress.
+	progressEvery = 250 * time.Millisecond
+)
+
+// errNotYet is the error of a log that may still grow.
+var errNotYet = errors.New("there is no more yet")
+
+// tail reads a file that grows.
+type tail struct {
+	file fs.File
+	live *Live
+}
+
+func (t *tail) Read(p []byte) (int, error) {
+	ended := t.live.Ended()
+	n, err := t.file.Read(p)
+	if n == 0 && err == io.EOF && !ended {
+		return 0, errNotYet
+	}
+	return n, err
+}
+
+// Progress is what is known of processes that run.
+type Progress struct {
+	Sections  int // explained
+	Processes []ProcessProgress
+	State     []check.Binding
+	// Blocked are sections that nothing explains yet.
+	Blocked []Blocked
+}
+
+// ProcessProgress is how far a process is in the specification's state.
+type ProcessProgress struct {
+	Name     string
+	Sections int
+	Label    string
+	// Waits says what keeps the process from going on; nil if nothing does.
+	Waits *Obstacle
+}
+
+func (l *Live) now() int64 {
+	if l == nil {
+		return 0
+	}
+	return l.Now()
+}
+
+// wait waits for news.
+func (l *Live) wait(ctx context.Context) error {
+	l.Wait(ctx)
+	return ctx.Err()
+}
+
+// progress reports how far the search is, if it is time to.
+func (s *depthFirst) progress(n *node) {
+	live := s.stream.live
+	now := live.Now()
+	if live.Progress == nil || n.state == nil || now-s.told < int64(progressEvery) {
+		return
+	}
+	s.told = now
+	p := Progress{Sections: n.done, State: s.spec.Show(n.state), Blocked: n.blocked}
+	for i, x := range s.stream.processes {
+		label, waits := s.spec.Waits(n.state, x.actor)
+		p.Processes = append(p.Processes, ProcessProgress{Name: x.name, Sections: n.at[i], Label: label, Waits: waits})
+	}
+	live.Progress(p)
+}
+
+// Follow checks logs that grow in a directory, as Check does. It begins when each of
+// the given number of processes has one, or when the processes have ended.
+func Follow(ctx context.Context, spec Spec, dir fs.FS, system string, processes int, o Options) (*Report, error) {
+	live := o.Live
+	var logs []*Log
+	var err error
+	for {
+		ended := live.Ended()
+		if logs, err = openDir(dir, system, live); ended && err != nil {
+			return nil, err
+		}
+		if ended || err == nil && Processes(logs) >= processes {
+			break
+		}
+		if err := live.wait(ctx); err != nil {
+			return &Report{Verdict: Undecided}, nil
+		}
+	}
+	o.Hidden = Processes(logs) < processes
+	r, err := Check(ctx, spec, logs, o)
+	if err != nil || r.Verdict == Undecided {
+		return r, err
+	}
+	// A process that started again has a file more, and a rejection is exact when no log
+	// grows: what is in the files now is checked once more.
+	now, err := OpenDir(dir, system)
+	if err != nil || r.Verdict != Rejected && len(now) == len(logs) {
+		return r, err
+	}
+	o.Live = nil
+	again, err := Check(ctx, spec, now, o)
+	if err != nil || again.Verdict == Rejected || live.Ended() {
+		return again, err
+	}
+	o.Live = live
+	return Follow(ctx, spec, dir, system, processes, o)
+}
