@@ -9,7 +9,7 @@ CONCURRENT  := ./link ./internal/check/... ./env/... ./distsys/... ./store ./int
                ./goose/primitive ./internal/evidence/crashtest ./mail/... ./cmd/mailboat ./worm ./internal/worm/node ./store/wal ./dedalus/rt/... ./examples/wal ./examples/groupcommit ./examples/asynclog \
                ./internal/evidence/store/serial
 # Long tests of these packages that do one thing at a time, or what shorter ones do too: the race detector only slows them.
-ALONE       := ^(TestRepairOfEachKindOfPage|TestVerifySeesWhatReadsMeet|TestATreeOfSeveralLevels|TestHolesAreMadeAgain|TestTheOlderSuperblock|TestFullFileSystemIsEmptied|TestSchedules|TestPowerIsLost|TestKeyspaceCrashes|TestKeyspacesAgainstMaps|TestIngestCrashes|TestIngestAgainstAMap|TestIterOptions|TestCrashesOfHistory|TestChangesAgainstAList|TestCopiesAgainstAMap|TestEveryPointInTime|TestFullDiskRefusesInTurn|TestZipfHits|TestEveryByteOfACheckpoint)$$
+ALONE       := ^(TestRepairOfEachKindOfPage|TestVerifySeesWhatReadsMeet|TestATreeOfSeveralLevels|TestHolesAreMadeAgain|TestTheOlderSuperblock|TestFullFileSystemIsEmptied|TestSchedules|TestPowerIsLost|TestKeyspaceCrashes|TestKeyspacesAgainstMaps|TestIngestCrashes|TestIngestAgainstAMap|TestIterOptions|TestCrashesOfHistory|TestChangesAgainstAList|TestCopiesAgainstAMap|TestEveryPointInTime|TestFullDiskRefusesInTurn|TestZipfHits|TestEveryByteOfACheckpoint|TestOverwritesAreBounded|TestTheReserveIsNotInFragments|TestIngestsLeaveNumbers|TestHolesOnAFullDisk|TestCopiesOfAShrinkingStore)$$
 # As internal/tidy/unit.sh runs tests, which says why.
 AS_UNIT     := -vet=off -ldflags=-w -exec 'env -u GOGC -u GOMEMLIMIT'
 # What `make repeat` runs, and how often in each way.
@@ -20,8 +20,8 @@ COUNT       ?= 5
 unit race: export RAPID_SEED ?= 1
 # The tools of Go collect garbage less often, which costs memory and saves a quarter of
 # their time; the tests themselves run without these variables.
-lint build unit race: export GOGC ?= 400
-lint build unit race: export GOMEMLIMIT ?= 4GiB
+lint lint-peers build unit race: export GOGC ?= 400
+lint lint-peers build unit race: export GOMEMLIMIT ?= 4GiB
 # What `make sim` runs, as sim/suite reads it: first=N,seeds=N.
 SIM         ?= seeds=20000
 SIM_WORM    ?= seeds=2000
@@ -37,14 +37,17 @@ FUZZTIME    ?= 10s
 DEDALUSFUZZTIME ?= 10m
 DEDALUSFUZZFROM ?= 1000
 
-.PHONY: demo test check build release lint unit race repeat soak fuzz dedalus-fuzz sim crash raftkv-kill mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
+.PHONY: demo test check build release lint lint-peers unit race counts repeat soak fuzz dedalus-fuzz sim crash raftkv-kill mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
 	$(GO) run ./examples/lockservice -ashlar $(BUILD)/ashlar
 
-## test: everything that can be checked, installing what is missing.
-test: deps lint build proofs unit race demo
+## test: everything that can be checked, installing what is missing. What is installed is
+## unpacked beside lint and build, which do not need it.
+test:
+	@sh .ci/deps & deps=$$!; $(MAKE) --no-print-directory lint build; status=$$?; wait $$deps && exit $$status
+	@$(MAKE) --no-print-directory lint-peers proofs unit race demo
 	@echo "all checks passed"
 
 ## check: the quick part of `test`, for every save.
@@ -72,6 +75,9 @@ lint:
 	    $(GO) -C $$module vet ./...; \
 	    $(GO) -C $$module run $(STATICCHECK) ./...; \
 	done
+
+# lint-peers: the drivers of the benchmarks' peers, as lint does the rest; that of RocksDB needs its headers.
+lint-peers:
 	@if [ -e /usr/include/rocksdb/c.h ]; then $(GO) -C bench vet -tags rocksdb ./kv ./powerfail; \
 	else echo "not looked at: the drivers for RocksDB, whose headers are missing"; fi
 	$(GO) -C bench vet -tags etcd ./worm
@@ -80,7 +86,7 @@ unit:
 	@GO="$(GO)" sh internal/tidy/unit.sh
 
 race:
-	$(GO) test $(AS_UNIT) -race -short -timeout 20m -skip '$(ALONE)' $(CONCURRENT)
+	$(GO) test $(AS_UNIT) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -short -timeout 20m -skip '$(ALONE)' $(CONCURRENT)
 	$(GO) test $(AS_UNIT) -tags invariants -short -run 'Locks|Concurrent|Parked|Close|Scrub' ./internal/invariant ./store
 
 ## repeat: the tests of `race` as slow, small and busy machines would run them, COUNT times each; REPEAT names other packages.
@@ -178,6 +184,14 @@ status: build
 ## bench: the benchmarks behind the README's figures.
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m ./internal/... ./link ./distsys/... ./sim/... ./store/... ./tla/... ./worm/... ./dedalus/...
+
+## counts: how large the house is: files, lines, exported names, structs, packages, the programs stripped.
+counts:
+	@$(GO) run ./internal/tidy/counts
+	@for program in ashlar ashlard mailboat dedalusd; do \
+	    CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o $(BUILD)/stripped ./cmd/$$program && \
+	    echo "$$(wc -c <$(BUILD)/stripped) bytes: $$program, as 'make release' builds it"; \
+	done; rm -f $(BUILD)/stripped
 
 ## deps: what the tests need of the distribution's packages.
 deps:
