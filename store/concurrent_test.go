@@ -32,9 +32,12 @@ func TestConcurrentUse(t *testing.T) {
 	const (
 		accounts = 300
 		writers  = 3
-		rounds   = 1500
 		amount   = 1000
 	)
+	rounds := 1500
+	if testing.Short() {
+		rounds = 500
+	}
 	for _, durability := range []store.Durability{store.SyncOnDemand, store.ProcessCrash, store.EveryCommit} {
 		disk, err := osenv.OpenDisk(t.TempDir())
 		must(t, err)

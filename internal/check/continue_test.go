@@ -224,7 +224,7 @@ func compareContinued(t interface{ Fatalf(string, ...any) }, r *Result, want []s
 // TestContinueOnLargeGraphs has levels that are wide enough for several
 // goroutines, which meet the same states from several parents.
 func TestContinueOnLargeGraphs(t *testing.T) {
-	for seed := range 4 {
+	for seed := range seeds(4, 2) {
 		const n = 20000
 		x := uint64(seed)*0x9e3779b97f4a7c15 + 1
 		next := func(m int) int {

@@ -105,7 +105,7 @@ func liveOutcomeOf(r *Result) liveOutcome {
 // behind on disk.
 func TestBehavioursOnDisk(t *testing.T) {
 	found := 0
-	for seed := range 2 {
+	for seed := range seeds(2, 1) {
 		g := largeGraph(4*seed, 8000)
 		g.deadlock = false
 		m := newLiveModel(g)

@@ -141,7 +141,7 @@ func TestPeriodicTakesNoStateForTheLast(t *testing.T) {
 // before it is a path of the graph with a loop that breaks the property by itself.
 func TestPeriodicAgainstFinal(t *testing.T) {
 	early := 0
-	for seed := range 4 {
+	for seed := range seeds(4, 2) {
 		g := largeGraph(4*seed, 4000+1500*seed)
 		g.deadlock = false
 		if seed%2 == 1 {
@@ -265,7 +265,11 @@ func TestPeriodicBeyondMemory(t *testing.T) {
 func TestDiskFailsPeriodicChecks(t *testing.T) {
 	m := newLiveModel(largeGraph(0, 8000))
 	m.graph.deadlock = false
-	failsWithItsDisk(t, &allLive{m}, Options{MemoryBytes: 1 << 20, Periodic: true, Continue: true}, 29)
+	step := 29 // operations from one that fails to the next
+	if testing.Short() {
+		step = 97
+	}
+	failsWithItsDisk(t, &allLive{m}, Options{MemoryBytes: 1 << 20, Periodic: true, Continue: true}, step)
 }
 
 // TestPeriodicIsBounded: a graph that is asked too much says so, and what was looked

@@ -139,7 +139,7 @@ func TestBoundedMemory(t *testing.T) {
 // the memory, initial states among them.
 func TestBoundedMemoryOnLargeGraphs(t *testing.T) {
 	models := []*graph{manyInits(20000)}
-	for seed := range 6 {
+	for seed := range seeds(6, 2) {
 		models = append(models, largeGraph(seed, 20000))
 	}
 	for i, g := range models {
