@@ -1,6 +1,6 @@
-(** * What the shipped acceptor answers to a write *)
+(** * What the shipped acceptor answers to a write, and what it has in memory then *)
 From stdpp Require Import prelude gmap.
-From ashlar.worm.acceptor Require Import model.
+From ashlar.worm.acceptor Require Import promise.
 From ashlar.worm.protocol Require register.
 Local Open Scope Z_scope.
 
@@ -81,3 +81,71 @@ Proof.
     + done.
 Qed.
 Print Assumptions judge_is_the_protocol.
+
+(** The function [Acceptor.accept], by which the acceptor stores a value that it has
+    accepted.  Let [s] be a state of the protocol in which server [k] has register [i]
+    as memory has it, and let the protocol allow that [k] accepts [v] at ballot [x] there.
+    Afterwards memory has the register as [k] has it after that step, every other register
+    of the segment as before, and is in the form from which [judge_is_the_protocol]
+    starts.  [own_segment_at] says that pages, windows of values and tables of ballots, at [l], are those of
+    [pgs]; a page that is not there yet is made.  Nobody may change the bytes of [v] any more. *)
+Theorem accepting_is_the_protocol `{!golangGS Σ} `{Countable server} (σ : register.setting server)
+    (s : register.state server (list Z)) (k : server) (b : boot) (a l : loc) (pgs : list page) (i : Z)
+    (x : ballot) (value : slice) (v : list Z) :
+  0 ≤ i < 2 ^ 32 → ballot_ok x →
+  register.servers s k = protocol_acceptor (register_of pgs i) →
+  let m := register.Accept k (protocol_ballot x) v in
+  register.allowed σ s m →
+  {{{ own_size b a ∗ own_segment_at b l pgs ∗ own_bytes b value DfracDiscarded v }}}
+    paxos.Acceptor__accept #a #l #(int i) (ballot_val x) (slice_val value) @ b; ⊤
+  {{{ pgs', RET #(); own_size b a ∗ own_segment_at b l pgs' ∗
+      ⌜register.servers (register.effect s m) k = protocol_acceptor (register_of pgs' i)⌝ ∗
+      ⌜∀ j, 0 ≤ j → j ≠ i → register_of pgs' j = register_of pgs j⌝ }}}.
+Proof.
+  intros Hi Hx Hk m Hm. iIntros (Φ) "(Hsize & Hseg & #Hv) HΦ".
+  iDestruct (own_segment_ok with "Hseg") as %Hpgs. pose proof (register_of_ok pgs i Hpgs) as Hr.
+  wp_apply (wp_Acceptor__accept with "[$Hsize $Hseg $Hv]"); [done|done| |].
+  { intros y w Hy. destruct Hm as (_ & _ & Hle & _). rewrite Hk /= in Hle.
+    pose proof (below_promised pgs i y w Hpgs Hy) as Hyp.
+    destruct (decide (number y ≤ number x)) as [|Hlt]; [done|]. exfalso.
+    assert (number x < number (promised (register_of pgs i))) as Hlt' by lia.
+    apply (protocol_ballot_lt x _ Hx (proj1 Hr)) in Hlt'. lia. }
+  iIntros (pgs') "(Hsize & Hseg & %Hsay)". iApply ("HΦ" $! pgs'). iFrame "Hsize Hseg". iPureIntro. split.
+  - rewrite Hsay; [|lia]. rewrite decide_True //. by eapply accepting_is_accept.
+  - intros j Hj Hne. by rewrite Hsay // decide_False.
+Qed.
+Print Assumptions accepting_is_the_protocol.
+
+(** The function [Acceptor.promise], by which the acceptor promises a ballot [x], other than zero, for the registers of
+    segment [n] from [lo] on, below [hi].  Afterwards each of these that has promised no more than [x] is in
+    memory as a server of the protocol has it after the step [Capture], which the protocol allows;
+    one that has promised more is as before, and so are all other registers, of this segment and of all others.
+    [own_registers] says that the map of segments at [a], with their pages, is that of [m]; a segment
+    that is not there yet is made. *)
+Theorem promising_is_the_protocol `{!golangGS Σ} (b : boot) (a : loc) (m : segments) (n lo hi : Z) (x : ballot) :
+  0 ≤ lo ≤ hi → hi < 2 ^ 32 → ballot_ok x → x ≠ zero_ballot →
+  {{{ own_registers b a m ∗ own_size b a ∗ own_scratch b a }}}
+    paxos.Acceptor__promise #a #(u64 n) #(int lo) #(int hi) (ballot_val x) @ b; ⊤
+  {{{ m', RET #(); own_registers b a m' ∗ own_size b a ∗ own_scratch b a ∗
+      ⌜∀ n' j, 0 ≤ j → ¬ (n' = n ∧ lo ≤ j < hi) → state_of m' n' j = state_of m n' j⌝ ∗
+      ⌜∀ j, lo ≤ j < hi → (protocol_ballot x < protocol_ballot (promised (state_of m n j)))%nat →
+         state_of m' n j = state_of m n j⌝ ∗
+      ⌜∀ j, lo ≤ j < hi → (protocol_ballot (promised (state_of m n j)) ≤ protocol_ballot x)%nat →
+         ∀ (server : Type) `(Countable server) (s : register.state server (list Z)) (k : server),
+           register.servers s k = protocol_acceptor (state_of m n j) →
+           let c := register.Capture k (protocol_ballot x) in
+           (∀ σ, register.allowed σ s c) ∧
+           register.servers (register.effect s c) k = protocol_acceptor (state_of m' n j)⌝ }}}.
+Proof.
+  intros Hlo Hhi Hx Hne. iIntros (Φ) "(Hregs & Hsize & Hscratch) HΦ".
+  iDestruct (own_registers_ok with "Hregs") as %Hok.
+  wp_apply (wp_Acceptor__promise with "[$Hregs $Hsize $Hscratch]"); [done|done|done|].
+  iIntros (m') "(Hregs & Hsize & Hscratch & %Hsay)". iApply ("HΦ" $! m'). iFrame "Hregs Hsize Hscratch".
+  iPureIntro. split_and!.
+  - intros n' j Hj Hout. by rewrite Hsay // decide_False.
+  - intros j Hj Hlt. rewrite Hsay; [|lia]. rewrite decide_True //. rewrite /promising /raised decide_False; [by destruct (state_of m n j)|].
+    apply (protocol_ballot_lt x _ Hx (proj1 (Hok n j))) in Hlt. lia.
+  - intros j Hj Hle server ?? s k Hk. rewrite Hsay; [|lia]. rewrite decide_True //.
+    by apply (promising_is_capture s k _ x (Hok n j) Hx Hk).
+Qed.
+Print Assumptions promising_is_the_protocol.

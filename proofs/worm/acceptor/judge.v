@@ -89,7 +89,7 @@ Section judge.
       wp_apply (wp_load_answer _ _ _ _ (Answer wor.StatusOK x true x None) nil_slice
         with "[$Hcount $Hstatus $Hpromised $Hwritten $Haccepted $Hvalue]"). iIntros "_". wp_pures.
       iApply ("HΦ" $! nil_slice). iFrame "Hseg". done. }
-    iDestruct "Hpage" as (p) "(-> & Hpage & Hclose)".
+    iDestruct "Hpage" as (p) "(-> & Hpage & Hclose)". iDestruct "Hclose" as "[Hclose _]".
     iDestruct (own_page_ok with "Hpage") as %Hok. wp_pures. change paxos.pageSize with 256.
     rewrite Z.rem_mod_nonneg; [|lia..]. rewrite (wrap_id I64); [|int_solve].
     set (j := i `mod` 256) in *. pose proof (promise_of_ok pg j Hok) as Hpr.

@@ -4,7 +4,7 @@
     stores promises as runs and values in a window, with a table of ballots;
     [granted], [held] and [promise_of] say what each register has. *)
 From iris.proofmode Require Import environments.
-From ashlar.golib Require Export search readonly.
+From ashlar.golib Require Export search readonly room.
 From ashlar.gen.internal.worm Require paxos.
 From ashlar.worm.acceptor Require Export ballot.
 Local Open Scope Z_scope.
@@ -110,8 +110,8 @@ Section page.
       (p +ₗ field_offset Page "held") ↦[b] #(int mem) ∗
       own_slice_full b sp (structT paxos.promise) (run_val <$> pg_runs pg) ∗
       own_slice b sv sliceT (DfracOwn 1) (slice_val <$> ss) ∗
-      slice_cells b sv sliceT (DfracOwn 1) (sl_len sv) (replicate (Z.to_nat (sl_cap sv - sl_len sv)) slice_nil) ∗
-      own_bytes_full b sl slots ∗
+      own_slice_zeros b sv sliceT ∗
+      own_bytes b sl (DfracOwn 1) slots ∗ own_slice_zeros b sl byteT ∗
       own_slice_full b st (structT wor.Ballot) (ballot_val <$> table) ∗
       own_cells b ss slots table (pg_cells pg).
 
@@ -161,11 +161,11 @@ Section page.
      own_slice b st (structT wor.Ballot) (DfracOwn 1) (ballot_val <$> table) -∗ own_page b p pg).
   Proof.
     iIntros "(%sp & %sv & %sl & %st & %ss & %slots & %table & %mem & #Hok & #Htable & #Hcap &
-      Hnumber & Hfirst & Hsp & Hsv & Hsl & Hst & Hmem & Hruns & Hvalues & Hroom & [Hslots Hslotscap] & [Hballots Hballotscap] & #Hcells)".
+      Hnumber & Hfirst & Hsp & Hsv & Hsl & Hst & Hmem & Hruns & Hvalues & Hroom & Hslots & Hslotsroom & [Hballots Hballotscap] & #Hcells)".
     iExists sv, sl, st, ss, slots, table. iFrame "Hcells Hfirst Hsv Hsl Hst Hvalues Hslots Hballots".
     iIntros "Hfirst Hsv Hsl Hst Hvalues Hslots Hballots".
     iExists sp, sv, sl, st, ss, slots, table, mem. iFrame "Hok Htable Hcap Hnumber Hfirst Hsp Hsv Hsl Hst Hmem Hruns Hvalues Hroom".
-    iSplitL "Hslots Hslotscap"; [iFrame "Hslots Hslotscap"|]. iSplitL; [iFrame "Hballots Hballotscap"|iExact "Hcells"].
+    iFrame "Hslots Hslotsroom". iSplitL; [iFrame "Hballots Hballotscap"|iExact "Hcells"].
   Qed.
 
   (** ** Runs *)

@@ -39,6 +39,47 @@ Proof.
   rewrite decide_False; [|apply (Hne 0%nat); done]. apply IH. intros k. apply (Hne (S k)).
 Qed.
 
+(** The page with the number of [pg] becomes [pg]. *)
+Definition set_page (pgs : list page) (pg : page) : list page :=
+  (λ x, if decide (pg_number x = pg_number pg) then pg else x) <$> pgs.
+Lemma page_at_number pgs n pg : page_at pgs n = Some pg → pg_number pg = n.
+Proof. induction pgs as [|x pgs IH]; simpl; [done|]. case_decide; [|done]. by intros [= ->]. Qed.
+Lemma page_at_set pgs pg m : page_at (set_page pgs pg) m =
+  match page_at pgs m with
+  | Some x => Some (if decide (pg_number x = pg_number pg) then pg else x)
+  | None => None
+  end.
+Proof.
+  induction pgs as [|x pgs IH]; simpl; [done|].
+  destruct (decide (pg_number x = m)) as [Hm|Hm].
+  - destruct (decide (pg_number x = pg_number pg)); rewrite decide_True //; congruence.
+  - destruct (decide (pg_number x = pg_number pg)); rewrite decide_False //; congruence.
+Qed.
+Lemma set_page_insert pgs k x pg : sorted_pages pgs → pgs !! k = Some x → pg_number x = pg_number pg →
+  set_page pgs pg = <[k := pg]> pgs.
+Proof.
+  intros Hs Hk Hn. apply list_eq=> i. rewrite list_lookup_fmap.
+  destruct (decide (i = k)) as [->|Hne].
+  - rewrite list_lookup_insert; [|by eapply lookup_lt_Some]. by rewrite Hk /= decide_True.
+  - rewrite list_lookup_insert_ne //. destruct (pgs !! i) as [y|] eqn:Hi; [|done]. simpl.
+    rewrite decide_False; [done|]. intros Heq. destruct (Nat.lt_total i k) as [Hl|[Hl|Hl]]; [|done|].
+    + pose proof (Hs _ _ _ _ Hl Hi Hk). lia.
+    + pose proof (Hs _ _ _ _ Hl Hk Hi). lia.
+Qed.
+Lemma set_page_numbers pgs pg : pg_number <$> set_page pgs pg = pg_number <$> pgs.
+Proof.
+  rewrite /set_page -list_fmap_compose. apply list_fmap_ext. intros i x _. simpl. by case_decide.
+Qed.
+Lemma sorted_numbers pgs pgs' : pg_number <$> pgs' = pg_number <$> pgs → sorted_pages pgs → sorted_pages pgs'.
+Proof.
+  intros Heq Hs i j x y Hij Hi Hj.
+  assert (∀ k z, pgs' !! k = Some z → ∃ z', pgs !! k = Some z' ∧ pg_number z' = pg_number z) as Hback.
+  { intros k z Hk. assert ((pg_number <$> pgs) !! k = Some (pg_number z)) as Hk'.
+    { by rewrite -Heq list_lookup_fmap Hk. }
+    apply list_lookup_fmap_Some in Hk' as (z' & Hz & Hk'). eauto. }
+  apply Hback in Hi as (x' & Hi & <-). apply Hback in Hj as (y' & Hj & <-). by eapply Hs.
+Qed.
+
 Section segment.
   Context `{!golangGS Σ}.
   Implicit Types (b : boot) (l : loc) (pgs : list page) (s : slice) (Φ : val → iProp Σ).
@@ -64,6 +105,17 @@ Section segment.
     destruct (lookup_lt_is_Some_2 pgs k) as [pg Hpg]; [rewrite -Hlen; by eapply lookup_lt_Some|].
     iDestruct (big_sepL2_lookup_acc with "H") as "[Hpage H]"; [done..|].
     iExists pg. iFrame "Hpage". iSplit; [done|]. iIntros "Hpage". iSplit; [done|]. by iApply "H".
+  Qed.
+  Lemma own_pages_update b ps pgs (k : nat) p : ps !! k = Some p →
+    own_pages b ps pgs -∗ ∃ pg, ⌜pgs !! k = Some pg⌝ ∗ own_page b p pg ∗
+      (∀ pg', ⌜pg_number pg' = pg_number pg⌝ -∗ own_page b p pg' -∗ own_pages b ps (set_page pgs pg')).
+  Proof.
+    iIntros (Hp) "[%Hs H]". iDestruct (big_sepL2_length with "H") as %Hlen.
+    destruct (lookup_lt_is_Some_2 pgs k) as [pg Hpg]; [rewrite -Hlen; by eapply lookup_lt_Some|].
+    iDestruct (big_sepL2_insert_acc with "H") as "[Hpage H]"; [done..|].
+    iExists pg. iFrame "Hpage". iSplit; [done|]. iIntros (pg' Hn) "Hpage".
+    iSplit; [iPureIntro; eapply sorted_numbers; [apply set_page_numbers|done]|].
+    iSpecialize ("H" with "Hpage"). rewrite (list_insert_id ps) // (set_page_insert _ k pg) //.
   Qed.
   Lemma own_page_number b p pg : own_page b p pg -∗
     (p +ₗ field_offset paxos.page "number") ↦[b] #(u32 (pg_number pg)) ∗
@@ -94,7 +146,8 @@ Section segment.
     {{{ own_segment_at b l pgs }}}
       paxos.segment__find #l #(u32 n) @ b; ⊤
     {{{ k, RET #(int k); own_segment_at b l pgs ∗ ⌜0 ≤ k ≤ length pgs⌝ ∗
-        ⌜∀ i pg, pgs !! i = Some pg → pg_number pg = n → i = Z.to_nat k⌝ }}}.
+        ⌜∀ i pg, pgs !! i = Some pg → pg_number pg = n → i = Z.to_nat k⌝ ∗
+        ⌜∀ i pg, pgs !! i = Some pg → pg_number pg < n ↔ (i < Z.to_nat k)%nat⌝ }}}.
   Proof.
     iIntros (Φ) "(%s & %ps & %recent & %Hrecent & Hpages & Hr & [Hs Hcap] & Hps) HΦ".
     iDestruct (own_pages_length with "Hps") as %Hlenp.
@@ -116,9 +169,13 @@ Section segment.
       wp_load. wp_load. wp_apply (wp_number with "[$Hs $Hps]"); [lia|done|]. iIntros "[Hs Hps]". wp_pures.
       iExists _. iSplit; [done|]. iFrame. iPureIntro. intros Heq%bool_decide_eq_true. injection Heq as Heq. eauto with lia. }
     iIntros (v) "(%c & -> & %Hc & Hpages & Hr & Hs & Hps)". destruct c; wp_pures.
-    { destruct (Hc eq_refl) as (Hle & pg & Hpg & Hn). wp_load. wp_pures. iApply "HΦ". iSplitL; [|iPureIntro; split; [lia|]].
+    { destruct (Hc eq_refl) as (Hle & pg & Hpg & Hn). wp_load. wp_pures. iApply "HΦ". iSplitL; [|iPureIntro; split_and!; [lia|lia| |]].
       - iExists s, ps, recent. iSplit; [done|]. iFrame.
-      - intros i pg' Hi Hn'. apply (Hinj i _ pg' pg); [done|done|congruence]. }
+      - intros i pg' Hi Hn'. apply (Hinj i _ pg' pg); [done|done|congruence].
+      - intros i pg' Hi. destruct (Nat.lt_trichotomy i (Z.to_nat recent)) as [Hlt|[->|Hgt]].
+        + pose proof (Hsorted _ _ _ _ Hlt Hi Hpg). lia.
+        + simplify_eq. lia.
+        + pose proof (Hsorted _ _ _ _ Hgt Hpg Hi). lia. }
     wp_alloc lo as "Hlo". wp_load. wp_alloc hi as "Hhi". wp_pures. rewrite Hlen.
     wp_apply (wp_binary_search (λ j, ∀ pg, pgs !! Z.to_nat j = Some pg → pg_number pg < n)
       ((l +ₗ field_offset Segment "pages") ↦[b] slice_val s ∗
@@ -134,12 +191,16 @@ Section segment.
       - intros pg' Hpg'. by simplify_eq.
       - intros HP. apply Hlt. by apply HP. }
     iIntros (k Hk Hlow Hhigh) "Hlo (Hpages & Hs & Hps)". wp_pures. wp_load. wp_store. wp_load. wp_pures.
-    iApply "HΦ". iSplitL; [|iPureIntro; split; [lia|]].
+    iApply "HΦ". iSplitL; [|iPureIntro; split_and!; [lia|lia| |]].
     - iExists s, ps, k. iSplit; [iPureIntro; lia|]. iFrame.
     - intros i pg Hi Hn. destruct (Nat.lt_trichotomy i (Z.to_nat k)) as [Hik|[->|Hik]]; [|done|].
       + specialize (Hlow i ltac:(lia) pg). rewrite Nat2Z.id in Hlow. specialize (Hlow Hi). lia.
       + apply lookup_lt_Some in Hi as Hil. destruct (lookup_lt_is_Some_2 pgs (Z.to_nat k)) as [pg' Hpg']; [lia|].
         exfalso. apply (Hhigh k); [lia|]. intros pg'' Hpg''. simplify_eq.
         pose proof (Hsorted _ _ _ _ Hik Hpg' Hi). lia.
+    - intros i pg Hi. apply lookup_lt_Some in Hi as Hil. split; intros Hlt.
+      + destruct (decide (i < Z.to_nat k)%nat); [done|]. exfalso. apply (Hhigh i); [lia|].
+        intros pg'. rewrite Nat2Z.id. intros. by simplify_eq.
+      + apply (Hlow i); [lia|]. by rewrite Nat2Z.id.
   Qed.
 End segment.
