@@ -153,6 +153,15 @@ bench-worm:
 bench-dedalus:
 	$(GO) -C bench run ./dedalus
 
+.PHONY: bench-dedalus-quota bench-dedalus-machines
+## bench-dedalus-quota: real processes with 3% of a core each, in control groups, which checks the ratios of bench-dedalus-machines; Linux, as root.
+bench-dedalus-quota:
+	$(GO) -C bench run ./dedalus -quota 3 -peers '' -programs voting,voting:voting-26,multipaxos,multipaxos:multipaxos-29 -clients 4000 -rounds 1
+
+## bench-dedalus-machines: compiled rules, as written and as rewritten, as if each node had a machine, beside the paper's figures.
+bench-dedalus-machines:
+	$(GO) -C bench run ./dedalus/machines
+
 ## powerfail: what stores keep when the power fails, on a file system that holds back what was not synced.
 powerfail:
 	$(GO) -C bench run ./powerfail -engines all -rounds 200 -seed 1

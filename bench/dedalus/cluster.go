@@ -27,6 +27,8 @@ type cluster struct {
 	nodes []*process.Child // by name
 	// ask are clients that ask for the system's commands.
 	ask *process.Child
+	// groups are control groups of the nodes.
+	groups []string
 }
 
 func (c *cluster) end() {
@@ -38,6 +40,9 @@ func (c *cluster) end() {
 	}
 	for _, x := range c.nodes {
 		x.End()
+	}
+	for _, dir := range c.groups {
+		_ = os.Remove(dir) // empty: its process has ended
 	}
 }
 
@@ -97,6 +102,15 @@ func (p *program) start(c config, dir string) (_ *cluster, err error) {
 			return nil, err
 		}
 		all.nodes = append(all.nodes, child)
+		if c.Quota > 0 {
+			dir, err := confine(child.PID(), c.Quota)
+			if dir != "" {
+				all.groups = append(all.groups, dir)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
 		if err := child.Tell(job); err != nil {
 			return nil, err
 		}

@@ -79,10 +79,11 @@ type config struct {
 	Rounds   int
 	Warm     time.Duration
 	Run      time.Duration
-	Value    int    // bytes of a peer's value
-	Dir      string // for what nodes keep
-	Profile  string // directory for CPU profiles of the nodes
-	Measured string // directory for measurements, as ashlar dedalus optimize reads them
+	Quota    float64 // percent of a core that a node has, 0 for all
+	Value    int     // bytes of a peer's value
+	Dir      string  // for what nodes keep
+	Profile  string  // directory for CPU profiles of the nodes
+	Measured string  // directory for measurements, as ashlar dedalus optimize reads them
 
 	json, markdown bool
 	out            string
@@ -142,6 +143,7 @@ func parse(args []string, errs io.Writer) (config, error) {
 	f.DurationVar(&c.Warm, "warm", 2*time.Second, "time before commands count")
 	f.DurationVar(&c.Run, "run", 5*time.Second, "time in which commands count")
 	f.IntVar(&c.Value, "value", 16, "bytes of a peer's value; a program's load says its own")
+	f.Float64Var(&c.Quota, "quota", 0, "give each node of a program so many `percent` of a core, by control groups (Linux, root)")
 	f.StringVar(&c.Dir, "dir", "", "`directory` for what nodes keep; default a new one, which is removed")
 	f.StringVar(&c.Profile, "profile", "", "`directory` for CPU profiles of the nodes")
 	f.StringVar(&c.Measured, "measured", "", "`directory` for measurements, for ashlar dedalus optimize --measured")
@@ -171,6 +173,8 @@ func parse(args []string, errs io.Writer) (config, error) {
 		return c, fmt.Errorf("%w: -rounds %d: want 1 to %d", errUsage, c.Rounds, roundsMax)
 	case c.Run < time.Second || c.Run > runMax || c.Warm < 0 || c.Warm > runMax:
 		return c, fmt.Errorf("%w: -run: want a second to %v", errUsage, runMax)
+	case c.Quota < 0 || c.Quota > 100:
+		return c, fmt.Errorf("%w: -quota %v: want percent of a core", errUsage, c.Quota)
 	case c.Value < 8 || c.Value > 1<<16:
 		return c, fmt.Errorf("%w: -value %d: want 8 to %d bytes", errUsage, c.Value, 1<<16)
 	}

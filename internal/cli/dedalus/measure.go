@@ -197,11 +197,11 @@ func runMeasure(ctx context.Context, t *console.Terminal, o measureOptions, path
 		if p == nil {
 			continue
 		}
-		x := measuredProgram{Name: "as written", Machines: len(deploy.New(p).Processes)}
+		x := measuredProgram{Name: "as written", Machines: machinesOf(p, l)}
 		if i > 0 {
 			x.Name, x.Steps = "rewritten", taken
 		}
-		task := measure.Task{Deployment: deploy.New(p), Settle: l.Warm, UnderWay: underWay, Commands: o.commands, Machines: m}
+		task := measure.Task{Deployment: deploy.New(p), Settle: l.Warm, Outside: l.Outside, UnderWay: underWay, Commands: o.commands, Machines: m}
 		task.Sends, task.Waits = loadgen.Commands(p, l)
 		r, err := o.measure(ctx, t, p, &task, &x)
 		if err != nil {
@@ -221,6 +221,17 @@ func runMeasure(ctx context.Context, t *console.Terminal, o measureOptions, path
 	return o.tell(t, doc)
 }
 
+// machinesOf is how many machines a program runs on, without what belongs to clients.
+func machinesOf(p *logic.Program, l *cost.Load) int {
+	n := 0
+	for _, c := range p.Components {
+		if !slices.Contains(l.Outside, c.Of) {
+			n += c.Instances * c.Partitions
+		}
+	}
+	return n
+}
+
 // rewritten is the program as steps make it, or nil if there are none.
 func (o *measureOptions) rewritten(ctx context.Context, t *console.Terminal, p *logic.Program, l *cost.Load, path string) (*logic.Program, []string, error) {
 	if len(o.apply) == 0 && o.script == "" && o.machines == 0 {
@@ -232,7 +243,7 @@ func (o *measureOptions) rewritten(ctx context.Context, t *console.Terminal, p *
 		if err != nil {
 			return nil, nil, err
 		}
-		if n := len(deploy.New(q).Processes); o.machines > 0 && n > o.machines {
+		if n := machinesOf(q, l); o.machines > 0 && n > o.machines {
 			return nil, nil, exit.With(exit.Usage, fmt.Errorf("--machines %d: the steps make a program for %d", o.machines, n))
 		}
 		parsed, err := (&rewriteOptions{steps: o.apply, script: o.script}).parse()
@@ -280,7 +291,7 @@ func (x *measuredProgram) model(ctx context.Context, p *logic.Program, l *cost.L
 				busiest = n
 			}
 		}
-		if busiest != nil && k.Busiest.Total() > 0 {
+		if busiest != nil && !k.Outside && k.Busiest.Total() > 0 {
 			x.Model = append(x.Model, modelError{k.Name, busiest.Node, busiest.CPU, k.Busiest.Total()})
 		}
 	}

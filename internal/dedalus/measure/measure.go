@@ -50,6 +50,8 @@ type Task struct {
 	// how many count, and five for each client at least, after half as many that do not.
 	UnderWay []int
 	Commands int
+	// Outside are components whose work takes no time, as that of clients.
+	Outside  []string
 	Machines Machines
 }
 
@@ -112,7 +114,7 @@ const clients = "client"
 func Measure(p *rt.Program, t *Task, underWay int, spent func() time.Duration, look time.Duration) (*Point, error) {
 	m := &t.Machines
 	w, err := sim.New(sim.Options{Seed: 1, LatencyMin: m.Hop, LatencyMax: m.Hop, StepMax: 1, DiskCapacity: math.MaxInt64, EventsMax: math.MaxUint64,
-		Hardware: &sim.Hardware{Spent: spent, Look: look, Write: m.Write, Read: m.Read, KB: m.PerKB, Bandwidth: m.Bandwidth / 8, Sync: m.Sync, Ideal: []string{clients}}})
+		Hardware: &sim.Hardware{Spent: spent, Look: look, Write: m.Write, Read: m.Read, KB: m.PerKB, Bandwidth: m.Bandwidth / 8, Sync: m.Sync, Ideal: t.ideal()}})
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +126,20 @@ func Measure(p *rt.Program, t *Task, underWay int, spent func() time.Duration, l
 	w.Node(clients, func(l *sim.Life) error { return r.clients(l, underWay) })
 	return r.count(underWay)
 }
+
+// ideal is the machines whose work takes no time.
+func (t *Task) ideal() []string {
+	out := []string{clients}
+	for i := range t.Deployment.Processes {
+		if q := &t.Deployment.Processes[i]; slices.Contains(t.Outside, t.Deployment.Component(q.Component).Of) {
+			out = append(out, machine(q.Node))
+		}
+	}
+	return out
+}
+
+// machine is the name of a node's machine.
+func machine(node string) string { return strings.ReplaceAll(node, "/", "-") }
 
 // run is a measurement under way.
 type run struct {
@@ -141,13 +157,12 @@ type run struct {
 // start starts a machine for each instance.
 func (r *run) start() {
 	d := r.task.Deployment
-	name := func(node string) string { return strings.ReplaceAll(node, "/", "-") }
 	for i := range d.Processes {
-		r.addrs[d.Processes[i].Node] = env.Addr(name(d.Processes[i].Node) + ":1")
+		r.addrs[d.Processes[i].Node] = env.Addr(machine(d.Processes[i].Node) + ":1")
 	}
 	for i := range d.Processes {
 		q := &d.Processes[i]
-		r.nodes[q.Node] = r.w.Node(name(q.Node), func(l *sim.Life) error { return r.boot(l, q) })
+		r.nodes[q.Node] = r.w.Node(machine(q.Node), func(l *sim.Life) error { return r.boot(l, q) })
 	}
 }
 
