@@ -23,12 +23,12 @@ func TestMultiPaxos(t *testing.T) {
 		"a repetition": {one(), explore.Bounds{Together: 1, Duplicates: 1}, false},
 		"nothing is adopted": {[]string{"proposing(b, s, l, v) <- adopted(b, s, l, v)", "proposing(b, s, l, v) <- adopted(b, s, l, v), s > 9"},
 			explore.Bounds{Together: 1}, true},
-		"a promise is enough": {[]string{"complete(a, b) <- promises(a, b, n), got(a, b, m), m >= n", "complete(a, b) <- promises(a, b, _)"},
+		"a promise is enough": {[]string{"complete(a, b) <- promises(a, b, n, _), got(a, b, m), m >= n", "complete(a, b) <- promises(a, b, _, _)"},
 			explore.Bounds{Together: 1}, true},
 		"chunks of one slot": {[]string{"{ (128) }", "{ (1) }"}, explore.Bounds{Together: 1}, false},
 		"chunks that are missing": {[]string{"{ (128) }", "{ (1) }", "entries(_, b, k, s, c, _, _)", "entries(_, b, k, s, c, _, _), k > 0"},
 			explore.Bounds{Together: 1}, true},
-		"any ballot is taken": {[]string{"promised(t), b >= t", "promised(_)"}, explore.Bounds{Together: 1}, true},
+		"any ballot is taken": {[]string{"promised(t), b >= t, not past(s)", "promised(_), not past(s)"}, explore.Bounds{Together: 1}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := explorePaxos(t, mutant(t, "multipaxos", c.less...), c.bounds, "proposer/1")

@@ -65,7 +65,7 @@ func (p *progress) wait(t *testing.T, more int) int {
 	return from + more
 }
 
-// TestLeaderKilled: processes of multi-Paxos whose leader is killed when the log is long.
+// TestLeaderKilled: processes of multi-Paxos whose leader is killed when the log is long, and trimmed.
 // The other proposer takes over, and when it is killed in turn the first one does, which
 // has started anew: nothing stops for good, and no slot has two commands.
 func TestLeaderKilled(t *testing.T) {
@@ -86,6 +86,13 @@ func TestLeaderKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	log := map[uint64]bool{}
+	a := &applier{env: world(t, nil), program: f.program, nodes: f.reached(), to: []string{"proposer/0", "proposer/1"},
+		told: func(slot uint64, _ string) { log[slot] = true }, knows: func(slot uint64) bool { return log[slot] }}
+	if err := a.open(); err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
 	c.Begin()
 	begun := time.Now()
 	p.wait(t, commands)
@@ -103,6 +110,12 @@ func TestLeaderKilled(t *testing.T) {
 		f.start(leads)
 	}
 	c.Stop()
+	a.mu.Lock()
+	t.Logf("the log is applied up to slot %d", a.next)
+	if a.next < uint64(commands)/2 {
+		t.Errorf("the log is applied up to slot %d, of %d commands", a.next, commands)
+	}
+	a.mu.Unlock()
 	f.stop()
 }
 

@@ -252,6 +252,9 @@ func (r *paxosRun) told(slot uint64, v string) {
 	r.log[slot] = v
 }
 
+// knows says whether a slot's command is known.
+func (r *paxosRun) knows(slot uint64) bool { _, ok := r.log[slot]; return ok }
+
 // check applies the log and asks whether what clients would have read is linearizable.
 // A command that is in the log twice counts where it is first.
 func (r *paxosRun) check() error {
@@ -360,11 +363,13 @@ func playPaxos(e program, d *deploy.Description) suite.Scenario {
 		for i := range 3 {
 			r.client(x, i, &stop)
 		}
-		// Who keeps the log is told of every slot.
+		// Who keeps the log is told of every slot, and applies it.
 		w.Node("log", func(l *sim.Life) error {
-			_, err := x.dial(l, "log", func(int, []rt.Value) (string, bool) { return "", false },
-				func(_ int, row []rt.Value) { r.told(row[0].Num, row[1].Str) })
-			return err
+			a := &applier{env: l.Env, program: x.program, nodes: map[string]env.Addr{}, to: x.nodes(true, false), told: r.told, knows: r.knows}
+			for _, n := range x.nodes(true, true) {
+				a.nodes[n] = x.addrs[n]
+			}
+			return a.open()
 		})
 		if err := w.Run(10 * time.Second); err != nil {
 			return err
