@@ -4,7 +4,7 @@ package search
 
 import (
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,7 +62,7 @@ func Run(ctx context.Context, program string, job program.Job, patience time.Dur
 	})
 	defer kill()
 	sent := make(chan error, 1)
-	encoder := gob.NewEncoder(in)
+	encoder := json.NewEncoder(in)
 	go func() { sent <- encoder.Encode(job) }()
 	answer, err := listen(out, tell, func(at check.PeriodicQuery) error {
 		// The program asks when it has read the job, so the encoder is free by then.
@@ -101,7 +101,7 @@ func Run(ctx context.Context, program string, job program.Job, patience time.Dur
 
 // listen reads what a program says until its answer.
 func listen(out io.Reader, tell func(check.Figures), ask func(check.PeriodicQuery) error) (*program.Answer, error) {
-	d := gob.NewDecoder(out)
+	d := json.NewDecoder(out)
 	for {
 		var m program.Message
 		switch err := d.Decode(&m); {

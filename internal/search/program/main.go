@@ -4,7 +4,7 @@ package program
 
 import (
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -101,7 +101,7 @@ func Main(sizes Sizes, machine func() Machine) {
 
 // serve does the job that it reads.
 func serve(in io.Reader, out io.Writer, m *model) error {
-	decoder := gob.NewDecoder(in)
+	decoder := json.NewDecoder(in)
 	if err := decoder.Decode(&m.job); err != nil {
 		return fmt.Errorf("read the job: %w", err)
 	}
@@ -129,13 +129,13 @@ func serve(in io.Reader, out io.Writer, m *model) error {
 		return err
 	}
 	defer disk.close()
-	encoder := gob.NewEncoder(out)
+	encoder := &sender{to: json.NewEncoder(out)}
 	monitor := new(check.Monitor)
 	silence := tell(encoder, monitor)
 	o := m.job.options(ctx, disk, monitor)
 	if m.job.Periodic {
 		o.Ask = func(at check.PeriodicQuery) (check.PeriodicAnswer, error) {
-			if err := encoder.Encode(Message{Periodic: &at}); err != nil {
+			if err := encoder.send(Message{Periodic: &at}); err != nil {
 				return check.PeriodicAnswer{}, err
 			}
 			select {
@@ -160,7 +160,7 @@ func serve(in io.Reader, out io.Writer, m *model) error {
 		answer.Remarked = len(m.workers) > 0
 		answer.Unmet, answer.Ors, answer.Ands = m.remarks(m.workers)
 	}
-	return encoder.Encode(Message{Answer: &answer})
+	return encoder.send(Message{Answer: &answer})
 }
 
 func (j *Job) options(ctx context.Context, disk *folder, monitor *check.Monitor) check.Options {
@@ -192,9 +192,21 @@ func (j *Job) due(clock func() time.Duration) func() bool {
 	}
 }
 
+// sender writes messages for several goroutines.
+type sender struct {
+	mu sync.Mutex
+	to *json.Encoder
+}
+
+func (s *sender) send(m Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.to.Encode(m)
+}
+
 // tell reports the progress from time to time until the returned function is
 // called, which returns the first error of reporting.
-func tell(to *gob.Encoder, m *check.Monitor) (silence func() error) {
+func tell(to *sender, m *check.Monitor) (silence func() error) {
 	stop := make(chan struct{})
 	var told error
 	var done sync.WaitGroup
@@ -205,7 +217,7 @@ func tell(to *gob.Encoder, m *check.Monitor) (silence func() error) {
 			select {
 			case <-tick.C:
 				f := m.Figures()
-				told = to.Encode(Message{Figures: &f})
+				told = to.send(Message{Figures: &f})
 			case <-stop:
 				return
 			}
