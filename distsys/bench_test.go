@@ -4,8 +4,11 @@ package distsys_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"runtime"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
@@ -155,6 +158,90 @@ func BenchmarkAppend(b *testing.B) {
 	for name, run := range logs() {
 		b.Run(name, func(b *testing.B) { runBenchmark(b, 0, run) })
 	}
+}
+
+// BenchmarkLarge changes shared variables of a million elements: f[k] := v, f :=
+// (k :> v) @@ f with a new key, s := s \\cup {x}, s := s \\ {x}, q := Append(q, x).
+// The places are random.
+func BenchmarkLarge(b *testing.B) {
+	type (
+		fn    = typed.Fn[int32, int32, typed.Ints, typed.Ints]
+		fns   = typed.Fns[int32, int32, typed.Ints, typed.Ints]
+		set   = typed.Set[int32, typed.Ints]
+		setsK = typed.Sets[int32, typed.Ints]
+	)
+	const n = 700_000
+	fnShape := distsys.Shape[fn]{To: fns{}.Value, From: fns{}.Of}
+	setShape := distsys.Shape[set]{To: setsK{}.Value, From: setsK{}.Of}
+	even := typed.Collect[typed.Ints](typed.Interval(1, n), func(x int32) int32 { return 2 * x })
+	f := fns{}.Value(typed.MakeFn[typed.Ints](even, func(x int32) int32 { return x }))
+	q := numbersKind{}.Value(typed.MakeSeq[typed.Ints](n, func(x int32) int32 { return x }))
+	for name, run := range map[string]func(distsys.Ref, *distsys.Tx) error{
+		"put": func(x distsys.Ref, tx *distsys.Tx) error {
+			return distsys.Write(tx, x, distsys.Int(), 7, value.Int(2+2*rand.Int32N(n)))
+		},
+		"put-new": func(x distsys.Ref, tx *distsys.Tx) error {
+			f, err := distsys.Read(tx, x, fnShape)
+			if err != nil || f.Len() > 999_990 {
+				return err
+			}
+			return distsys.Write(tx, x, fnShape, f.Put(2*rand.Int32N(n)+1, 7))
+		},
+		"add": func(x distsys.Ref, tx *distsys.Tx) error {
+			s, err := distsys.Read(tx, x, setShape)
+			if err != nil || s.Size() > 999_990 {
+				return err
+			}
+			return distsys.Write(tx, x, setShape, s.Add(2*rand.Int32N(n)+1))
+		},
+		"remove": func(x distsys.Ref, tx *distsys.Tx) error {
+			s, err := distsys.Read(tx, x, setShape)
+			if err != nil {
+				return err
+			}
+			return distsys.Write(tx, x, setShape, s.Remove(2+2*rand.Int32N(n)))
+		},
+		"append": func(x distsys.Ref, tx *distsys.Tx) error {
+			q, err := distsys.Read(tx, x, numbersShape)
+			if err != nil {
+				return err
+			}
+			return distsys.Write(tx, x, numbersShape, q.Append(7))
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			first := map[string]value.Value{"append": q, "add": setsK{}.Value(even), "remove": setsK{}.Value(even)}
+			v, ok := first[name]
+			if !ok {
+				v = f
+			}
+			x := distsys.NewRef("x", local.NewShared(v))
+			warm := instance(b, archetype(func(_ *int, tx *distsys.Tx) (distsys.Label, error) {
+				if ok {
+					return distsys.Done, run(x, tx)
+				}
+				_, err := distsys.Read(tx, x, fnShape)
+				return distsys.Done, err
+			}), 0, distsys.Options{})
+			if err := warm.Run(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+			before := processorTime(b)
+			runBenchmark(b, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) { return 0, run(x, tx) })
+			b.ReportMetric(float64(processorTime(b)-before)/float64(b.N), "cpu-ns/op")
+		})
+	}
+}
+
+// processorTime is what the process has used so far. A busy machine stretches
+// it less than the time on the clock.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 // TestAppendsAreLinear counts the bytes that appends take, attempts that are

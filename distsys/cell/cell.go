@@ -14,7 +14,8 @@
 // A tree is a cell that holds a value, with further cells for those parts that
 // the program has accessed individually. After the first access to a part, each
 // later read or write of it costs one index lookup, however large the rest of
-// the value is.
+// the value is. If the program uses the value as a whole too, in a Go type that
+// has parts (indexed), a part is looked up and changed there.
 package cell
 
 import (
@@ -32,6 +33,10 @@ const formsMax = 3
 type form interface {
 	value() value.Value
 	forget()
+	place() any // a *T
+	// copy returns a form of the same type and value, in the spare one if it is
+	// of that type.
+	copy(spare form) form
 }
 
 type held[T any] struct {
@@ -45,6 +50,37 @@ func (h *held[T]) value() value.Value { return h.to(h.x) }
 func (h *held[T]) forget() {
 	var zero T
 	h.x = zero
+}
+
+func (h *held[T]) place() any { return &h.x }
+
+func (h *held[T]) copy(spare form) form {
+	c, ok := spare.(*held[T])
+	if !ok {
+		c = &held[T]{}
+	}
+	c.x, c.to = h.x, h.to
+	return c
+}
+
+// indexed is a Go type whose parts have the type T, such as a typed.Fn. Both
+// methods report whether there is a part at that index.
+type indexed[T any] interface {
+	Part(idx value.Value) (T, bool)
+	SetPart(idx value.Value, x T) bool
+}
+
+// indexedForm returns a form of c whose parts have the type T, or nil.
+func indexedForm[T any](c *cell) (form, indexed[T]) {
+	for _, f := range c.forms {
+		if f == nil {
+			break
+		}
+		if p, ok := f.place().(indexed[T]); ok {
+			return f, p
+		}
+	}
+	return nil, nil
 }
 
 func same(v value.Value) value.Value { return v }
@@ -91,6 +127,13 @@ func New(v value.Value) *Tree {
 func Get[T any](t *Tree, idx []value.Value, to func(T) value.Value, from func(value.Value) T) T {
 	c := &t.root
 	for i, x := range idx {
+		if c.parts == nil && i == len(idx)-1 {
+			if _, p := indexedForm[T](c); p != nil {
+				if part, ok := p.Part(x); ok {
+					return part
+				}
+			}
+		}
 		next := c.part(x)
 		if next == nil {
 			// The value is an infinite function or no function, or x is outside
@@ -125,6 +168,12 @@ func Put[T any](t *Tree, idx []value.Value, x T, to func(T) value.Value) {
 	c := &t.root
 	for i, k := range idx {
 		path = append(path, c)
+		if i == len(idx)-1 && putPart(t, c, k, x) {
+			for _, above := range path[:i] {
+				t.change(above)
+			}
+			return
+		}
 		next := c.part(k)
 		if next == nil {
 			v := c.value()
@@ -136,8 +185,7 @@ func Put[T any](t *Tree, idx []value.Value, x T, to func(T) value.Value) {
 		c = next
 	}
 	for _, above := range path {
-		t.save(above)
-		above.forms = [formsMax]form{}
+		t.change(above)
 	}
 	mine := c.saved
 	t.save(c)
@@ -152,6 +200,30 @@ func Put[T any](t *Tree, idx []value.Value, x T, to func(T) value.Value) {
 	}
 	h.x, h.to, c.spare = x, to, nil
 	c.content = content{forms: [formsMax]form{h}}
+}
+
+// putPart changes a part of a value that c holds in a Go type of its own, and
+// reports whether it has done so. From then on c holds the value as a whole: who
+// uses it so need not put it together again after each change of a part.
+func putPart[T any](t *Tree, c *cell, k value.Value, x T) bool {
+	f, p := indexedForm[T](c)
+	if p == nil {
+		return false
+	}
+	if !c.saved { // Abort needs what f holds now
+		f = f.copy(c.spare)
+		c.spare = f
+		p = f.place().(indexed[T])
+	}
+	if !p.SetPart(k, x) {
+		return false
+	}
+	if !c.saved {
+		t.save(c)
+		c.spare = nil
+	}
+	c.content = content{forms: [formsMax]form{f}}
+	return true
 }
 
 // Read and Write are Get and Put of a value.Value.
@@ -201,6 +273,12 @@ func (t *Tree) save(c *cell) {
 		c.saved = true
 		t.undo = append(t.undo, saved{c, c.content})
 	}
+}
+
+// change prepares a cell for a change of one of its parts.
+func (t *Tree) change(c *cell) {
+	t.save(c)
+	c.forms = [formsMax]form{}
 }
 
 // reuse clears a form that is no longer needed and keeps it for the next write.

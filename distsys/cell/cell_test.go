@@ -5,6 +5,7 @@ package cell_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/distsys/cell"
@@ -213,5 +214,54 @@ func TestWritesReuseMemory(t *testing.T) {
 	})
 	if n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestPartsOfTypedValues uses a variable as a whole and by its parts in turn:
+// after the first access nothing is converted, and a large function is not
+// copied.
+func TestPartsOfTypedValues(t *testing.T) {
+	type fn = typed.Fn[int32, int32, typed.Ints, typed.Ints]
+	type fns = typed.Fns[int32, int32, typed.Ints, typed.Ints]
+	const keys, steps = 10_000, 300
+	start := typed.MakeFn[typed.Ints](typed.Interval(1, keys), func(x int32) int32 { return x })
+	tree := cell.New(fns{}.Value(start))
+	converted := 0
+	to := func(f fn) value.Value { converted++; return fns{}.Value(f) }
+	from := func(v value.Value) fn { converted++; return fns{}.Of(v) }
+	model := map[int32]int32{}
+	for i := range int32(keys) {
+		model[i+1] = i + 1
+	}
+	step := func(i int32) {
+		key := i*37%keys + 1
+		whole := cell.Get(tree, nil, to, from)
+		if int(whole.Len()) != len(model) || whole.At(key) != model[key] {
+			t.Fatalf("step %d: [%d] is %d in a function of %d, want %d of %d", i, key, whole.At(key), whole.Len(), model[key], len(model))
+		}
+		idx := []value.Value{value.Int(key)}
+		cell.Put(tree, idx, cell.Get(tree, idx, value.Int, value.Value.AsInt)+1, value.Int)
+		cell.Put(tree, nil, cell.Get(tree, nil, to, from).Put(keys+i+1, i), to)
+		cell.Put(tree, idx, cell.Get(tree, idx, value.Int, value.Value.AsInt)+1, value.Int)
+		if i%3 == 0 {
+			tree.Abort()
+			return
+		}
+		tree.Commit()
+		model[key] += 2
+		model[keys+i+1] = i
+	}
+	step(0)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range int32(steps) {
+		step(i + 1)
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / steps; got > 10_000 {
+		t.Errorf("a step takes %d bytes", got)
+	}
+	if converted != 1 {
+		t.Errorf("%d conversions, want 1", converted)
 	}
 }

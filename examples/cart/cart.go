@@ -145,12 +145,12 @@ func (s *AGossip) gossip(tx *distsys.Tx) (distsys.Label, error) {
 		// cart.tla:102: budget := budget - 1;
 		s.budget = value.SubInt(s.budget, 1)
 		// cart.tla:103: with (n \in Nodes \ {me}) { net[n] := replica[me]; };
-		set := s.c.Nodes.Minus(StringSet{s.me})
-		i, err := tx.Choose(len(set))
+		set := s.c.Nodes.Remove(s.me)
+		i, err := tx.Choose(int(set.Size()))
 		if err != nil {
 			return 0, err
 		}
-		n := set[i]
+		n := set.Nth(i)
 		replica, err := distsys.Read(tx, s.replica, recordShape, value.String(s.me))
 		if err != nil {
 			return 0, err

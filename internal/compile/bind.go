@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/shape"
 )
 
-// source is the set of a bound, ready for iteration: a Go slice, or a
+// source is the set of a bound, ready for iteration: a typed.Set, or a
 // value.Value if the set has no Go type.
 func (f *fn) source(set core.Expr) val {
 	v := f.plain(f.typed(set), shape.Set)
@@ -252,18 +252,9 @@ func (f *fn) loops(binds []core.Bind, inner func()) {
 			used = used || f.bound[v].used
 		}
 	}
-	over := header(src.code)
-	if src.shape.Kind == shape.Any {
-		over += ".All()"
-		if used {
-			head.emit("for %s := range %s {", name, over)
-		} else {
-			head.emit("for range %s {", over)
-		}
-		return
-	}
+	over := header(src.atom() + ".All()")
 	if used {
-		head.emit("for _, %s := range %s {", name, over)
+		head.emit("for %s := range %s {", name, over)
 	} else {
 		head.emit("for range %s {", over)
 	}

@@ -137,11 +137,7 @@ func (f *fn) literalAs(e core.Expr, want *shape.Shape) (val, bool) {
 	t, isTuple := e.(*core.Tuple)
 	s, isSet := e.(*core.SetEnum)
 	if isTuple && len(t.Elems) == 0 && want.Kind == shape.Seq && !want.Model || isSet && len(s.Elems) == 0 && want.Kind == shape.Set && !want.Model {
-		t := f.g.typeOf(want)
-		if isTuple {
-			return val{t.zero, want, precAtom}, true
-		}
-		return val{t.name + "(nil)", want, precAtom}, true
+		return val{f.g.typeOf(want).zero, want, precAtom}, true
 	}
 	return val{}, false
 }
@@ -541,7 +537,7 @@ func (f *fn) equality(e *core.Op) val {
 			if s.Kind == shape.Seq {
 				return val{f.typed(e.Args[i]).atom() + ".Len() == 0", g.bool, precCompare}
 			}
-			return val{"len(" + f.typed(e.Args[i]).code + ") == 0", g.bool, precCompare}
+			return val{f.typed(e.Args[i]).atom() + ".Size() == 0", g.bool, precCompare}
 		}
 	}
 	want := sa

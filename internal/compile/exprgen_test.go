@@ -187,6 +187,9 @@ func (g *exprGen) set(d int) string {
 		set := g.x('S', d)
 		return g.bound('i', func(v string) string { return f(v, set) })
 	}
+	if len(g.vars['i']) == 0 && g.rng.Intn(6) == 0 {
+		return g.large()
+	}
 	switch g.rng.Intn(8) {
 	case 0:
 		var parts []string
@@ -208,6 +211,22 @@ func (g *exprGen) set(d int) string {
 		return "(" + g.x('i', 0) + ".." + g.x('i', 0) + ")"
 	}
 	return "ToSet(" + g.x('q', d) + ")"
+}
+
+// large is a set of about as many elements as make compiled code store it in
+// another way. Bodies of quantifiers have none: they would take too long.
+func (g *exprGen) large() string {
+	from := g.rng.Intn(4)
+	set := fmt.Sprintf("(%d..%d)", from, from+61+g.rng.Intn(5))
+	switch g.rng.Intn(4) {
+	case 0:
+		return "{2 * w : w \\in " + set + "}"
+	case 1:
+		return "DOMAIN (" + g.x('i', 0) + " :> 1 @@ [w \\in " + set + " |-> w])"
+	case 2:
+		return "(" + set + g.pick(" \\cup {", " \\ {") + g.x('i', 1) + "})"
+	}
+	return set
 }
 
 func (g *exprGen) sequence(d int) string {
@@ -232,6 +251,9 @@ func (g *exprGen) sequence(d int) string {
 }
 
 func (g *exprGen) function(d int) string {
+	if len(g.vars['i']) == 0 && g.rng.Intn(6) == 0 {
+		return "[w \\in " + g.large() + " |-> w % 5]"
+	}
 	switch g.rng.Intn(3) {
 	case 0:
 		set := g.x('S', d)

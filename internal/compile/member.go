@@ -52,7 +52,7 @@ func (f *fn) memberOf(x val, set core.Expr) (val, bool) {
 			}
 		}
 		if of, ok := seqOf(e); ok && s.Kind == shape.Seq && !s.Model {
-			return f.each(val{x.atom() + ".Slice()", s, precAtom}, s.Elem, of), true
+			return f.each(val{x.code, s, precAtom}, s.Elem, of), true
 		}
 	case *core.Op:
 		return f.memberOp(x, e)

@@ -287,6 +287,14 @@ func (f *fn) setOp(e *core.Op) val {
 	sb := f.shapeOf(e.Args[1])
 	if want.Kind == shape.Set && !want.Model && f.shapeOf(e.Args[0]) == want {
 		if sb == want {
+			if one := singleton(e.Args[0]); one != nil && e.Op == core.OpCup {
+				x := f.as(one, want.Elem)
+				return val{f.typed(e.Args[1]).atom() + ".Add(" + x + ")", want, precAtom}
+			}
+			if one := singleton(e.Args[1]); one != nil && e.Op != core.OpCap {
+				method := map[core.OpCode]string{core.OpCup: "Add", core.OpDiff: "Remove"}[e.Op]
+				return val{f.typed(e.Args[0]).atom() + "." + method + "(" + f.as(one, want.Elem) + ")", want, precAtom}
+			}
 			return val{f.typed(e.Args[0]).atom() + "." + names[0] + "(" + f.as(e.Args[1], want) + ")", want, precAtom}
 		}
 		if _, formula := f.symbolicForm(e.Args[1]); formula && e.Op != core.OpCup {
@@ -306,6 +314,14 @@ func (f *fn) setOp(e *core.Op) val {
 	}
 	v := val{fmt.Sprintf("value.%s(%s, %s)", names[1], f.as(e.Args[0], g.any), f.as(e.Args[1], g.any)), g.any, precAtom}
 	return f.coerce(v, want)
+}
+
+// singleton returns the element of {x}.
+func singleton(e core.Expr) core.Expr {
+	if s, ok := e.(*core.SetEnum); ok && len(s.Elems) == 1 {
+		return s.Elems[0]
+	}
+	return nil
 }
 
 func (f *fn) powerset(e *core.Op) val {
@@ -339,9 +355,6 @@ func (f *fn) set(e core.Expr) val {
 		parts := make([]string, len(e.Elems))
 		for i, x := range e.Elems {
 			parts[i] = f.as(x, base.Elem)
-		}
-		if len(parts) == 1 {
-			return f.coerce(val{g.typeOf(base).name + "{" + parts[0] + "}", base, precAtom}, want)
 		}
 		return f.coerce(val{fmt.Sprintf("typed.NewSet[%s](%s)", elem.kind, strings.Join(parts, ", ")), base, precAtom}, want)
 	case *core.SetFilter:

@@ -150,23 +150,30 @@ func (s *section) with(st *pcal.With) {
 		}
 		return
 	}
-	i := s.names.fresh("i")
 	if lo, hi, ok := s.isInterval(core.Bind{Vars: []*core.Local{st.Var}, Set: st.X}); ok {
+		i := s.names.fresh("i")
 		lo = s.temp(val{lo, s.g.int, precAtom}, "low").code
 		s.choose(i, fmt.Sprintf("typed.Count(%s, %s)", lo, hi))
 		base := s.coerce(val{fmt.Sprintf("%s + int32(%s)", lo, i), s.g.int, precAdd}, want)
 		s.declareTyped(name, base.code, want)
 	} else {
-		set := s.temp(s.source(st.X), "set")
-		if set.shape.Kind == shape.Any {
-			elems := s.names.fresh("elems")
-			s.out.emit("%s := %s.Elems()", elems, set.code)
-			set = val{elems, s.g.setOf(s.g.any), precAtom}
-		}
-		s.choose(i, "len("+set.code+")")
-		s.declareTyped(name, s.coerce(val{set.code + "[" + i + "]", set.shape.Elem, precAtom}, want).code, want)
+		s.declareTyped(name, s.coerce(s.branch(st.X), want).code, want)
 	}
 	s.scoped(st.Var, name, want, func() { s.stmts(st.Body) })
+}
+
+// branch chooses an element of a set.
+func (s *section) branch(from core.Expr) val {
+	i := s.names.fresh("i")
+	set := s.temp(s.source(from), "set")
+	size, nth := "int("+set.code+".Size())", fmt.Sprintf("%s.Nth(%s)", set.code, i)
+	if set.shape.Kind == shape.Any {
+		elems := s.names.fresh("elems")
+		s.out.emit("%s := %s.Elems()", elems, set.code)
+		size, nth = "len("+elems+")", fmt.Sprintf("%s[%s]", elems, i)
+	}
+	s.choose(i, size)
+	return val{nth, s.elemOf(set), precAtom}
 }
 
 // isLocal reports whether e is a bound name.
@@ -507,15 +514,7 @@ func (s *section) initialize(field string, v *pcal.Variable, want *shape.Shape) 
 		s.into(v.Init, want, func(x string) { s.out.emit("%s = %s", field, x) })
 		return
 	}
-	set := s.temp(s.source(v.Init), "set")
-	if set.shape.Kind == shape.Any {
-		elems := s.names.fresh("elems")
-		s.out.emit("%s := %s.Elems()", elems, set.code)
-		set = val{elems, s.g.setOf(s.g.any), precAtom}
-	}
-	i := s.names.fresh("i")
-	s.choose(i, "len("+set.code+")")
-	s.out.emit("%s = %s", field, s.coerce(val{set.code + "[" + i + "]", set.shape.Elem, precAtom}, want).code)
+	s.out.emit("%s = %s", field, s.coerce(s.branch(v.Init), want).code)
 }
 
 // pop removes the topmost call from the stack and restores the procedure's

@@ -49,14 +49,14 @@ func (g *generator) makeType(s *shape.Shape) *goType {
 		return &goType{name: "value.Value", kind: "typed.Values", label: "Value", zero: "value.Value{}"}
 	case shape.Set:
 		e := g.typeOf(s.Elem)
-		return g.alias(e.label+"Set", fmt.Sprintf("typed.Set[%s, %s]", e.name, e.kind), fmt.Sprintf("typed.Sets[%s, %s]", e.name, e.kind), s, "nil")
+		return g.alias(e.label+"Set", fmt.Sprintf("typed.Set[%s, %s]", e.name, e.kind), fmt.Sprintf("typed.Sets[%s, %s]", e.name, e.kind), s)
 	case shape.Seq:
 		e := g.typeOf(s.Elem)
-		return g.alias(e.label+"Seq", fmt.Sprintf("typed.Seq[%s, %s]", e.name, e.kind), fmt.Sprintf("typed.Seqs[%s, %s]", e.name, e.kind), s, "")
+		return g.alias(e.label+"Seq", fmt.Sprintf("typed.Seq[%s, %s]", e.name, e.kind), fmt.Sprintf("typed.Seqs[%s, %s]", e.name, e.kind), s)
 	case shape.Fn:
 		k, e := g.typeOf(s.Key), g.typeOf(s.Elem)
 		list := strings.Join([]string{k.name, e.name, k.kind, e.kind}, ", ")
-		return g.alias(k.label+"To"+e.label, "typed.Fn["+list+"]", "typed.Fns["+list+"]", s, "")
+		return g.alias(k.label+"To"+e.label, "typed.Fn["+list+"]", "typed.Fns["+list+"]", s)
 	case shape.Tuple:
 		return g.tuple(s)
 	case shape.Record:
@@ -89,7 +89,7 @@ func (g *generator) alternatives(s *shape.Shape) []*shape.Shape {
 // kind.
 func (g *generator) optional(s *shape.Shape) *goType {
 	t := g.typeOf(g.withoutModel(s))
-	return g.alias("Maybe"+t.label, "typed.Opt["+t.name+"]", fmt.Sprintf("typed.Opts[%s, %s]", t.name, t.kind), s, "")
+	return g.alias("Maybe"+t.label, "typed.Opt["+t.name+"]", fmt.Sprintf("typed.Opts[%s, %s]", t.name, t.kind), s)
 }
 
 // withoutModel returns the shape of the values that are not model values.
@@ -100,7 +100,7 @@ func (g *generator) withoutModel(s *shape.Shape) *shape.Shape {
 }
 
 // alias declares names for a type and its kind.
-func (g *generator) alias(want, def, kind string, s *shape.Shape, zero string) *goType {
+func (g *generator) alias(want, def, kind string, s *shape.Shape) *goType {
 	if len(want) > labelMax {
 		want = s.Kind.Label()
 	}
@@ -111,10 +111,7 @@ func (g *generator) alias(want, def, kind string, s *shape.Shape, zero string) *
 	w.emit("// %s is %s.", name, s)
 	w.emit("type %s = %s", name, def)
 	w.emit("type %s = %s", k, kind)
-	if zero == "" {
-		zero = name + "{}"
-	}
-	return &goType{name: name, kind: k, label: upperFirst(want), zero: zero}
+	return &goType{name: name, kind: k, label: upperFirst(want), zero: name + "{}"}
 }
 
 // labelMax is the maximum length of a type name that is composed of the names

@@ -105,8 +105,8 @@ func resourceMutants() []Mutant {
 		{
 			Name: "distsys/cell/second-write-is-what-an-abort-restores", Kind: NotAtomic, In: "distsys/cell", Packages: []string{"distsys/cell"},
 			Breaks: "Of two writes to one variable in a section that aborts the first one stays.",
-			Old:    "if !c.saved {",
-			New:    "if !c.saved || true {",
+			Old:    "if !c.saved {\n\t\tc.saved = true",
+			New:    "if !c.saved || true {\n\t\tc.saved = true",
 		},
 		{
 			Name: "distsys/resource/local/clock-of-writers-only", Kind: Unsound, In: "distsys/resource/local", Packages: local,

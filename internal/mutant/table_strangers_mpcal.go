@@ -18,7 +18,7 @@ func storedMutants() []Mutant {
 		{
 			Name: "distsys/cell/whole-outlives-a-part", Kind: WrongAnswer, In: "distsys/cell", Packages: cell,
 			Breaks: "A variable that is read as a whole does not show what was written to a part of it.",
-			Old:    "\t\tabove.forms = [formsMax]form{}\n",
+			Old:    "\tc.forms = [formsMax]form{}\n",
 			New:    "",
 		},
 		{
@@ -40,6 +40,18 @@ func storedMutants() []Mutant {
 			New:    "\t_ = free\n",
 		},
 		{
+			Name: "distsys/cell/part-takes-the-whole-apart", Kind: WrongAnswer, In: "distsys/cell", Packages: cell, Run: "TestPartsOfTypedValues",
+			Breaks: "A variable that is used as a whole and by its parts is converted whenever one follows the other.",
+			Old:    "if i == len(idx)-1 && putPart(t, c, k, x) {",
+			New:    "if i == len(idx) && putPart(t, c, k, x) {",
+		},
+		{
+			Name: "distsys/cell/part-is-changed-in-place", Kind: NotAtomic, In: "distsys/cell", Packages: cell,
+			Breaks: "A part that an aborted section wrote stays, where the variable holds the whole in a Go type.",
+			Old:    "if !c.saved { // Abort",
+			New:    "if c.forms[1] != nil { // Abort",
+		},
+		{
 			Name: "distsys/embedded-variable-is-read-directly", Kind: WrongAnswer, In: "distsys", Packages: []string{"distsys/resource/local"}, Run: "TestEmbedded",
 			Breaks: "A resource that embeds a variable and reads it in its own way is bypassed by generated code.",
 			Old:    "ok && s.Keeper() == leaf {",
@@ -52,10 +64,34 @@ func storedMutants() []Mutant {
 			New:    "tail := append(s.tail, x)",
 		},
 		{
-			Name: "tla/typed/tree-is-a-list", Kind: WrongAnswer, In: "tla/typed", Packages: tree,
+			Name: "tla/typed/append-copies-all", Kind: WrongAnswer, In: "tla/typed", Packages: tree, Run: "Cheap",
 			Breaks: "Appending to a long sequence takes time in proportion to its length.",
-			Old:    "return balance(l.left, join(l.right, r))",
-			New:    "return fork(l, r)",
+			Old:    "return Seq[T, K]{join(s.tree, leaf[T, struct{}](s.tail)), []T{x}}",
+			New:    "return NewSeq[K](append(sliceOf[T](s), x)...)",
+		},
+		{
+			Name: "tla/typed/put-copies-all", Kind: WrongAnswer, In: "tla/typed", Packages: tree, Run: "Cheap",
+			Breaks: "Adding to a large set or function takes time in proportion to its size.",
+			Old:    "return list[T, F]{long: root(l.long.insert(i, x))}",
+			New:    "return listOf[F](inserted(l.slice(), i, x))",
+		},
+		{
+			Name: "tla/typed/leaf-is-changed-in-place", Kind: NotAtomic, In: "tla/typed", Packages: tree, Run: "TestLarge|TestLong",
+			Breaks: "Changing a large function changes the one that an aborted section goes back to.",
+			Old:    "s := append([]T(nil), t.leaf...)",
+			New:    "s := t.leaf",
+		},
+		{
+			Name: "tla/typed/split-node-counts-from-the-left", Kind: WrongAnswer, In: "tla/typed", Packages: tree, Run: "TestLarge|TestLong",
+			Breaks: "The right half of a node that was split counts the elements of the left half, too.",
+			Old:    "\t\t\ty.kids[i].end -= kids[first-1].end\n",
+			New:    "\t\t\ty.kids[i].end -= 0\n",
+		},
+		{
+			Name: "tla/typed/form-depends-on-history", Kind: WrongAnswer, In: "tla/typed", Packages: tree, Run: "TestLarge",
+			Breaks: "A set that has become small has another form than one that has always been small.",
+			Old:    "if l.len() <= shortMax {",
+			New:    "if l.len() <= shortMax/2 {",
 		},
 	}
 }

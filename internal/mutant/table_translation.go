@@ -159,20 +159,20 @@ func compilerMutants() []Mutant {
 		{
 			Name: "tla/typed/function-changed-in-place", Kind: NotAtomic, In: "tla/typed", Packages: typed,
 			Breaks: "Assigning f[k] changes the function that an aborted section goes back to.",
-			Old:    "vals := append([]R(nil), f.vals...)",
-			New:    "vals := f.vals",
+			Old:    "s := append([]T(nil), l.short...)",
+			New:    "s := l.short",
 		},
 		{
 			Name: "tla/typed/order-is-not-size-first", Kind: WrongAnswer, In: "tla/typed", Packages: typed,
 			Breaks: "CHOOSE over sets of sets takes another element in generated code than in the checker.",
-			Old:    "if len(a) != len(b) {\n\t\treturn len(a) - len(b)\n\t}",
-			New:    "",
+			Old:    "if c := n - b.len(); c != 0 {\n\t\treturn c\n\t}",
+			New:    "n = min(n, b.len())",
 		},
 		{
 			Name: "tla/typed/union-keeps-duplicates", Kind: WrongAnswer, In: "tla/typed", Packages: typed,
 			Breaks: "A typed set may hold an element twice after \\cup.",
-			Old:    "out = append(out, s[i])\n\t\t\ti, j = i+1, j+1",
-			New:    "out = append(out, s[i])\n\t\t\ti++",
+			Old:    "out = append(out, a[i])\n\t\t\ti, j = i+1, j+1",
+			New:    "out = append(out, a[i])\n\t\t\ti++",
 		},
 		{
 			Name: "tla/typed/subseq-beyond-the-end", Kind: WrongAnswer, In: "tla/typed", Packages: typed,
@@ -183,8 +183,8 @@ func compilerMutants() []Mutant {
 		{
 			Name: "tla/typed/merge-prefers-the-right", Kind: WrongAnswer, In: "tla/typed", Packages: typed,
 			Breaks: "f @@ g takes the values of g where both have one, in generated code.",
-			Old:    "if j, ok := f.keys.search(k); ok {\n\t\t\tout.vals[i] = f.vals[j]\n\t\t\tcontinue\n\t\t}\n\t\tj, _ := g.keys.search(k)\n\t\tout.vals[i] = g.vals[j]",
-			New:    "if j, ok := g.keys.search(k); ok {\n\t\t\tout.vals[i] = g.vals[j]\n\t\t\tcontinue\n\t\t}\n\t\tj, _ := f.keys.search(k)\n\t\tout.vals[i] = f.vals[j]",
+			Old:    "if i, ok := f.keys.search(k); ok {\n\t\t\treturn f.vals.at(i)\n\t\t}\n\t\ti, _ := g.keys.search(k)\n\t\treturn g.vals.at(i)",
+			New:    "if i, ok := g.keys.search(k); ok {\n\t\t\treturn g.vals.at(i)\n\t\t}\n\t\ti, _ := f.keys.search(k)\n\t\treturn f.vals.at(i)",
 		},
 	}
 }

@@ -13,9 +13,10 @@ import (
 func TestSetsStaySorted(t *testing.T) {
 	look := func(what string, a, b, got intSet) {
 		t.Helper()
-		for i := 1; i < len(got); i++ {
-			if got[i-1] >= got[i] {
-				t.Errorf("%v %s %v is %v", a, what, b, []int32(got))
+		elems := got.Slice()
+		for i := 1; i < len(elems); i++ {
+			if elems[i-1] >= elems[i] {
+				t.Errorf("%v %s %v is %v", a, what, b, elems)
 				return
 			}
 		}
@@ -27,9 +28,11 @@ func TestSetsStaySorted(t *testing.T) {
 			look("minus", a, b, a.Minus(b))
 		}
 	}
-	look("made of", nil, nil, NewSet[Ints](int32(3), 1, 3, 2, 1))
-	look("collected from", nil, nil, Collect[Ints]([]int32{1, 2, 3, 4}, func(x int32) int32 { return x * x % 3 }))
-	look("joined from", nil, nil, BigUnion(setSet{{1, 3}, {2, 3}, {1, 4}}))
+	var none intSet
+	look("made of", none, none, NewSet[Ints](int32(3), 1, 3, 2, 1))
+	look("collected from", none, none, Collect[Ints](Interval(1, 4), func(x int32) int32 { return x * x % 3 }))
+	joined := NewSet[Sets[int32, Ints]](NewSet[Ints](int32(1), 3), NewSet[Ints](int32(2), 3), NewSet[Ints](int32(1), 4))
+	look("joined from", none, none, BigUnion(joined))
 }
 
 // TestNothingBehindTheEnd asks a part of a longer sequence for what it was cut

@@ -5,30 +5,31 @@ package typed
 import "github.com/ashlar-dev/ashlar/tla/value"
 
 // Fn is a function with a finite domain: its keys in the order of values, and
-// the value for each key.
+// the value for each key. A large one is two trees, so that to change a value
+// or to add a key costs the logarithm of its size.
 type Fn[D, R any, KD Kind[D], KR Kind[R]] struct {
 	keys Set[D, KD]
-	vals []R
+	vals list[R, struct{}] // by the places of their keys
 }
 
 // Fns is the kind of Fn[D, R, KD, KR].
 type Fns[D, R any, KD Kind[D], KR Kind[R]] struct{}
 
 func (Fns[D, R, KD, KR]) Equal(a, b Fn[D, R, KD, KR]) bool {
-	return equalAll[D, KD](a.keys, b.keys) && equalAll[R, KR](a.vals, b.vals)
+	return equalAll[KD](a.keys, b.keys) && equalAll[KR](a.vals, b.vals)
 }
 
 // Compare orders functions by size, then by domain, then by their values in
 // the order of the domain.
 func (Fns[D, R, KD, KR]) Compare(a, b Fn[D, R, KD, KR]) int {
-	if c := compareAll[D, KD](a.keys, b.keys); c != 0 {
+	if c := compareAll[KD](a.keys, b.keys); c != 0 {
 		return c
 	}
-	return compareAll[R, KR](a.vals, b.vals)
+	return compareAll[KR](a.vals, b.vals)
 }
 
 func (Fns[D, R, KD, KR]) Value(a Fn[D, R, KD, KR]) value.Value {
-	return value.FnOf(Sets[D, KD]{}.Value(a.keys), valuesOf[R, KR](a.vals))
+	return value.FnOf(Sets[D, KD]{}.Value(a.keys), valuesOf[KR](a.vals))
 }
 
 func (Fns[D, R, KD, KR]) Of(v value.Value) Fn[D, R, KD, KR] {
@@ -39,27 +40,27 @@ func (Fns[D, R, KD, KR]) Of(v value.Value) Fn[D, R, KD, KR] {
 	if v.Kind() == value.KindFn {
 		v = v.Normal()
 	}
-	f := Fn[D, R, KD, KR]{keys: Sets[D, KD]{}.Of(v.Domain())}
+	keys := Sets[D, KD]{}.Of(v.Domain())
 	vals := v.Values()
-	f.vals = make([]R, len(vals))
+	out := make([]R, len(vals))
 	for i, x := range vals {
-		f.vals[i] = kr.Of(x)
+		out[i] = kr.Of(x)
 	}
-	return f
+	return Fn[D, R, KD, KR]{keys, listOf[struct{}](out)}
 }
 
 // MakeFn is [x \in s |-> f(x)].
 func MakeFn[KR Kind[R], D, R any, KD Kind[D]](s Set[D, KD], f func(D) R) Fn[D, R, KD, KR] {
-	out := Fn[D, R, KD, KR]{keys: s, vals: make([]R, len(s))}
-	for i, x := range s {
-		out.vals[i] = f(x)
+	vals := make([]R, 0, s.len())
+	for x := range s.All() {
+		vals = append(vals, f(x))
 	}
-	return out
+	return Fn[D, R, KD, KR]{s, listOf[struct{}](vals)}
 }
 
 // Single is k :> v.
 func Single[KD Kind[D], KR Kind[R], D, R any](k D, v R) Fn[D, R, KD, KR] {
-	return Fn[D, R, KD, KR]{keys: Set[D, KD]{k}, vals: []R{v}}
+	return Fn[D, R, KD, KR]{sorted[KD]([]D{k}), listOf[struct{}]([]R{v})}
 }
 
 // At is f[k].
@@ -69,7 +70,7 @@ func (f Fn[D, R, KD, KR]) At(k D) R {
 		var kd KD
 		Fns[D, R, KD, KR]{}.Value(f).Apply(kd.Value(k))
 	}
-	return f.vals[i]
+	return f.vals.at(i)
 }
 
 // With is [f EXCEPT ![k] = x]. If k is outside the domain, the result is f
@@ -79,9 +80,7 @@ func (f Fn[D, R, KD, KR]) With(k D, x R) Fn[D, R, KD, KR] {
 	if !ok {
 		return f
 	}
-	vals := append([]R(nil), f.vals...)
-	vals[i] = x
-	return Fn[D, R, KD, KR]{keys: f.keys, vals: vals}
+	return Fn[D, R, KD, KR]{f.keys, f.vals.with(i, x)}
 }
 
 // Update is [f EXCEPT ![k] = g(@)].
@@ -90,42 +89,106 @@ func (f Fn[D, R, KD, KR]) Update(k D, g func(R) R) Fn[D, R, KD, KR] {
 	if !ok {
 		return f
 	}
-	return f.With(k, g(f.vals[i]))
+	return Fn[D, R, KD, KR]{f.keys, f.vals.with(i, g(f.vals.at(i)))}
+}
+
+// Put is (k :> x) @@ f: f with x for k, whether k was in its domain or not.
+func (f Fn[D, R, KD, KR]) Put(k D, x R) Fn[D, R, KD, KR] {
+	i, ok := f.keys.search(k)
+	if ok {
+		return Fn[D, R, KD, KR]{f.keys, f.vals.with(i, x)}
+	}
+	return f.insert(i, k, x)
+}
+
+func (f Fn[D, R, KD, KR]) insert(i int, k D, x R) Fn[D, R, KD, KR] {
+	checkSize(int64(f.keys.len() + 1))
+	return Fn[D, R, KD, KR]{Set[D, KD]{f.keys.list.insert(i, k)}, f.vals.insert(i, x)}
+}
+
+// Part is the value of f at a key, if f has one there.
+func (f *Fn[D, R, KD, KR]) Part(key value.Value) (x R, ok bool) {
+	if i, ok := f.place(key); ok {
+		return f.vals.at(i), true
+	}
+	return x, false
+}
+
+// SetPart sets f to [f EXCEPT ![key] = x], and reports whether f has a value at
+// the key.
+func (f *Fn[D, R, KD, KR]) SetPart(key value.Value, x R) bool {
+	i, ok := f.place(key)
+	if ok {
+		f.vals = f.vals.with(i, x)
+	}
+	return ok
+}
+
+// place is the place of a key, if it is one of f.
+func (f *Fn[D, R, KD, KR]) place(key value.Value) (i int, ok bool) {
+	var k KD
+	err := value.Catch(func() { i, ok = f.keys.search(k.Of(key)) })
+	return i, ok && err == nil
 }
 
 // Domain is DOMAIN f.
 func (f Fn[D, R, KD, KR]) Domain() Set[D, KD] { return f.keys }
 
 // Values are the values of f in the order of its domain.
-func (f Fn[D, R, KD, KR]) Values() []R { return f.vals }
+func (f Fn[D, R, KD, KR]) Values() Seq[R, KR] {
+	if f.vals.long != nil {
+		return Seq[R, KR]{tree: f.vals.long}
+	}
+	return NewSeq[KR](f.vals.short...)
+}
 
 // Len is the size of f's domain.
-func (f Fn[D, R, KD, KR]) Len() int32 { return int32(len(f.keys)) }
+func (f Fn[D, R, KD, KR]) Len() int32 { return f.keys.Size() }
 
 // Over is f @@ g: the function on both domains that takes its value from f if
 // both are defined.
 func (f Fn[D, R, KD, KR]) Over(g Fn[D, R, KD, KR]) Fn[D, R, KD, KR] {
-	keys := f.keys.Union(g.keys)
-	out := Fn[D, R, KD, KR]{keys: keys, vals: make([]R, len(keys))}
-	for i, k := range keys {
-		if j, ok := f.keys.search(k); ok {
-			out.vals[i] = f.vals[j]
-			continue
+	switch {
+	case g.keys.few(f.keys):
+		for j, k := range g.pairs {
+			if i, ok := f.keys.search(k); !ok {
+				f = f.insert(i, k, g.vals.at(j))
+			}
 		}
-		j, _ := g.keys.search(k)
-		out.vals[i] = g.vals[j]
+		return f
+	case f.keys.few(g.keys):
+		for i, k := range f.pairs {
+			g = g.Put(k, f.vals.at(i))
+		}
+		return g
 	}
-	return out
+	keys := f.keys.Union(g.keys)
+	return MakeFn[KR](keys, func(k D) R {
+		if i, ok := f.keys.search(k); ok {
+			return f.vals.at(i)
+		}
+		i, _ := g.keys.search(k)
+		return g.vals.at(i)
+	})
+}
+
+// pairs yields the keys and their places.
+func (f Fn[D, R, KD, KR]) pairs(yield func(int, D) bool) {
+	i := -1
+	All(f.keys, func(k D) bool {
+		i++
+		return yield(i, k)
+	})
 }
 
 // AllFns is [d -> r].
 func AllFns[D, R any, KD Kind[D], KR Kind[R]](d Set[D, KD], r Set[R, KR]) Set[Fn[D, R, KD, KR], Fns[D, R, KD, KR]] {
-	seqs := AllSeqs(int32(len(d)), r)
-	out := make(Set[Fn[D, R, KD, KR], Fns[D, R, KD, KR]], len(seqs))
+	seqs := allSeqs(d.Size(), r)
+	out := make([]Fn[D, R, KD, KR], len(seqs))
 	for i, vals := range seqs {
-		out[i] = Fn[D, R, KD, KR]{keys: d, vals: vals.Slice()}
+		out[i] = Fn[D, R, KD, KR]{d, listOf[struct{}](vals.Slice())}
 	}
-	return out
+	return sorted[Fns[D, R, KD, KR]](out)
 }
 
 // LookupMax limits the depth of the evaluation of a recursive function.
@@ -134,8 +197,8 @@ const LookupMax = 100_000
 // Recursive is the function f[x \in s] == rule(f, x). Its values are computed
 // when it is applied; rule is called at most once for each x.
 func Recursive[KR Kind[R], D, R any, KD Kind[D]](s Set[D, KD], rule func(self func(D) R, x D) R) Fn[D, R, KD, KR] {
-	out := Fn[D, R, KD, KR]{keys: s, vals: make([]R, len(s))}
-	state := make([]uint8, len(s)) // 0 unknown, 1 being computed, 2 known
+	vals := make([]R, s.len())
+	state := make([]uint8, s.len()) // 0 unknown, 1 being computed, 2 known
 	depth := 0
 	var self func(D) R
 	self = func(x D) R {
@@ -146,7 +209,7 @@ func Recursive[KR Kind[R], D, R any, KD Kind[D]](s Set[D, KD], rule func(self fu
 		}
 		switch state[i] {
 		case 2:
-			return out.vals[i]
+			return vals[i]
 		case 1:
 			var kd KD
 			value.Fail("the recursive function needs its own value at %s", kd.Value(x))
@@ -155,13 +218,13 @@ func Recursive[KR Kind[R], D, R any, KD Kind[D]](s Set[D, KD], rule func(self fu
 			value.Fail("the recursive function is nested deeper than %d", LookupMax)
 		}
 		state[i] = 1
-		out.vals[i] = rule(self, x)
+		vals[i] = rule(self, x)
 		state[i] = 2
 		depth--
-		return out.vals[i]
+		return vals[i]
 	}
-	for _, x := range s {
+	for x := range s.All() {
 		self(x)
 	}
-	return out
+	return Fn[D, R, KD, KR]{s, listOf[struct{}](vals)}
 }

@@ -73,7 +73,7 @@ func NoCase() { value.Fail("no arm of the CASE is true, and it has no OTHER") }
 
 // AllValues is \A x \in s : p, for a set without a Go type of its own.
 func AllValues(s value.Value, p func(value.Value) bool) bool {
-	for x := range elements(s) {
+	for x := range membersOf(s) {
 		if !p(x) {
 			return false
 		}
@@ -83,7 +83,7 @@ func AllValues(s value.Value, p func(value.Value) bool) bool {
 
 // SomeValue is \E x \in s : p.
 func SomeValue(s value.Value, p func(value.Value) bool) bool {
-	for x := range elements(s) {
+	for x := range membersOf(s) {
 		if p(x) {
 			return true
 		}
@@ -91,7 +91,7 @@ func SomeValue(s value.Value, p func(value.Value) bool) bool {
 	return false
 }
 
-func elements(s value.Value) func(func(value.Value) bool) {
+func membersOf(s value.Value) func(func(value.Value) bool) {
 	if s.Kind() != value.KindSet {
 		value.Fail("expected a set, found %s", value.Describe(s))
 	}
@@ -110,7 +110,7 @@ func ChooseValue(s value.Value, p func(value.Value) bool) value.Value {
 // MapValues is {f(x) : x \in s}, for a set without a Go type of its own.
 func MapValues[K Kind[U], U any](s value.Value, f func(value.Value) U) Set[U, K] {
 	var out []U
-	for x := range elements(s) {
+	for x := range membersOf(s) {
 		out = append(out, f(x))
 	}
 	return NewSet[K](out...)

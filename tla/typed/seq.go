@@ -3,40 +3,31 @@
 package typed
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
 // Seq is a sequence; its first element has the index 1 in TLA+ and 0 in Go. A
-// short one is a slice. A long one is a balanced tree of slices and a slice
-// for the end, which sequences share: an operation on one costs the logarithm
-// of its length, and never changes another.
+// short one is a slice. A long one is a tree of slices and a slice for the end,
+// which sequences share: an operation on one costs the logarithm of its length,
+// and never changes another.
 type Seq[T any, K Kind[T]] struct {
-	tree *node[T] // what comes before the tail; nil for nothing
-	tail []T      // at most leafMax elements
+	tree *node[T, struct{}] // what comes before the tail; nil for nothing
+	tail []T                // at most leafMax elements
 }
 
 // Seqs is the kind of Seq[T, K].
 type Seqs[T any, K Kind[T]] struct{}
 
-func (Seqs[T, K]) Equal(a, b Seq[T, K]) bool {
-	if a.tree == b.tree {
-		return equalAll[T, K](a.tail, b.tail)
-	}
-	return a.Len() == b.Len() && equalAll[T, K](a.Slice(), b.Slice())
-}
+func (Seqs[T, K]) Equal(a, b Seq[T, K]) bool { return equalAll[K](a, b) }
 
 // Compare orders sequences by length, then element by element.
-func (Seqs[T, K]) Compare(a, b Seq[T, K]) int {
-	if a.Len() != b.Len() {
-		return int(a.Len() - b.Len())
-	}
-	return compareAll[T, K](a.Slice(), b.Slice())
-}
+func (Seqs[T, K]) Compare(a, b Seq[T, K]) int { return compareAll[K](a, b) }
 
 func (Seqs[T, K]) Value(a Seq[T, K]) value.Value {
-	return value.TupleOf(valuesOf[T, K](a.Slice()))
+	return value.TupleOf(valuesOf[K](a))
 }
 
 func (Seqs[T, K]) Of(v value.Value) Seq[T, K] {
@@ -70,7 +61,7 @@ func NewSeq[K Kind[T], T any](elems ...T) Seq[T, K] {
 		return Seq[T, K]{tail: elems}
 	}
 	cut := (n - 1) / leafMax * leafMax
-	return Seq[T, K]{build(elems[:cut:cut]), elems[cut:]}
+	return Seq[T, K]{build[T, struct{}](elems[:cut:cut]), elems[cut:]}
 }
 
 // Slice returns the elements. The caller must not change them.
@@ -78,25 +69,51 @@ func (s Seq[T, K]) Slice() []T {
 	if s.tree == nil {
 		return s.tail
 	}
-	return append(s.tree.appendTo(make([]T, 0, s.Len())), s.tail...)
+	return sliceOf[T](s)
 }
 
+// All are the elements in order.
+func (s Seq[T, K]) All() iter.Seq[T] { return all[T](s) }
+
 // Len is Len(s).
-func (s Seq[T, K]) Len() int32 { return int32(s.tree.len() + len(s.tail)) }
+func (s Seq[T, K]) Len() int32 { return int32(s.len()) }
+
+func (s Seq[T, K]) len() int { return s.tree.len() + len(s.tail) }
+
+func (s Seq[T, K]) run(i int) []T {
+	if before := s.tree.len(); i >= before {
+		return s.tail[i-before:]
+	}
+	return s.tree.run(i)
+}
 
 // At is s[i].
 func (s Seq[T, K]) At(i int32) T {
 	if !s.has(i) {
 		s.value().Apply(value.Int(i))
 	}
-	at := int(i) - 1 - s.tree.len()
-	if at >= 0 {
-		return s.tail[at]
-	}
-	return s.tree.at(int(i) - 1)
+	return s.run(int(i) - 1)[0]
 }
 
 func (s Seq[T, K]) has(i int32) bool { return i >= 1 && i <= s.Len() }
+
+// Part is s[i], if there is such an element.
+func (s *Seq[T, K]) Part(i value.Value) (x T, ok bool) {
+	if i.Kind() != value.KindInt || !s.has(i.AsInt()) {
+		return x, false
+	}
+	return s.At(i.AsInt()), true
+}
+
+// SetPart sets s to [s EXCEPT ![i] = x], and reports whether there is such an
+// element.
+func (s *Seq[T, K]) SetPart(i value.Value, x T) bool {
+	if i.Kind() != value.KindInt || !s.has(i.AsInt()) {
+		return false
+	}
+	*s = s.With(i.AsInt(), x)
+	return true
+}
 
 // Head is Head(s).
 func (s Seq[T, K]) Head() T {
@@ -125,7 +142,7 @@ func (s Seq[T, K]) from(n int) Seq[T, K] {
 // Append is Append(s, x).
 func (s Seq[T, K]) Append(x T) Seq[T, K] {
 	if len(s.tail) >= leafMax {
-		return Seq[T, K]{join(s.tree, leaf(s.tail)), []T{x}}
+		return Seq[T, K]{join(s.tree, leaf[T, struct{}](s.tail)), []T{x}}
 	}
 	tail := make([]T, len(s.tail)+1)
 	copy(tail, s.tail)
@@ -143,7 +160,7 @@ func (s Seq[T, K]) Concat(t Seq[T, K]) Seq[T, K] {
 	case t.tree == nil && len(s.tail)+len(t.tail) <= leafMax:
 		return Seq[T, K]{s.tree, slices.Concat(s.tail, t.tail)}
 	}
-	return Seq[T, K]{join(join(s.tree, leaf(s.tail)), t.tree), t.tail}
+	return Seq[T, K]{join(join(s.tree, leaf[T, struct{}](s.tail)), t.tree), t.tail}
 }
 
 // Sub is SubSeq(s, m, n).
@@ -186,7 +203,7 @@ func (s Seq[T, K]) Update(i int32, f func(T) T) Seq[T, K] {
 }
 
 // Select is SelectSeq(s, p).
-func (s Seq[T, K]) Select(p func(T) bool) Seq[T, K] { return NewSeq[K](Filter(s.Slice(), p)...) }
+func (s Seq[T, K]) Select(p func(T) bool) Seq[T, K] { return NewSeq[K](kept[T](s, p)...) }
 
 // Domain is DOMAIN s.
 func (s Seq[T, K]) Domain() Set[int32, Ints] { return Interval(1, s.Len()) }
@@ -203,12 +220,16 @@ func MakeSeq[K Kind[T], T any](n int32, f func(int32) T) Seq[T, K] {
 
 // AllSeqs is [1..n -> s].
 func AllSeqs[T any, K Kind[T]](n int32, s Set[T, K]) Set[Seq[T, K], Seqs[T, K]] {
-	checkPower(len(s), max(int(n), 0))
-	out := Set[Seq[T, K], Seqs[T, K]]{{}}
-	for i := int32(0); i < n; i++ {
-		next := make(Set[Seq[T, K], Seqs[T, K]], 0, len(out)*len(s))
+	return sorted[Seqs[T, K]](allSeqs(n, s))
+}
+
+func allSeqs[T any, K Kind[T]](n int32, s Set[T, K]) []Seq[T, K] {
+	checkPower(s.len(), max(int(n), 0))
+	out := []Seq[T, K]{{}}
+	for range n {
+		next := make([]Seq[T, K], 0, len(out)*s.len())
 		for _, q := range out {
-			for _, x := range s {
+			for x := range s.All() {
 				next = append(next, q.Append(x))
 			}
 		}

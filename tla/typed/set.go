@@ -3,24 +3,27 @@
 package typed
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Set is a finite set: its elements in the order of values, without duplicates.
-type Set[T any, K Kind[T]] []T
+// Set is a finite set: its elements in the order of values, without
+// duplicates. A large one is a tree, so that adding and removing an element
+// cost the logarithm of its size.
+type Set[T any, K Kind[T]] struct{ list[T, T] }
 
 // Sets is the kind of Set[T, K].
 type Sets[T any, K Kind[T]] struct{}
 
-func (Sets[T, K]) Equal(a, b Set[T, K]) bool { return equalAll[T, K](a, b) }
+func (Sets[T, K]) Equal(a, b Set[T, K]) bool { return equalAll[K](a, b) }
 
 // Compare orders sets by size, then element by element.
-func (Sets[T, K]) Compare(a, b Set[T, K]) int { return compareAll[T, K](a, b) }
+func (Sets[T, K]) Compare(a, b Set[T, K]) int { return compareAll[K](a, b) }
 
 func (Sets[T, K]) Value(a Set[T, K]) value.Value {
-	return value.SetOf(valuesOf[T, K](a))
+	return value.SetOf(valuesOf[K](a))
 }
 
 func (Sets[T, K]) Of(v value.Value) Set[T, K] {
@@ -29,34 +32,25 @@ func (Sets[T, K]) Of(v value.Value) Set[T, K] {
 		value.Fail("expected a set, found %s", value.Describe(v))
 	}
 	elems := v.Elems()
-	out := make(Set[T, K], len(elems))
+	out := make([]T, len(elems))
 	for i, e := range elems {
 		out[i] = k.Of(e)
 	}
-	return out // in order: the order of values is that of the kind
+	return sorted[K](out) // in order: the order of values is that of the kind
 }
 
-func equalAll[T any, K Kind[T]](a, b []T) bool {
+func valuesOf[K Kind[T], T any, E elements[T]](e E) []value.Value {
 	var k K
-	return len(a) == len(b) && slices.EqualFunc(a, b, k.Equal)
-}
-
-func compareAll[T any, K Kind[T]](a, b []T) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	var k K
-	return slices.CompareFunc(a, b, k.Compare)
-}
-
-func valuesOf[T any, K Kind[T]](a []T) []value.Value {
-	var k K
-	out := make([]value.Value, len(a))
-	for i, x := range a {
-		out[i] = k.Value(x)
+	out := make([]value.Value, 0, e.len())
+	for x := range all[T](e) {
+		out = append(out, k.Value(x))
 	}
 	return out
 }
+
+// sorted is the set of elems, which are in order and without duplicates. It
+// takes ownership of elems.
+func sorted[K Kind[T], T any](elems []T) Set[T, K] { return Set[T, K]{listOf[T](elems)} }
 
 // NewSet is the set of elems. It takes ownership of elems.
 func NewSet[K Kind[T], T any](elems ...T) Set[T, K] {
@@ -65,21 +59,21 @@ func NewSet[K Kind[T], T any](elems ...T) Set[T, K] {
 		slices.SortFunc(elems, k.Compare)
 		elems = slices.CompactFunc(elems, func(a, b T) bool { return k.Compare(a, b) == 0 })
 	}
-	return elems
+	return sorted[K](elems)
 }
 
 // Interval is a..b.
 func Interval(a, b int32) Set[int32, Ints] {
 	if b < a {
-		return nil
+		return Set[int32, Ints]{}
 	}
 	n := int64(b) - int64(a) + 1
 	checkSize(n)
-	out := make(Set[int32, Ints], n)
+	out := make([]int32, n)
 	for i := range out {
 		out[i] = a + int32(i)
 	}
-	return out
+	return sorted[Ints](out)
 }
 
 // checkSize fails if a set would have more than n elements, as the checker
@@ -91,7 +85,7 @@ func checkSize(n int64) {
 }
 
 // Booleans is BOOLEAN.
-func Booleans() Set[bool, Bools] { return Set[bool, Bools]{false, true} }
+func Booleans() Set[bool, Bools] { return sorted[Bools]([]bool{false, true}) }
 
 // Has is x \in s.
 func (s Set[T, K]) Has(x T) bool {
@@ -99,126 +93,169 @@ func (s Set[T, K]) Has(x T) bool {
 	return ok
 }
 
+// search returns the place of x, or where it would be.
 func (s Set[T, K]) search(x T) (int, bool) {
 	var k K
-	return slices.BinarySearchFunc(s, x, k.Compare)
+	if s.long == nil {
+		return slices.BinarySearchFunc(s.short, x, k.Compare)
+	}
+	t, before := s.long, 0
+	for t.height > 0 {
+		// The last child that does not begin behind x.
+		lo, hi := 1, len(t.kids)
+		for lo < hi {
+			mid := (lo + hi) / 2
+			if k.Compare(t.kids[mid].first, x) <= 0 {
+				lo = mid + 1
+			} else {
+				hi = mid
+			}
+		}
+		before += t.start(lo - 1)
+		t = t.kids[lo-1].sub
+	}
+	i, ok := slices.BinarySearchFunc(t.leaf, x, k.Compare)
+	return before + i, ok
 }
 
 // Size is Cardinality(s).
-func (s Set[T, K]) Size() int32 { return int32(len(s)) }
+func (s Set[T, K]) Size() int32 { return int32(s.len()) }
 
-// Union is s \cup t.
-func (s Set[T, K]) Union(t Set[T, K]) Set[T, K] {
-	switch {
-	case len(s) == 0:
-		return t
-	case len(t) == 0:
-		return s
-	case len(t) == 1:
-		return s.insert(t[0])
-	}
-	var k K
-	out := make(Set[T, K], 0, len(s)+len(t))
-	i, j := 0, 0
-	for i < len(s) && j < len(t) {
-		switch c := k.Compare(s[i], t[j]); {
-		case c < 0:
-			out = append(out, s[i])
-			i++
-		case c > 0:
-			out = append(out, t[j])
-			j++
-		default:
-			out = append(out, s[i])
-			i, j = i+1, j+1
-		}
-	}
-	out = append(append(out, s[i:]...), t[j:]...)
-	checkSize(int64(len(out)))
-	return out
-}
+// Nth is the element that has i elements before it in the order of values.
+func (s Set[T, K]) Nth(i int) T { return s.at(i) }
 
-func (s Set[T, K]) insert(x T) Set[T, K] {
+// Slice returns the elements in order. The caller must not change them.
+func (s Set[T, K]) Slice() []T { return s.slice() }
+
+// All are the elements in order.
+func (s Set[T, K]) All() iter.Seq[T] { return all[T](s) }
+
+// Add is s \cup {x}.
+func (s Set[T, K]) Add(x T) Set[T, K] {
 	i, found := s.search(x)
 	if found {
 		return s
 	}
-	checkSize(int64(len(s) + 1))
-	out := make(Set[T, K], len(s)+1)
-	copy(out, s[:i])
-	out[i] = x
-	copy(out[i+1:], s[i:])
-	return out
+	checkSize(int64(s.len() + 1))
+	return Set[T, K]{s.insert(i, x)}
+}
+
+// Remove is s \ {x}.
+func (s Set[T, K]) Remove(x T) Set[T, K] {
+	i, found := s.search(x)
+	if !found {
+		return s
+	}
+	return Set[T, K]{s.remove(i)}
+}
+
+// fewMax is how many times larger a set must be than another for an operation
+// to change it element by element, where it would otherwise go through both.
+const fewMax = 32
+
+// few reports whether s is so small beside t that it is cheaper to look up its
+// elements in t than to go through t.
+func (s Set[T, K]) few(t Set[T, K]) bool { return s.len() <= 1 || s.len() <= t.len()/fewMax }
+
+// Union is s \cup t.
+func (s Set[T, K]) Union(t Set[T, K]) Set[T, K] {
+	switch {
+	case s.len() == 0:
+		return t
+	case t.few(s):
+		for x := range t.All() {
+			s = s.Add(x)
+		}
+		return s
+	case s.few(t):
+		return t.Union(s)
+	}
+	var k K
+	a, b := s.slice(), t.slice()
+	out := make([]T, 0, len(a)+len(b))
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch c := k.Compare(a[i], b[j]); {
+		case c < 0:
+			out = append(out, a[i])
+			i++
+		case c > 0:
+			out = append(out, b[j])
+			j++
+		default:
+			out = append(out, a[i])
+			i, j = i+1, j+1
+		}
+	}
+	out = append(append(out, a[i:]...), b[j:]...)
+	checkSize(int64(len(out)))
+	return sorted[K](out)
 }
 
 // Intersect is s \cap t.
-func (s Set[T, K]) Intersect(t Set[T, K]) Set[T, K] { return s.pick(t, true) }
+func (s Set[T, K]) Intersect(t Set[T, K]) Set[T, K] {
+	if t.few(s) {
+		s, t = t, s
+	}
+	return s.pick(t, true)
+}
 
 // Minus is s \ t.
 func (s Set[T, K]) Minus(t Set[T, K]) Set[T, K] {
-	if len(t) == 1 {
-		i, found := s.search(t[0])
-		if !found {
-			return s
-		}
-		out := make(Set[T, K], 0, len(s)-1)
-		return append(append(out, s[:i]...), s[i+1:]...)
+	if !t.few(s) {
+		return s.pick(t, false)
 	}
-	return s.pick(t, false)
+	for x := range t.All() {
+		s = s.Remove(x)
+	}
+	return s
 }
 
 // pick returns the elements of s that are in t or, if in is false, those that
 // are not.
 func (s Set[T, K]) pick(t Set[T, K], in bool) Set[T, K] {
+	if s.few(t) {
+		return Filter(s, func(x T) bool { return t.Has(x) == in })
+	}
 	var k K
-	var out Set[T, K]
+	other := t.slice()
 	j := 0
-	for _, x := range s {
-		for j < len(t) && k.Compare(t[j], x) < 0 {
+	return Filter(s, func(x T) bool {
+		for j < len(other) && k.Compare(other[j], x) < 0 {
 			j++
 		}
-		if (j < len(t) && k.Compare(t[j], x) == 0) == in {
-			out = append(out, x)
-		}
-	}
-	return out
+		return (j < len(other) && k.Compare(other[j], x) == 0) == in
+	})
 }
 
 // In is s \subseteq t.
 func (s Set[T, K]) In(t Set[T, K]) bool {
-	if len(s) > len(t) {
-		return false
-	}
-	for _, x := range s {
-		if !t.Has(x) {
-			return false
-		}
-	}
-	return true
+	return s.len() <= t.len() && (s.long != nil && s.long == t.long || All(s, t.Has))
 }
 
 // Subsets is SUBSET s, in the order of values: by size, then by elements.
 func Subsets[T any, K Kind[T]](s Set[T, K]) Set[Set[T, K], Sets[T, K]] {
-	if len(s) > 30 {
-		value.Fail("SUBSET of a set of %d elements is larger than the limit of %d", len(s), value.MaxSetSize)
+	if s.len() > 30 {
+		value.Fail("SUBSET of a set of %d elements is larger than the limit of %d", s.len(), value.MaxSetSize)
 	}
-	checkSize(int64(1) << len(s))
-	out := make(Set[Set[T, K], Sets[T, K]], 0, 1<<len(s))
-	for size := 0; size <= len(s); size++ {
+	elems := s.slice()
+	checkSize(int64(1) << len(elems))
+	out := make([]Set[T, K], 0, 1<<len(elems))
+	for size := 0; size <= len(elems); size++ {
 		pick := make([]int, size)
 		for i := range pick {
 			pick[i] = i
 		}
 		for more := true; more; {
-			sub := make(Set[T, K], size)
+			sub := make([]T, size)
 			for i, p := range pick {
-				sub[i] = s[p]
+				sub[i] = elems[p]
 			}
-			out = append(out, sub)
-			more = advance(pick, len(s))
+			out = append(out, sorted[K](sub))
+			more = advance(pick, len(elems))
 		}
 	}
-	return out
+	return sorted[Sets[T, K]](out)
 }
 
 // advance moves to the next combination of indices below n, in lexicographic
@@ -238,99 +275,16 @@ func advance(pick []int, n int) bool {
 
 // BigUnion is UNION s.
 func BigUnion[T any, K Kind[T]](s Set[Set[T, K], Sets[T, K]]) Set[T, K] {
-	var all []T
-	for _, t := range s {
-		all = append(all, t...)
-	}
-	return NewSet[K](all...)
-}
-
-// All is \A x \in s : p, and Some is \E x \in s : p; s is a set.
-func All[T any](s []T, p func(T) bool) bool {
-	for _, x := range s {
-		if !p(x) {
-			return false
+	if s.len() <= 2 {
+		var out Set[T, K]
+		for t := range s.All() {
+			out = out.Union(t)
 		}
+		return out
 	}
-	return true
-}
-
-// Some is \E x \in s : p.
-func Some[T any](s []T, p func(T) bool) bool {
-	for _, x := range s {
-		if p(x) {
-			return true
-		}
+	var elems []T
+	for t := range s.All() {
+		elems = append(elems, t.slice()...)
 	}
-	return false
-}
-
-// AllIn is \A x \in a..b : p.
-func AllIn(a, b int32, p func(int32) bool) bool {
-	for x := int64(a); x <= int64(b); x++ {
-		if !p(int32(x)) {
-			return false
-		}
-	}
-	return true
-}
-
-// SomeIn is \E x \in a..b : p.
-func SomeIn(a, b int32, p func(int32) bool) bool {
-	for x := int64(a); x <= int64(b); x++ {
-		if p(int32(x)) {
-			return true
-		}
-	}
-	return false
-}
-
-// Choose is CHOOSE x \in s : p, the first in the order of values.
-func Choose[T any](s []T, p func(T) bool) T {
-	for _, x := range s {
-		if p(x) {
-			return x
-		}
-	}
-	value.Fail("no element of the set satisfies the CHOOSE")
-	panic("unreachable")
-}
-
-// ChooseIn is CHOOSE x \in a..b : p.
-func ChooseIn(a, b int32, p func(int32) bool) int32 {
-	for x := int64(a); x <= int64(b); x++ {
-		if p(int32(x)) {
-			return int32(x)
-		}
-	}
-	value.Fail("no element of the set satisfies the CHOOSE")
-	panic("unreachable")
-}
-
-// Filter is {x \in s : p}.
-func Filter[S ~[]T, T any](s S, p func(T) bool) S {
-	var out S
-	for _, x := range s {
-		if p(x) {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// Collect is {f(x) : x \in s}.
-func Collect[K Kind[U], T, U any](s []T, f func(T) U) Set[U, K] {
-	out := make([]U, len(s))
-	for i, x := range s {
-		out[i] = f(x)
-	}
-	return NewSet[K](out...)
-}
-
-// HasInt is x \in a..b.
-func HasInt(x, a, b int32) bool { return a <= x && x <= b }
-
-// Count is the number of branches of "with x \in a..b".
-func Count(a, b int32) int {
-	return int(max(0, int64(b)-int64(a)+1))
+	return NewSet[K](elems...)
 }

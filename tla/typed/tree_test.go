@@ -58,7 +58,7 @@ func TestLongSequences(t *testing.T) {
 				made = pair{p.seq.With(int32(i)+1, x), c}
 			case op == 7:
 				even := func(x int32) bool { return x%2 == 0 }
-				made = pair{p.seq.Select(even), Filter(p.slice, even)}
+				made = pair{p.seq.Select(even), slices.DeleteFunc(slices.Clone(p.slice), func(x int32) bool { return !even(x) })}
 			default:
 				i := rng.IntN(n)
 				if got := p.seq.At(int32(i) + 1); got != p.slice[i] || p.seq.Head() != p.slice[0] {
@@ -89,22 +89,32 @@ func TestLongSequences(t *testing.T) {
 }
 
 // checkNode checks that a tree is balanced and counts what it has.
-func checkNode[T any](t *testing.T, n *node[T]) {
+func checkNode[T, F any](t *testing.T, n *node[T, F]) {
 	t.Helper()
-	if n == nil {
-		return
+	if n != nil {
+		checkBelow(t, n, true)
 	}
-	if n.height == 0 {
-		if len(n.leaf) != n.n || n.n == 0 || n.n > leafMax {
-			t.Fatalf("a leaf of %d elements says %d", len(n.leaf), n.n)
+}
+
+func checkBelow[T, F any](t *testing.T, n *node[T, F], top bool) {
+	t.Helper()
+	switch {
+	case n.small() && !top || n.len() == 0 || len(n.leaf) > leafMax || len(n.kids) > kidsMax || len(n.kids) == 1:
+		t.Fatalf("a node of height %d has %d elements and %d children", n.height, len(n.leaf), len(n.kids))
+	case (n.height == 0) != (n.kids == nil):
+		t.Fatalf("a node of height %d has %d children", n.height, len(n.kids))
+	}
+	sum := 0
+	for i, k := range n.kids {
+		sum += k.sub.len()
+		if k.sub.height != n.height-1 || int(k.end) != sum {
+			t.Fatalf("child %d of a node of height %d has height %d, and ends at %d, not at %d", i, n.height, k.sub.height, k.end, sum)
 		}
-		return
+		if first, ok := any(k.sub.run(0)[0]).(F); ok && any(first) != any(k.first) {
+			t.Fatalf("child %d begins with %v, not with %v", i, first, k.first)
+		}
+		checkBelow(t, k.sub, false)
 	}
-	if d := n.left.height - n.right.height; d < -1 || d > 1 || n.height != 1+max(n.left.height, n.right.height) || n.n != n.left.n+n.right.n {
-		t.Fatalf("a node of height %d over %d and %d, of %d over %d and %d", n.height, n.left.height, n.right.height, n.n, n.left.n, n.right.n)
-	}
-	checkNode(t, n.left)
-	checkNode(t, n.right)
 }
 
 // TestOperationsOnLongSequencesAreCheap counts the bytes that operations take:

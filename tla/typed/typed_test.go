@@ -13,15 +13,10 @@ import (
 // small arguments: same answer, or an error in both.
 
 type (
-	intSet  = Set[int32, Ints]
-	intSeq  = Seq[int32, Ints]
-	setSet  = Set[intSet, Sets[int32, Ints]]
-	intFn   = Fn[int32, int32, Ints, Ints]
-	maybe   = Opt[int32]
-	maybes  = Set[maybe, Opts[int32, Ints]]
-	seqSet  = Set[intSeq, Seqs[int32, Ints]]
-	fnSet   = Set[intFn, Fns[int32, int32, Ints, Ints]]
-	boolSet = Set[bool, Bools]
+	intSet = Set[int32, Ints]
+	intSeq = Seq[int32, Ints]
+	intFn  = Fn[int32, int32, Ints, Ints]
+	maybe  = Opt[int32]
 )
 
 // agree compares a typed computation with one on values.
@@ -39,8 +34,8 @@ func agree(t *testing.T, what string, typed func() value.Value, plain func() val
 }
 
 func sets() []intSet {
-	out := []intSet{nil}
-	for _, s := range Subsets(Interval(-1, 2)) {
+	out := []intSet{{}}
+	for s := range Subsets(Interval(-1, 2)).All() {
 		out = append(out, s)
 	}
 	return out
@@ -49,7 +44,7 @@ func sets() []intSet {
 func seqs() []intSeq {
 	var out []intSeq
 	for n := int32(0); n <= 3; n++ {
-		out = append(out, AllSeqs(n, Interval(1, 2))...)
+		out = append(out, AllSeqs(n, Interval(1, 2)).Slice()...)
 	}
 	return out
 }
@@ -72,7 +67,7 @@ func TestSetsAgree(t *testing.T) {
 			}
 		}
 		agree(t, "SUBSET", func() value.Value { return Sets[intSet, Sets[int32, Ints]]{}.Value(Subsets(a)) }, func() value.Value { return value.Enumerate(value.Subsets(ofSet(a))) })
-		agree(t, "UNION", func() value.Value { return ofSet(BigUnion(setSet(Subsets(a)))) }, func() value.Value { return value.BigUnion(value.Subsets(ofSet(a))) })
+		agree(t, "UNION", func() value.Value { return ofSet(BigUnion(Subsets(a))) }, func() value.Value { return value.BigUnion(value.Subsets(ofSet(a))) })
 		for x := int32(-2); x <= 3; x++ {
 			agree(t, "member", func() value.Value { return value.Bool(a.Has(x)) }, func() value.Value { return value.Bool(value.Contains(ofSet(a), value.Int(x))) })
 		}
@@ -80,7 +75,7 @@ func TestSetsAgree(t *testing.T) {
 }
 
 func TestSubsetsComeInOrder(t *testing.T) {
-	all := Subsets(Interval(1, 6))
+	all := Subsets(Interval(1, 6)).Slice()
 	for i := 1; i < len(all); i++ {
 		if c := (Sets[int32, Ints]{}).Compare(all[i-1], all[i]); c >= 0 {
 			t.Fatalf("%v before %v", all[i-1], all[i])
@@ -136,8 +131,8 @@ func TestAppendShares(t *testing.T) {
 
 func fns() []intFn {
 	var out []intFn
-	for _, d := range Subsets(Interval(0, 2)) {
-		out = append(out, AllFns(d, Interval(5, 6))...)
+	for d := range Subsets(Interval(0, 2)).All() {
+		out = append(out, AllFns(d, Interval(5, 6)).Slice()...)
 	}
 	return out
 }
@@ -187,7 +182,7 @@ func TestOptionalValuesAgree(t *testing.T) {
 		}
 		agree(t, "round trip", func() value.Value { return k.Value(k.Of(k.Value(a))) }, func() value.Value { return k.Value(a) })
 	}
-	if got := NewSet[Opts[int32, Ints]](all[0], all[2], all[1], all[2]); len(maybes(got)) != 3 || got[0].Model != "a" {
+	if got := NewSet[Opts[int32, Ints]](all[0], all[2], all[1], all[2]); got.Size() != 3 || got.Nth(0).Model != "a" {
 		t.Errorf("model values come first: %v", got)
 	}
 	if err := value.Catch(func() { Get[Ints](all[2]) }); err == nil {
@@ -262,13 +257,13 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if got := AllFns(intSet(nil), Interval(1, 2)); len(fnSet(got)) != 1 {
-		t.Errorf("there are %d functions on the empty set", len(got))
+	if got := AllFns(intSet{}, Interval(1, 2)); got.Size() != 1 {
+		t.Errorf("there are %d functions on the empty set", got.Size())
 	}
-	if got := AllSeqs(2, intSet(nil)); len(seqSet(got)) != 0 {
-		t.Errorf("there are %d sequences over nothing", len(got))
+	if got := AllSeqs(2, intSet{}); got.Size() != 0 {
+		t.Errorf("there are %d sequences over nothing", got.Size())
 	}
-	if got := Booleans(); len(boolSet(got)) != 2 || got[0] {
+	if got := Booleans(); got.Size() != 2 || got.Nth(0) {
 		t.Errorf("BOOLEAN = %v", got)
 	}
 }
