@@ -119,7 +119,9 @@ func Read[T any](tx *Tx, r Ref, sh Shape[T], idx ...value.Value) (T, error) {
 }
 
 func read[T any](tx *Tx, r Ref, sh Shape[T], idx []value.Value, traced bool) (T, error) {
-	leaf, rest, err := tx.reach(r, idx)
+	defer tx.release(len(tx.indices))
+	own := tx.hold(idx)
+	leaf, rest, err := tx.reach(r, own)
 	if err != nil {
 		var zero T
 		return zero, err
@@ -127,7 +129,7 @@ func read[T any](tx *Tx, r Ref, sh Shape[T], idx []value.Value, traced bool) (T,
 	if s := stored(leaf); s != nil {
 		x, err := get(tx, s, sh, rest)
 		if err == nil && traced {
-			tx.element(opRead, r, idx, sh.To(x))
+			tx.element(opRead, r, own, sh.To(x))
 		}
 		return x, err
 	}
@@ -137,7 +139,7 @@ func read[T any](tx *Tx, r Ref, sh Shape[T], idx []value.Value, traced bool) (T,
 		return zero, err
 	}
 	if traced {
-		tx.element(opRead, r, idx, v)
+		tx.element(opRead, r, own, v)
 	}
 	return sh.From(v), nil
 }
@@ -158,12 +160,14 @@ type unwind struct{ err error }
 
 // Write writes a Go value to a resource. Generated code calls it.
 func Write[T any](tx *Tx, r Ref, sh Shape[T], x T, idx ...value.Value) error {
-	leaf, rest, err := tx.reach(r, idx)
+	defer tx.release(len(tx.indices))
+	own := tx.hold(idx)
+	leaf, rest, err := tx.reach(r, own)
 	if err != nil {
 		return err
 	}
 	if tx.traced {
-		tx.element(opWrite, r, idx, sh.To(x))
+		tx.element(opWrite, r, own, sh.To(x))
 	}
 	if s := stored(leaf); s != nil {
 		return put(tx, s, sh, rest, x)

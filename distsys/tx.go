@@ -23,6 +23,8 @@ type Tx struct {
 	arming    bool // watch what is touched
 	contended bool // this attempt met ErrContended
 
+	indices []value.Value // of the accesses in progress
+
 	elements []tracelog.Element
 	seen     tracelog.Clock // merged from what was read
 	stamp    tracelog.Clock // what a commit will carry
@@ -34,7 +36,9 @@ func (tx *Tx) Self() value.Value { return tx.run.self }
 
 // Read reads a resource.
 func (tx *Tx) Read(r Ref, idx ...value.Value) (value.Value, error) {
-	leaf, rest, err := tx.reach(r, idx)
+	defer tx.release(len(tx.indices))
+	own := tx.hold(idx)
+	leaf, rest, err := tx.reach(r, own)
 	if err != nil {
 		return value.Value{}, err
 	}
@@ -43,19 +47,21 @@ func (tx *Tx) Read(r Ref, idx ...value.Value) (value.Value, error) {
 		return v, err
 	}
 	if tx.traced {
-		tx.element(opRead, r, idx, v)
+		tx.element(opRead, r, own, v)
 	}
 	return v, nil
 }
 
 // Write writes v to a resource.
 func (tx *Tx) Write(r Ref, v value.Value, idx ...value.Value) error {
-	leaf, rest, err := tx.reach(r, idx)
+	defer tx.release(len(tx.indices))
+	own := tx.hold(idx)
+	leaf, rest, err := tx.reach(r, own)
 	if err != nil {
 		return err
 	}
 	if tx.traced {
-		tx.element(opWrite, r, idx, v)
+		tx.element(opWrite, r, own, v)
 	}
 	return leaf.Write(tx, rest, v)
 }
@@ -143,6 +149,17 @@ func (tx *Tx) Alone(r Resource) bool {
 	}
 	return true
 }
+
+// hold copies the indices of an access, so that those of the caller can be on its
+// stack: a resource is an interface, to which the compiler would not pass them.
+// The copy is valid until release of the number of indices that were held before.
+func (tx *Tx) hold(idx []value.Value) []value.Value {
+	n := len(tx.indices)
+	tx.indices = append(tx.indices, idx...)
+	return tx.indices[n:len(tx.indices):len(tx.indices)]
+}
+
+func (tx *Tx) release(n int) { tx.indices = tx.indices[:n] }
 
 // reach finds the resource for an access and adds it to the section.
 func (tx *Tx) reach(r Ref, idx []value.Value) (Resource, []value.Value, error) {

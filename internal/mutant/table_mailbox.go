@@ -16,6 +16,12 @@ func deliveryMutants() []Mutant {
 	tests := []string{"distsys/resource/mailbox"}
 	return []Mutant{
 		{
+			Name: "distsys/resource/mailbox/memory-is-not-used-again", Kind: WrongAnswer, In: "distsys/resource/mailbox", Packages: tests, Run: "TestRoundTripAllocations",
+			Breaks: "Each access to a mailbox allocates memory to look it up.",
+			Old:    "\tm.wire.Put(buf)\n\tif b != nil {",
+			New:    "\tif b != nil {",
+		},
+		{
 			Name: "distsys/resource/mailbox/numbers-go-back", Kind: Unguarded, In: "distsys/resource/mailbox", Packages: tests, Run: "TestNumbersDoNotGoBack", Short: true,
 			Breaks: "A peer has the receiver remember transfers without a bound, and has them done again.",
 			Old:    "case low < in.low:",
@@ -144,8 +150,8 @@ func deliveryMutants() []Mutant {
 		{
 			Name: "distsys/resource/mailbox/acknowledged-before-delivered", Kind: NotAtomic, In: "distsys/resource/mailbox", Packages: tests, Run: worldTests,
 			Breaks: "Messages that still wait for room in the mailbox are acknowledged, so senders do not notice that it is full.",
-			Old:    "in.say(frameAck, []byte(key), l.last-uint64(len(l.pending)))",
-			New:    "in.say(frameAck, []byte(key), l.last)",
+			Old:    "in.say(frameAck, key, l.last-uint64(len(l.pending)))",
+			New:    "in.say(frameAck, key, l.last)",
 		},
 		{
 			Name: "distsys/resource/mailbox/delivered-again-after-commit", Kind: NotAtomic, In: "distsys/resource/mailbox", Packages: tests, Run: worldTests,

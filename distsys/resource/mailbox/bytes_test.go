@@ -5,6 +5,7 @@ package mailbox_test
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -243,6 +244,25 @@ func TestSenderTakesNoMoreThanAReceiver(t *testing.T) {
 		if m, err := mailbox.Open(o); err == nil {
 			m.Close()
 			t.Errorf("WindowBytes %d and FrameMax %d are accepted", o.WindowBytes, o.Link.FrameMax)
+		}
+	}
+}
+
+// TestRoundTripAllocations counts the allocations of a message and its answer,
+// both of one number, between two nodes over the loopback interface: all of both
+// nodes, and of the sections themselves.
+func TestRoundTripAllocations(t *testing.T) {
+	for mode, most := range map[string]float64{"strict": 12, "relaxed": 16} {
+		const times = 500
+		x, y, _, _ := echoPair(t, mode == "relaxed", times)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := distsys.Run(within(t), x, y); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if got := float64(after.Mallocs-before.Mallocs) / times; got > most {
+			t.Errorf("%s: a round trip makes %.1f allocations, want at most %.0f", mode, got, most)
 		}
 	}
 }

@@ -98,14 +98,15 @@ func readValue(r *link.Reader, c tracelog.Clock) queue.Message {
 // offer is the content of a frameOffer or frameDeliver.
 type offer struct {
 	low, seq uint64
-	key      string
-	alone    bool // the section sends to no other mailbox
+	key      []byte // in the payload
+	alone    bool   // the section sends to no other mailbox
 	msgs     []queue.Message
 }
 
-func readOffer(payload []byte) (offer, error) {
+// readOffer appends the messages of an offer to msgs.
+func readOffer(payload []byte, msgs []queue.Message) (offer, error) {
 	r := link.NewReader("mailbox", payload)
-	o := offer{low: r.Uvarint("low"), seq: r.Uvarint("seq"), key: r.String("mailbox", keyMax)}
+	o := offer{low: r.Uvarint("low"), seq: r.Uvarint("seq"), key: r.Bytes("mailbox", r.Count("mailbox", keyMax)), msgs: msgs}
 	c := readClock(r)
 	o.alone = r.Count("alone", 1) == 1
 	n := r.Count("number of messages", batchMax)

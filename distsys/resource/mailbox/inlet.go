@@ -216,16 +216,20 @@ func (r *receiver) Frame(p *link.Conn, kind link.Type, payload []byte) error {
 	}
 	switch kind {
 	case frameOffer, frameDeliver:
-		o, err := readOffer(payload)
+		o, err := readOffer(payload, m.msgs[:0])
+		defer clear(o.msgs)
+		if m.msgs = o.msgs[:0]; cap(m.msgs) > msgsKept {
+			m.msgs = nil
+		}
 		if err != nil {
 			return err
 		}
 		if err := in.advance(o.low, o.seq); err != nil {
 			return err
 		}
-		b := m.boxes[o.key]
+		b := m.boxes[string(o.key)]
 		if b == nil || b.queue == nil {
-			in.say(frameNoBox, []byte(o.key), 0)
+			in.say(frameNoBox, o.key, 0)
 			return nil
 		}
 		if kind == frameDeliver {
@@ -252,7 +256,7 @@ func (r *receiver) Frame(p *link.Conn, kind link.Type, payload []byte) error {
 // say sends a reply to the sender: a number, or a mailbox with or without a
 // number.
 func (in *inlet) say(kind link.Type, key []byte, seq uint64) {
-	b := link.Begin(make([]byte, 0, 32+len(key)), kind)
+	b := link.Begin(in.m.reply[:0], kind)
 	if key != nil {
 		b = link.AppendString(b, string(key))
 	}
@@ -260,6 +264,7 @@ func (in *inlet) say(kind link.Type, key []byte, seq uint64) {
 		b = binary.AppendUvarint(b, seq)
 	}
 	b = link.Seal(b, 0)
+	in.m.reply = b
 	in.m.counts.BytesSent += uint64(len(b))
 	in.peer.Send(b)
 }
@@ -363,7 +368,7 @@ func (in *inlet) deliver(b *box, o offer) error {
 // receive takes a relaxed message.
 func (in *inlet) receive(payload []byte) error {
 	r := link.NewReader("mailbox", payload)
-	key := r.String("mailbox", keyMax)
+	key := r.Bytes("mailbox", r.Count("mailbox", keyMax))
 	low, seq := r.Uvarint("low"), r.Uvarint("seq")
 	clock := readClock(r)
 	msg := readValue(r, clock)
@@ -374,15 +379,15 @@ func (in *inlet) receive(payload []byte) error {
 	if low == 0 || seq < low || seq-low > windowMax {
 		return link.Malformed("mailbox", "message %d with low %d", seq, low)
 	}
-	l := in.lanes[key]
+	l := in.lanes[string(key)]
 	if l == nil {
-		b := in.m.boxes[key]
+		b := in.m.boxes[string(key)]
 		if b == nil || b.queue == nil {
-			in.say(frameNoBox, []byte(key), 0)
+			in.say(frameNoBox, key, 0)
 			return nil
 		}
 		l = &inLane{in: in, box: b, last: low - 1}
-		in.lanes[key] = l
+		in.lanes[string(key)] = l
 	}
 	// A lossy sender has given up the messages below low.
 	l.last = max(l.last, low-1)
@@ -400,8 +405,21 @@ func (in *inlet) receive(payload []byte) error {
 		in.m.counts.Received++
 	}
 	l.move()
-	in.say(frameAck, []byte(key), l.last-uint64(len(l.pending)))
+	in.say(frameAck, key, l.last-uint64(len(l.pending)))
 	return nil
+}
+
+// behind is s without its first n elements. A short list keeps its memory, a long
+// one moves along its array until it is empty.
+func behind[T any](s []T, n int) []T {
+	if cap(s) <= listKept {
+		return slices.Delete(s, 0, n)
+	}
+	if n == len(s) {
+		return nil
+	}
+	clear(s[:n])
+	return s[n:]
 }
 
 // move moves pending messages into the mailbox while there is room.
@@ -410,7 +428,7 @@ func (l *inLane) move() (moved int) {
 		return 0 // its turn comes with room
 	}
 	for moved < len(l.pending) {
-		places, outcome := l.box.queue.Stage(true, l.pending[moved])
+		places, outcome := l.box.queue.Stage(true, l.pending[moved:moved+1]...)
 		if outcome != queue.Staged {
 			l.stalled = true
 			l.box.stalled = append(l.box.stalled, l)
@@ -421,11 +439,7 @@ func (l *inLane) move() (moved int) {
 		l.bytes -= l.pending[moved].Size
 		moved++
 	}
-	clear(l.pending[:moved])
-	l.pending = l.pending[moved:]
-	if len(l.pending) == 0 {
-		l.pending = nil
-	}
+	l.pending = behind(l.pending, moved)
 	return moved
 }
 

@@ -24,7 +24,7 @@ func (x *lossy) Read(*distsys.Tx, []value.Value) (value.Value, error) {
 
 func (x *lossy) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
 	m := x.out.m
-	b, err := m.encode(idx, v)
+	b, err := m.encode(nil, idx, v)
 	if err != nil {
 		return err
 	}
@@ -35,8 +35,7 @@ func (x *lossy) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
 	}
 	d := (*relaxed)(x).of(tx)
 	if d == nil {
-		d = &draft{tx: tx}
-		x.drafts = append(x.drafts, d)
+		d = (*relaxed)(x).draft(tx)
 	}
 	if len(d.values) >= m.opt.Window || d.bytes+len(b) > pendingBytesMax {
 		return fmt.Errorf("one section sends more than the window of %d messages or %d bytes to one mailbox", m.opt.Window, pendingBytesMax)

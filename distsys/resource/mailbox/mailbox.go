@@ -101,6 +101,11 @@ const (
 	// batchMax bounds the messages that one section sends to one mailbox.
 	batchMax = 1 << 16
 	keyMax   = 1 << 12
+	// msgsKept is the largest number of messages of one offer for which the memory
+	// is kept for the next.
+	msgsKept = 64
+	// listKept is the capacity up to which an empty list keeps its memory.
+	listKept = 16
 	// overheadMax is the space in a frame that is not available for the value.
 	overheadMax = 1 << 10
 )
@@ -188,6 +193,9 @@ type Mailboxes struct {
 	room    *env.Signal
 	settled []chan struct{} // of Linger
 	counts  Metrics
+	reply   []byte          // for the next reply
+	msgs    []queue.Message // for the next offer
+	wire    sync.Pool       // of *[]byte: for encodings
 	network network
 	lengths lengths
 }
@@ -420,12 +428,23 @@ func (n *network) Select(idx []value.Value) (distsys.Resource, []value.Value, er
 	return (*strict)(b.lane), idx[1:], nil
 }
 
+// buffer is for an encoding; the caller gives it back to m.wire.
+func (m *Mailboxes) buffer() *[]byte {
+	if b, ok := m.wire.Get().(*[]byte); ok {
+		return b
+	}
+	return new([]byte)
+}
+
 func (m *Mailboxes) find(idx []value.Value) (*box, error) {
 	if len(idx) == 0 {
 		return nil, errNoIndex
 	}
-	var buf [64]byte
-	if b := m.boxes[string(value.AppendWire(buf[:0], idx[0]))]; b != nil {
+	buf := m.buffer()
+	*buf = value.AppendWire((*buf)[:0], idx[0])
+	b := m.boxes[string(*buf)]
+	m.wire.Put(buf)
+	if b != nil {
 		return b, nil
 	}
 	var known []string

@@ -52,8 +52,9 @@ type lane struct {
 	sent      int    // of kept, on this connection
 	tried     uint64 // the last message ever sent to this life of the receiver
 	drafts    []*draft
-	reserved  int // messages in drafts
-	reservedB int // bytes in drafts
+	spare     *draft // for the next section
+	reserved  int    // messages in drafts
+	reservedB int    // bytes in drafts
 	starved   bool
 }
 
@@ -90,7 +91,11 @@ type transfer struct {
 	count  int
 	values []byte
 	clock  []byte
+	room   [40]byte // for both while they are short
 }
+
+// clockRoom is the part of a transfer's room that is for the clock.
+const clockRoom = 8
 
 // low is the lowest transfer number that is not done.
 func (o *outlet) low() uint64 {
@@ -114,13 +119,14 @@ func (o *outlet) owe(t *transfer) {
 
 // pump sends what is due until the connection is full.
 func (o *outlet) pump() {
-	for o.up && len(o.owing) > 0 {
-		t := o.owing[0]
-		if !o.send(o.transferFrame(t)) {
-			return
-		}
-		t.owes = false
-		o.owing = o.owing[1:]
+	sent := 0
+	for o.up && sent < len(o.owing) && o.send(o.transferFrame(o.owing[sent])) {
+		o.owing[sent].owes = false
+		sent++
+	}
+	o.owing = slices.Delete(o.owing, 0, sent)
+	if len(o.owing) > 0 {
+		return
 	}
 	for _, l := range o.lanes {
 		for o.up && l.sent < len(l.kept) {
@@ -382,8 +388,7 @@ func (l *lane) acknowledge(seq uint64) error {
 	for _, k := range l.kept[:n] {
 		l.keptBytes -= k.size
 	}
-	clear(l.kept[:n])
-	l.kept = l.kept[n:]
+	l.kept = behind(l.kept, n)
 	l.sent -= n
 	l.out.m.counts.Sent += uint64(n)
 	if n > 0 {
@@ -393,7 +398,6 @@ func (l *lane) acknowledge(seq uint64) error {
 		l.wake()
 	}
 	if len(l.kept) == 0 {
-		l.kept = nil
 		l.out.m.settle()
 	}
 	return nil

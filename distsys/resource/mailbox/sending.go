@@ -22,11 +22,14 @@ func (s *strict) Read(*distsys.Tx, []value.Value) (value.Value, error) {
 }
 
 func (s *strict) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
-	b, err := s.out.m.encode(idx, v)
+	m := s.out.m
+	buf := m.buffer()
+	defer m.wire.Put(buf)
+	b, err := m.encode((*buf)[:0], idx, v)
 	if err != nil {
 		return err
 	}
-	m := s.out.m
+	*buf = b
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s.broken != nil {
@@ -38,6 +41,7 @@ func (s *strict) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
 	t := s.of(tx)
 	if t == nil {
 		t = &transfer{lane: (*lane)(s), tx: tx}
+		t.clock, t.values = t.room[:0:clockRoom], t.room[clockRoom:clockRoom]
 		s.open = append(s.open, t)
 	}
 	if t.count++; t.count > batchMax || len(t.values)+len(b) > m.valueMax() {
@@ -47,12 +51,12 @@ func (s *strict) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
 	return nil
 }
 
-// encode checks an access and encodes the value to write.
-func (m *Mailboxes) encode(idx []value.Value, v value.Value) ([]byte, error) {
+// encode checks an access and encodes the value to write, in buf if it fits.
+func (m *Mailboxes) encode(buf []byte, idx []value.Value, v value.Value) ([]byte, error) {
 	if len(idx) > 0 {
 		return nil, errWriteOnce
 	}
-	b := value.AppendWire(nil, v)
+	b := value.AppendWire(buf, v)
 	if len(b) > m.valueMax() {
 		return nil, fmt.Errorf("a message of %d bytes is over the limit of %d", len(b), m.valueMax())
 	}
@@ -108,7 +112,7 @@ func (s *strict) PreCommit(tx *distsys.Tx) error {
 		if !s.out.up || s.full || s.out.crowded() {
 			return distsys.ErrBlocked
 		}
-		t.clock = appendClock(nil, tx.Stamp())
+		t.clock = appendClock(t.clock, tx.Stamp())
 		if err := m.fits(len(t.clock), len(t.values)); err != nil {
 			return err
 		}
@@ -202,7 +206,7 @@ func (x *relaxed) Read(*distsys.Tx, []value.Value) (value.Value, error) {
 }
 
 func (x *relaxed) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error {
-	b, err := x.out.m.encode(idx, v)
+	b, err := x.out.m.encode(nil, idx, v)
 	if err != nil {
 		return err
 	}
@@ -225,14 +229,32 @@ func (x *relaxed) Write(tx *distsys.Tx, idx []value.Value, v value.Value) error 
 		return distsys.ErrBlocked
 	}
 	if d == nil {
-		d = &draft{tx: tx}
-		x.drafts = append(x.drafts, d)
+		d = x.draft(tx)
 	}
 	d.values = append(d.values, b)
 	d.bytes += len(b)
 	x.reserved++
 	x.reservedB += len(b)
 	return nil
+}
+
+func (x *relaxed) draft(tx *distsys.Tx) *draft {
+	d := x.spare
+	if d == nil {
+		d = &draft{}
+	}
+	x.spare, d.tx = nil, tx
+	x.drafts = append(x.drafts, d)
+	return d
+}
+
+// forget keeps the memory of a draft that is not needed any more.
+func (x *relaxed) forget(d *draft) {
+	clear(d.values)
+	*d = draft{values: d.values[:0]}
+	if cap(d.values) <= listKept {
+		x.spare = d
+	}
 }
 
 func (x *relaxed) of(tx *distsys.Tx) *draft {
@@ -303,6 +325,7 @@ func (x *relaxed) Commit(tx *distsys.Tx) {
 		x.keptBytes += k.size
 		x.next++
 	}
+	x.forget(d)
 	x.out.pump()
 }
 
@@ -310,7 +333,12 @@ func (x *relaxed) Abort(tx *distsys.Tx) {
 	m := x.out.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if x.leave(tx) != nil && x.starved {
+	d := x.leave(tx)
+	if d == nil {
+		return
+	}
+	x.forget(d)
+	if x.starved {
 		x.starved = false
 		(*lane)(x).wakeOthers(tx.Waker())
 	}

@@ -257,10 +257,23 @@ func (q *Queue) Force(msgs ...Message) {
 	q.makeReady(q.place(msgs, bytes))
 }
 
+// placesKept is the capacity up to which an empty queue keeps its list of places.
+const placesKept = 16
+
 func (q *Queue) place(msgs []Message, bytes int) []*Place {
-	places := make([]*Place, len(msgs))
-	for i, m := range msgs {
-		places[i] = &Place{msg: m}
+	var places []*Place
+	if len(msgs) == 1 { // in one piece of memory
+		one := &struct {
+			Place
+			list [1]*Place
+		}{Place: Place{msg: msgs[0]}}
+		one.list[0] = &one.Place
+		places = one.list[:]
+	} else {
+		places = make([]*Place, len(msgs))
+		for i, m := range msgs {
+			places[i] = &Place{msg: m}
+		}
 	}
 	q.places = append(q.places, places...)
 	q.bytes += bytes
@@ -410,12 +423,16 @@ func (q *Queue) remove(n int) {
 			delete(q.there, p.msg.key)
 		}
 	}
-	// The slice moves along its array; append allocates a new array now and
-	// then.
-	clear(q.places[:n])
-	q.places = q.places[n:]
-	if len(q.places) == 0 {
+	switch left := len(q.places) - n; {
+	case cap(q.places) <= placesKept:
+		q.places = slices.Delete(q.places, 0, n)
+	case left == 0:
 		q.places = nil
+	default:
+		// The slice moves along its array; append allocates a new array now and
+		// then.
+		clear(q.places[:n])
+		q.places = q.places[n:]
 	}
 	q.changes++
 	q.writable.wake()
