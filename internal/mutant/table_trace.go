@@ -11,6 +11,18 @@ func traceMutants() []Mutant {
 	const stepTests = "TestSections"
 	return []Mutant{
 		{
+			Name: "distsys/tracelog/backslash-is-plain", Kind: WrongAnswer, In: "distsys/tracelog", Packages: []string{"distsys/tracelog"}, Run: "TestLinesAreJSON",
+			Breaks: "A string with a backslash in it makes a line of a trace that no reader understands.",
+			Old:    "c > '~' || c == '\"' || c == '\\\\' {",
+			New:    "c > '~' || c == '\"' {",
+		},
+		{
+			Name: "distsys/tracelog/each-line-takes-new-memory", Kind: WrongAnswer, In: "distsys/tracelog", Packages: []string{"distsys/tracelog"}, Run: "TestRecordAllocatesNothing",
+			Breaks: "The writer of a trace allocates memory for each section.",
+			Old:    "w.line = w.line[:0]\n\tw.event(e)",
+			New:    "w.line = nil\n\tw.event(e)",
+		},
+		{
 			Name: "distsys/tracelog/merge-takes-the-left", Kind: Unsound, In: "distsys/tracelog", Packages: log,
 			Breaks: "Merging clocks keeps the left count of an actor, even where the right one is higher.",
 			Old:    "Tick{c[i].Actor, max(c[i].N, d[j].N)}",
