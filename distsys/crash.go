@@ -38,6 +38,10 @@ type Durable[S any] struct {
 	Name string
 	Get  func(s *S) value.Value
 	Set  func(s *S, v value.Value)
+	// Tail, which may be nil, is for a variable that is a sequence in s as in was.
+	// It returns how many of its first elements the two have in common, and those
+	// that follow in s. Unlike Get, it takes no time for what they have in common.
+	Tail func(was, s *S) (keep int, tail []value.Value)
 }
 
 // Journal stores the durable variables of a node's instances. Package durable
@@ -68,10 +72,21 @@ type Kept struct {
 	// Vars are the durable variables. In a call of Append, they are only the
 	// variables that the section assigned.
 	Vars []Var
+	// Tails are the sequences among the durable variables that the section
+	// changed; only Append uses it.
+	Tails []Tail
 	// Shared are the variables that the section changed and that instances
 	// share; only Append uses it. The journal makes Shared and Vars durable
 	// atomically.
 	Shared []Var
+}
+
+// Tail is what a section has made of a sequence: its first Keep elements, and then
+// Elems.
+type Tail struct {
+	Name  string
+	Keep  int
+	Elems []value.Value
 }
 
 // Lasting is a Resource that survives a crash: the journal stores its value.
@@ -85,15 +100,19 @@ type Lasting interface {
 // allChanged is the result of Changed that stands for all variables.
 const allChanged = ^uint64(0)
 
-// changes returns the durable variables that are in the set.
-func (c *Crash[S]) changes(s *S, changed uint64) []Var {
-	var out []Var
+// changes adds the durable variables that are in the set to k. Was is nil if
+// nothing is recorded yet.
+func (c *Crash[S]) changes(k *Kept, was, s *S, changed uint64) {
 	for i, d := range c.Durable {
-		if changed&(1<<min(i, 63)) != 0 {
-			out = append(out, Var{d.Name, d.Get(s)})
+		switch {
+		case changed&(1<<min(i, 63)) == 0:
+		case was != nil && d.Tail != nil:
+			keep, tail := d.Tail(was, s)
+			k.Tails = append(k.Tails, Tail{d.Name, keep, tail})
+		default:
+			k.Vars = append(k.Vars, Var{d.Name, d.Get(s)})
 		}
 	}
-	return out
 }
 
 // recall sets the durable variables to the values in the journal.
@@ -132,7 +151,7 @@ func (e *engine) changed() (k Kept, keep bool, err error) {
 	}
 	err = value.Catch(func() {
 		k = Kept{Life: e.opt.Journal.Life(), N: e.n + 1, Done: e.next == Done}
-		k.Vars, keep = e.code.changes()
+		keep = e.code.changes(&k)
 		for _, r := range e.tx.joined {
 			if l, ok := r.(Lasting); ok {
 				k.Shared = append(k.Shared, l.Changed(&e.tx)...)

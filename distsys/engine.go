@@ -36,7 +36,7 @@ type code interface {
 	vars() []Var
 	// changes returns the durable variables that the attempt assigned, and
 	// whether the journal must record the section.
-	changes() ([]Var, bool)
+	changes(k *Kept) bool
 	labelName(pc Label) string
 	place(pc Label) string
 }

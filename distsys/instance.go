@@ -170,16 +170,17 @@ func (in *Instance[S]) start(tx *Tx) (Label, error) {
 // changes implements code. The first section of the first life is always
 // recorded, so that the journal knows of the instance even if the section
 // assigns nothing.
-func (in *Instance[S]) changes() ([]Var, bool) {
-	c := in.arch.Crash
+func (in *Instance[S]) changes(k *Kept) bool {
+	c, was := in.arch.Crash, &in.cur
 	changed := c.Changed(&in.work)
 	if in.pc == starting {
 		if in.kept != nil {
-			return nil, false
+			return false
 		}
-		changed = allChanged
+		changed, was = allChanged, nil
 	}
-	return c.changes(&in.work, changed), changed != 0
+	c.changes(k, was, &in.work, changed)
+	return changed != 0
 }
 
 func (in *Instance[S]) checkInvariants(tx *Tx) error {

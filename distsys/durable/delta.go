@@ -124,6 +124,7 @@ func patch(was, d []byte) ([]byte, error) {
 const (
 	isWhole = iota
 	isDelta
+	isTail
 )
 
 // shorten encodes each value as a delta to the previous value in e where that is
@@ -168,7 +169,7 @@ func (v variables) lengthen(e *entry) error {
 func (l *Log) shorten(c change) change {
 	own, some := c.own.shorten(l.now[c.instance])
 	shared, more := c.shared.shorten(l.now[""])
-	if some || more {
+	if some || more || len(c.tails) > 0 {
 		c.own, c.shared, c.deltas = own, shared, true
 	}
 	return c
@@ -177,6 +178,9 @@ func (l *Log) shorten(c change) change {
 // redo applies a change that was read from the log to the state.
 func (l *Log) redo(c change) error {
 	if c.deltas {
+		if err := c.takeTails(); err != nil {
+			return err
+		}
 		err := c.own.lengthen(l.entry(c.instance))
 		if len(c.shared.names) > 0 {
 			err = errors.Join(err, c.shared.lengthen(l.entry("")))
@@ -186,6 +190,5 @@ func (l *Log) redo(c change) error {
 		}
 		c.deltas = false
 	}
-	l.apply(c)
-	return nil
+	return l.apply(c)
 }

@@ -98,7 +98,8 @@ type waiter struct {
 type entry struct {
 	life, n uint64
 	done    bool
-	vars    map[string][]byte // in the encoding of values
+	vars    map[string][]byte   // in the encoding of values
+	seqs    map[string][][]byte // sequences of which an end has changed: their elements, likewise
 }
 
 // retryAfter is how long the writer waits before it tries a full disk again.
@@ -137,7 +138,7 @@ func Open(o Options) (l *Log, err error) {
 // decode decodes the stored values of an instance.
 func (e *entry) decode() (*distsys.Kept, error) {
 	k := &distsys.Kept{Life: e.life, N: e.n, Done: e.done}
-	for name, b := range e.vars {
+	for name, b := range e.whole() {
 		v, rest, err := value.ParseWire(b)
 		if err == nil && len(rest) > 0 {
 			err = fmt.Errorf("%d bytes too many", len(rest))
@@ -152,19 +153,25 @@ func (e *entry) decode() (*distsys.Kept, error) {
 }
 
 // apply adds a record to the state for the next checkpoint.
-func (l *Log) apply(c change) {
+func (l *Log) apply(c change) error {
 	e := l.entry(c.instance)
 	e.life, e.n, e.done = c.life, c.n, c.done
 	e.set(c.own)
 	if len(c.shared.names) > 0 {
 		l.entry("").set(c.shared)
 	}
+	for _, t := range c.tails {
+		if err := e.change(t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (l *Log) entry(instance string) *entry {
 	e := l.now[instance]
 	if e == nil {
-		e = &entry{vars: map[string][]byte{}}
+		e = &entry{vars: map[string][]byte{}, seqs: map[string][][]byte{}}
 		l.now[instance] = e
 	}
 	return e
@@ -173,6 +180,7 @@ func (l *Log) entry(instance string) *entry {
 func (e *entry) set(v variables) {
 	for i, name := range v.names {
 		e.vars[name] = v.values[i]
+		delete(e.seqs, name)
 	}
 }
 
@@ -191,6 +199,9 @@ func (l *Log) Append(instance string, k distsys.Kept) (uint64, error) {
 	for _, v := range k.Shared {
 		c.shared.add(v.Name, value.AppendWire(nil, v.Value))
 	}
+	for _, t := range k.Tails {
+		c.tails = append(c.tails, newTail(t))
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
@@ -200,7 +211,9 @@ func (l *Log) Append(instance string, k distsys.Kept) (uint64, error) {
 	if err != nil {
 		return 0, l.fail(err)
 	}
-	l.apply(c)
+	if err := l.apply(c); err != nil {
+		return 0, l.fail(err)
+	}
 	l.wake.Wake()
 	return n, nil
 }
@@ -285,12 +298,13 @@ func (l *Log) checkpoint() error {
 	for _, name := range instances {
 		e := l.now[name]
 		c := change{instance: name, life: e.life, n: e.n, done: e.done}
-		for v := range e.vars {
+		whole := e.whole()
+		for v := range whole {
 			c.own.names = append(c.own.names, v)
 		}
 		sort.Strings(c.own.names)
 		for _, v := range c.own.names {
-			c.own.values = append(c.own.values, e.vars[v])
+			c.own.values = append(c.own.values, whole[v])
 		}
 		r := c.records()
 		for i := range r.Len() {

@@ -17,8 +17,8 @@ import (
 //	change    = instance, life, n, flags, variables, variables that are shared
 //	variables = count, { name, value }
 //
-// With the flag for deltas, each value is a byte followed by either the value or a
-// delta to the previous value: see delta.go.
+// With the flag for deltas, each value is a byte followed by the value, by a delta
+// to the previous value, or by the end of a sequence: see delta.go and tail.go.
 //
 // All numbers are unsigned LEB128; texts and values are preceded by their length. A
 // change may be longer than a record, so it is split into several. Each record
@@ -29,6 +29,7 @@ type change struct {
 	done     bool
 	deltas   bool
 	own      variables
+	tails    []tail // of variables that are sequences, behind own
 	shared   variables
 }
 
@@ -82,7 +83,11 @@ func (c change) records() pieces {
 		flags |= flagDeltas
 	}
 	b = binary.AppendUvarint(b, flags)
-	for _, v := range []variables{c.own, c.shared} {
+	own := c.own
+	for _, t := range c.tails {
+		own.add(t.name, t.encode())
+	}
+	for _, v := range []variables{own, c.shared} {
 		b = binary.AppendUvarint(b, uint64(len(v.names)))
 		for i, name := range v.names {
 			b = appendText(appendText(b, name), v.values[i])

@@ -224,5 +224,10 @@ func (m *machine) durableGlue(w *writer, v *pcal.Variable) {
 	}
 	w.emit("%s = %s", field, g.fromValue("v", t))
 	w.emit("},")
+	if sh := m.sc.Var(v.Var); sh.Kind == shape.Seq && !sh.Model && flag == "" {
+		w.emit("Tail: func(was, s *%s) (int, []value.Value) {", m.name)
+		w.emit("return typed.Tail(was.%s, %s)", m.main.fields[v.Var], field)
+		w.emit("},")
+	}
 	w.emit("},")
 }

@@ -196,6 +196,18 @@ func deliveryMutants() []Mutant {
 			New:    "life: int32(life - life),",
 		},
 		{
+			Name: "distsys/durable/tail-after-all", Kind: Lost, In: "distsys/durable", Packages: []string{"distsys/durable"}, Run: "TestTails", Short: true,
+			Breaks: "After a restart a sequence has the elements that a section had taken away from its end.",
+			Old:    "e.seqs[t.name] = append(elems[:t.keep], t.elems...)",
+			New:    "e.seqs[t.name] = append(elems, t.elems...)",
+		},
+		{
+			Name: "distsys/durable/whole-before-tail", Kind: Lost, In: "distsys/durable", Packages: []string{"distsys/durable"}, Run: "TestTails", Short: true,
+			Breaks: "A sequence that is written whole stays as its earlier elements have it.",
+			Old:    "\t\tdelete(e.seqs, name)\n",
+			New:    "",
+		},
+		{
 			Name: "compile/own-macro-of-that-name", Kind: Unsound, In: "internal/compile", Packages: []string{"internal/system"}, Run: "TestResourcesByName", Short: true,
 			Breaks: "A mapping macro of the algorithm's own that has the name of a lossy one gets lossy mailboxes, though it loses nothing.",
 			Old:    "return m != nil && m.Module == Resources && m.Name == name",
