@@ -37,7 +37,7 @@ FUZZTIME    ?= 10s
 DEDALUSFUZZTIME ?= 10m
 DEDALUSFUZZFROM ?= 1000
 
-.PHONY: demo test check build release lint lint-peers unit race counts repeat soak fuzz dedalus-fuzz sim crash raftkv-kill mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-dedalus powerfail netns deps clean
+.PHONY: demo test check build release lint lint-peers unit race counts repeat soak fuzz dedalus-fuzz sim crash raftkv-kill mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-systems bench-dedalus powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -148,6 +148,11 @@ bench-kv:
 ## bench-worm: registers, logs and transactions beside etcd and Redis; `go -C bench run -tags etcd ./worm -help` has the rest.
 bench-worm:
 	$(GO) -C bench run -tags etcd ./worm
+
+## bench-systems: RaftKV, compiled from its specification, beside etcd; `go -C bench run -tags etcd ./systems -help` has the rest.
+bench-systems:
+	$(GO) run ./examples/raftkv build $(BUILD)/raftkv
+	$(GO) -C bench run -tags etcd ./systems -raftkv $(abspath $(BUILD))/raftkv
 
 ## bench-dedalus: compiled rules, as written and as rewritten, beside Go by hand and Hydro's runtime, which cargo builds.
 bench-dedalus:

@@ -27,7 +27,7 @@ import (
 const usage = `usage:
   raftkv build PROGRAM
   raftkv format DIR
-  raftkv serve DIR -server N -listen ADDRESS -peers ADDRESS,...
+  raftkv serve DIR -server N -listen ADDRESS -peers ADDRESS,... [-profile FILE]
   raftkv cluster DIR [-listen HOST:PORT] [-peers HOST:PORT]
 
 Try: go run ./examples/raftkv build build/raftkv && build/raftkv cluster /tmp/raftkv
@@ -72,6 +72,7 @@ func run(ctx context.Context, args []string) error {
 		flags.IntVar(&o.server, "server", 0, "")
 		flags.StringVar(&o.listen, "listen", "", "")
 		peers := flags.String("peers", "", "")
+		flags.StringVar(&o.profile, "profile", "", "")
 		if err := flags.Parse(rest); err != nil || flags.NArg() > 0 {
 			return errors.Join(err, errUsage)
 		}

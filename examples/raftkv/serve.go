@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,6 +33,8 @@ type options struct {
 	server int
 	listen string
 	peers  []string
+	// profile is where a CPU profile of the server is written when it ends; "": none.
+	profile string
 }
 
 var errNotLinked = errors.New("this program was built without the compiled specification: go run ./examples/raftkv build build/raftkv makes one with it")
@@ -104,6 +107,17 @@ func serve(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, n.Close()) }()
+	if o.profile != "" {
+		file, err := os.Create(o.profile)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if err := pprof.StartCPUProfile(file); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
 	boxes := n.Mailboxes("net")
 	f := newFront(o.server, n.Life(), boxes.Queue(value.Int(int32(o.server))), boxes.Queue(frontOf(o.server)))
 	l, err := listen(o.listen, f)
