@@ -11,6 +11,16 @@ Section cover.
   Implicit Types (b : boot) (p : loc) (pg : page) (s : slice) (Φ : val → iProp Σ).
   Local Notation Page := paxos.page.
 
+  (** What [cover] leaves alone. *)
+  Definition own_beside b p pg sp st (table : list ballot) (mem : Z) : iProp Σ :=
+    (p +ₗ field_offset Page "number") ↦[b] #(u32 (pg_number pg)) ∗
+    (p +ₗ field_offset Page "promises") ↦[b] slice_val sp ∗
+    (p +ₗ field_offset Page "ballots") ↦[b] slice_val st ∗
+    (p +ₗ field_offset Page "held") ↦[b] #(int mem) ∗
+    own_slice_full b sp (structT paxos.promise) (run_val <$> pg_runs pg) ∗
+    own_slice_full b st (structT wor.Ballot) (ballot_val <$> table).
+  Local Typeclasses Opaque own_beside.
+
   Lemma wp_page__cover b p pg (i : Z) : 0 ≤ i < page_size →
     {{{ own_page b p pg }}}
       paxos.page__cover #p #(int i) @ b; ⊤
@@ -21,6 +31,8 @@ Section cover.
   Proof.
     iIntros (Hi Φ) "(%sp & %sv & %sl & %st & %ss & %slots & %table & %mem & %Hok & %Htable & %Hcap & Hnumber & Hfirst &
       Hsp & Hsv & Hsl & Hst & Hmem & Hruns & Hvalues & Hroom & Hslots & Hslotsroom & Hballots & #Hcells) HΦ".
+    iAssert (own_beside b p pg sp st table mem) with "[Hnumber Hsp Hst Hmem Hruns Hballots]" as "Hbeside".
+    { rewrite /own_beside. iFrame. }
     pose proof (window_ok _ Hok) as [Hf0 Hwin].
     iDestruct (own_cells_length with "Hcells") as %[Hss Hslotslen].
     iDestruct (own_slice_wf with "Hvalues") as %[Hwfv Hlenv]. rewrite fmap_length Hss in Hlenv.
@@ -55,7 +67,9 @@ Section cover.
         rewrite /may_grow. lia. }
       iFrame "Hfirst Hsv". iLeft. iSplit; [done|]. iPureIntro. lia. }
     iIntros (o) "(Hfirst & Hsv & [[-> %Hin]|(-> & %l & %h & [%Hg %Hlh] & Hlo & Hhi)])".
-    { wp_pures. iApply ("HΦ" $! pg). iSplitL; [|done]. iExists sp, sv, sl, st, ss, slots, table, mem.
+    { wp_pures. iEval (rewrite /own_beside) in "Hbeside".
+      iDestruct "Hbeside" as "(Hnumber & Hsp & Hst & Hmem & Hruns & Hballots)".
+      iApply ("HΦ" $! pg). iSplitL; [|done]. iExists sp, sv, sl, st, ss, slots, table, mem.
       iFrame "Hnumber Hfirst Hsp Hsv Hsl Hst Hmem Hruns Hvalues Hroom Hslots Hslotsroom Hballots Hcells". done. }
     pose proof Hg as (Hl0 & Hh & Hg'). pose proof (grown_length _ _ _ Hg) as Hglen.
     (* is there room? *)
@@ -79,6 +93,8 @@ Section cover.
       wp_apply wp_slice_take; [done|lia|]. wp_pures. wp_store. wp_pures. wp_store. wp_pures.
       iDestruct (own_slice_zeros_extend _ _ _ _ (h - pg_first pg) with "Hvalues Hroom") as "[Hvalues Hroom]"; [lia|].
       iDestruct (own_slice_zeros_extend _ _ _ _ (h - pg_first pg) with "Hslots Hslotsroom") as "[Hslots Hslotsroom]"; [lia|].
+      iEval (rewrite /own_beside) in "Hbeside".
+      iDestruct "Hbeside" as "(Hnumber & Hsp & Hst & Hmem & Hruns & Hballots)".
       iApply ("HΦ" $! (grown pg (pg_first pg) h)). iSplitL.
       - iExists sp, (slice_cut sliceT sv 0 (h - pg_first pg)), (slice_cut byteT sl 0 (h - pg_first pg)), st,
           (replicate (Z.to_nat (pg_first pg - pg_first pg)) nil_slice ++ ss ++
@@ -151,6 +167,8 @@ Section cover.
     iIntros (_v2) "(%ss' & %slots' & Hnv & Hnl & #Hcells' & Hfirst & Hsv & Hsl & Hlo)". wp_pures.
     wp_load. wp_apply (wp_to_int32_id with "[//]"); [lia|]. iIntros "_". wp_pures.
     wp_store. wp_pures. wp_store. wp_pures. wp_store. wp_pures.
+    iEval (rewrite /own_beside) in "Hbeside".
+    iDestruct "Hbeside" as "(Hnumber & Hsp & Hst & Hmem & Hruns & Hballots)".
     iApply ("HΦ" $! (grown pg l h)). iSplitL.
     - iExists sp, nv, nl, st, ss', slots', table, mem.
       iFrame "Hnumber Hfirst Hsp Hsv Hsl Hst Hmem Hruns Hnv Hnvroom Hnl Hnlroom Hballots Hcells'".
