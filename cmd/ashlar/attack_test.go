@@ -149,7 +149,7 @@ func TestKeptSearchIsGuarded(t *testing.T) {
 	refused("there is a checkpoint already", ashlar, "--checkpoint", keep, module)
 	refused("por=false", ashlar, "--resume", keep, "--por", module)
 	refused("whether deadlock is reported", ashlar, "--resume", keep, "--deadlock=false", module)
-	refused("whether the search goes on", ashlar, "--resume", keep, "--continue", module)
+	refused("whether the search continues", ashlar, "--resume", keep, "--continue", module)
 	refused("reference=false", ashlar, "--resume", keep, "--reference", module)
 	other := filepath.Join(t.TempDir(), "ashlar")
 	text, err := os.ReadFile(ashlar)

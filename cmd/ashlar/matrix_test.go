@@ -211,7 +211,7 @@ func matrixDiff(t *testing.T, want, got matrixRun, pair []matrixFlag) string {
 	evaluated := got.document(t)
 	if slices.ContainsFunc(pair, func(f matrixFlag) bool { return f.native }) {
 		// Why there is no compiled code is said.
-		kept := slices.DeleteFunc(evaluated["warnings"].([]any), func(w any) bool { return strings.HasPrefix(w.(string), "the search was made without compiled code: ") })
+		kept := slices.DeleteFunc(evaluated["warnings"].([]any), func(w any) bool { return strings.HasPrefix(w.(string), "the search ran without compiled code: ") })
 		var said struct {
 			Statistics struct {
 				Native struct {

@@ -24,9 +24,9 @@ const (
 func (x *process) find() error {
 	switch {
 	case x.deployment == "":
-		return usage("--deployment is needed")
+		return usage("--deployment is required")
 	case x.node == "":
-		return usage("--node is needed")
+		return usage("--node is required")
 	case x.grace < 0:
 		return usage("--grace %v: want a time that is not negative", x.grace)
 	}
@@ -54,7 +54,7 @@ func (x *process) find() error {
 	typ := &x.program.Components[x.opt.Component]
 	needs := typ.Durable || x.d.Component(x.self.Component).Carries && len(x.opt.Pieces) > 0
 	if needs && (x.data == "") != x.memory {
-		return usage("%s keeps something: want --data DIR, or --volatile, and not both", x.node)
+		return usage("%s has durable state: use either --data DIR or --volatile", x.node)
 	}
 	x.keeps, x.bumps = typ.Durable && !x.memory, needs && !x.memory && len(x.opt.Pieces) > 0
 	if x.keeps {
@@ -66,7 +66,7 @@ func (x *process) find() error {
 // match checks that the deployment belongs to the program.
 func (x *process) match() error {
 	if x.d.Program != x.program.Name || len(x.d.Components) != len(x.program.Components) {
-		return fmt.Errorf("it is one of %s with %d components, and this is %s with %d", x.d.Program, len(x.d.Components), x.program.Name, len(x.program.Components))
+		return fmt.Errorf("it is for %s with %d components, and this program is %s with %d", x.d.Program, len(x.d.Components), x.program.Name, len(x.program.Components))
 	}
 	for i, c := range x.d.Components {
 		t := &x.program.Components[i]

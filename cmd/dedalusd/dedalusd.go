@@ -90,24 +90,24 @@ func Run(ctx context.Context, p *rt.Program, args []string, out, errs io.Writer)
 		Use:   p.Name + " --deployment FILE --node NODE",
 		Short: "One instance of the program " + p.Name,
 		Long: fmt.Sprintf(`%s runs one instance of the program: the one that the deployment calls NODE. The
-instances and their clients find each other by the deployment, which is the same for
-all. It listens on the machine itself only, unless it is told otherwise by --public,
-or by --tls-cert, --tls-key and --tls-ca: then both sides of a connection show a
-certificate that --tls-ca has signed.
+instances and their clients find each other through the deployment, which is the same
+for all. It listens on loopback only, unless --public is given, or --tls-cert,
+--tls-key and --tls-ca: then both sides of a connection show a certificate that
+--tls-ca has signed.
 
-With --key instances prove to each other that they have what is in that file; clients
-need none, and cannot pass for an instance without it.
+With --key instances prove to each other that they have the key in that file; clients
+need no key, and cannot impersonate an instance without it.
 
-What is durable is kept in --data, and so is how often a piece of a divided node has
-started. A directory that has nothing yet is a new instance, unless --existing: an
+Durable state is stored in --data, and so is how often a piece of a divided node has
+started. An empty directory makes a new instance, unless --existing is given: an
 instance that has lost its disk must not come back as a new one.
 
-SIGINT or SIGTERM ends it in order: it takes no more inputs, goes on until everybody
-who is connected has everything, and ends, after --grace at the latest. It may also be
-killed at any time.
+SIGINT or SIGTERM shuts it down: it accepts no more inputs, continues until every
+connected peer and client has received everything, and ends, after --grace at the
+latest. It may also be killed at any time.
 
-Exit codes: 0 ended by a signal; 1 the world failed; 2 the command line or the
-deployment is wrong.`, p.Name),
+Exit codes: 0 ended by a signal; 1 a file or the network failed; 2 the command line or
+the deployment is wrong.`, p.Name),
 		Example: fmt.Sprintf(`  %[1]s --deployment deployment.json --node %[2]s/0 --data /var/lib/%[1]s
   %[1]s --deployment deployment.json --node %[2]s/0 --volatile --http 127.0.0.1:7500`, p.Name, p.Components[0].Name),
 		Args:          cobra.NoArgs,
@@ -120,20 +120,20 @@ deployment is wrong.`, p.Name),
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&c.deployment, "deployment", "", "the deployment description, `FILE`, from 'ashlar dedalus deploy' (needed)")
-	f.StringVar(&c.node, "node", "", "which instance this is, `NODE` (needed)")
-	f.StringVar(&c.data, "data", "", "where it keeps what is durable, `DIR`")
-	f.BoolVar(&c.existing, "existing", false, "refuse a --data in which there is nothing yet")
-	f.BoolVar(&c.memory, "volatile", false, "keep nothing on the disk: what is durable is lost with the process")
+	f.StringVar(&c.deployment, "deployment", "", "the deployment, `FILE`, from 'ashlar dedalus deploy' (required)")
+	f.StringVar(&c.node, "node", "", "the instance to run, `NODE` (required)")
+	f.StringVar(&c.data, "data", "", "the directory of durable state, `DIR`")
+	f.BoolVar(&c.existing, "existing", false, "refuse an empty --data")
+	f.BoolVar(&c.memory, "volatile", false, "store nothing on disk: durable state is lost when the process ends")
 	size.Renamed(cmd, "memory", "--volatile")
 	f.StringVar(&c.listen, "listen", "", "where to listen, `HOST:PORT` (default: where the deployment says)")
-	f.StringVar(&c.http, "http", "", "where to show /metrics, /status.json, /healthz and /readyz, `HOST:PORT` (default: where the deployment says, if it does)")
-	f.StringVar(&c.key, "key", "", "what instances know each other by, `FILE`")
+	f.StringVar(&c.http, "http", "", "where to serve /metrics, /status.json, /healthz and /readyz, `HOST:PORT` (default: where the deployment says, if it does)")
+	f.StringVar(&c.key, "key", "", "the key with which instances authenticate each other, `FILE`")
 	f.StringVar(&c.certificates.Cert, "tls-cert", "", "this process's certificate, `FILE` in PEM")
 	f.StringVar(&c.certificates.Key, "tls-key", "", "the key of the certificate, `FILE` in PEM")
-	f.StringVar(&c.certificates.CA, "tls-ca", "", "who may have signed the other side's certificate, `FILE` in PEM")
-	f.BoolVar(&c.public, "public", false, "listen where others can reach it without TLS, so that anybody there may send inputs")
-	f.DurationVar(&c.grace, "grace", host.DrainWithinDefault, "how long a stop waits for what is under way")
+	f.StringVar(&c.certificates.CA, "tls-ca", "", "the authority that signs the other side's certificate, `FILE` in PEM")
+	f.BoolVar(&c.public, "public", false, "listen where other machines can connect without TLS, so that all of them may send inputs")
+	f.DurationVar(&c.grace, "grace", host.DrainWithinDefault, "how long a stop waits for running requests")
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "log more")
 	cmd.SetArgs(args)
 	cmd.SetOut(out)
@@ -222,7 +222,7 @@ func (x *process) format() error {
 	case err != nil:
 		return err
 	}
-	x.log.Info("a new instance: there was nothing on the disk", "node", x.self.Node, "data", x.data)
+	x.log.Info("a new instance: the directory was empty", "node", x.self.Node, "data", x.data)
 	return nil
 }
 
@@ -271,7 +271,7 @@ func (x *process) lives(ctx context.Context, out io.Writer) error {
 			if endless := (*rt.EndlessError)(nil); errors.As(err, &endless) {
 				return fmt.Errorf("the program is wrong: %w", err)
 			}
-			return fmt.Errorf("the disk has failed, and what is on it since is not known: %w", err)
+			return fmt.Errorf("the disk has failed, and it is unknown what was written since: %w", err)
 		}
 		x.log.Warn(newer.Error())
 		of = newer.Incarnation

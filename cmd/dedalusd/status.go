@@ -181,18 +181,18 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc("ashlar_dedalus_"+name, help, labels, own), typ, v, values...)
 	}
 	s.Counts.Each(func(name string, n uint64) {
-		tell(name+"_total", "What the instance did since it was opened: "+name+".", prometheus.CounterValue, float64(n), nil)
+		tell(name+"_total", "Counted since the instance started: "+name+".", prometheus.CounterValue, float64(n), nil)
 	})
 	gauge := func(name, help string, v float64) { tell(name, help, prometheus.GaugeValue, v, nil) }
-	gauge("inbox_bytes", "Messages that no tick has taken.", float64(s.Inbox))
-	gauge("inputs_wait", "Inputs wait since a peer has too much to take.", truth(s.InputsWait))
-	gauge("connections", "Connections that others have made.", float64(s.Conns))
-	gauge("clients", "Clients that are connected.", float64(s.Clients))
-	gauge("clients_queued_bytes", "What is kept for clients.", float64(s.ClientsQueued))
+	gauge("inbox_bytes", "Messages that wait for a tick.", float64(s.Inbox))
+	gauge("inputs_wait", "Whether inputs wait because a peer is overloaded.", truth(s.InputsWait))
+	gauge("connections", "Connections from other processes.", float64(s.Conns))
+	gauge("clients", "Connected clients.", float64(s.Clients))
+	gauge("clients_queued_bytes", "Messages kept for clients.", float64(s.ClientsQueued))
 	for _, q := range s.Peers {
 		peer := []string{"peer"}
-		tell("peer_connected", "Another instance is connected.", prometheus.GaugeValue, truth(q.Connected), peer, q.Node)
-		tell("peer_queued_bytes", "What is kept for another instance.", prometheus.GaugeValue, float64(q.Queued), peer, q.Node)
+		tell("peer_connected", "Whether another instance is connected.", prometheus.GaugeValue, truth(q.Connected), peer, q.Node)
+		tell("peer_queued_bytes", "Messages kept for another instance.", prometheus.GaugeValue, float64(q.Queued), peer, q.Node)
 	}
 }
 

@@ -264,7 +264,7 @@ func TestFewDescriptors(t *testing.T) {
 	}
 	const most = 16
 	var want int
-	_, _ = fmt.Sscanf(p.Errs()[strings.Index(p.Errs(), "wants "):], "wants %d", &want)
+	_, _ = fmt.Sscanf(p.Errs()[strings.Index(p.Errs(), "needs "):], "needs %d", &want)
 	if want < 2*61+2*64 {
 		t.Errorf("it wants %d", want)
 	}

@@ -31,8 +31,8 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mailboat",
 		Short: "A mail server whose mail survives crashes",
-		Long: `mailboat takes mail by SMTP and gives it out by POP3. What SMTP has acknowledged
-is on the disk, whole, and stays there until POP3 has deleted it.`,
+		Long: `mailboat receives mail by SMTP and delivers it to users by POP3. Mail that SMTP has
+acknowledged is completely on disk, and stays there until POP3 has deleted it.`,
 		Example: `  mailboat serve /var/mail/boat
   mailboat password user0 >> passwords
   mailboat serve /var/mail/boat --passwords passwords --smtp 0.0.0.0:25 --pop3 0.0.0.0:110`,

@@ -45,18 +45,18 @@ func newServeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
 		Short: "Serve the mail store in a directory",
-		Long: `Serve the mail store in a directory, which is made where it is absent. The users
-are user0, user1, and so on; mail for userN@DOMAIN is taken.
+		Long: `Serve runs the mail store in a directory, which is created if it does not exist. The
+users are user0, user1, and so on; the server accepts mail for userN@DOMAIN.
 
-The server listens on the machine itself only, unless it is told otherwise. Then
-it needs a file of passwords, as POP3 would give everybody's mail to everybody.
-Without one, any password will do. There is no TLS.
+The server listens on loopback only, unless --smtp or --pop3 say otherwise. POP3 then
+needs a file of passwords, since otherwise anyone could read all mail. Without a file,
+any password is accepted. There is no TLS.
 
-What would run out is refused: mail with 452 where the disk or a mailbox is full,
-connections where their address has its share. docs/mail.md has all limits.
+Work is refused before a resource runs out: mail with 452 if the disk or a mailbox is
+full, connections if their address already has its share. docs/mail.md lists all limits.
 
-SIGINT and SIGTERM stop it: it takes no more connections, waits a while for those
-that there are, and ends. It may also be killed at any time.`,
+SIGINT and SIGTERM stop it: it accepts no more connections, waits for open ones up to
+--grace, and ends. It may also be killed at any time.`,
 		Example: `  mailboat serve /var/mail/boat --users 3
   mailboat serve /var/mail/boat --passwords passwords --pop3 0.0.0.0:110 --domain example.org`,
 		Args: cobra.ExactArgs(1),
@@ -68,22 +68,22 @@ that there are, and ends. It may also be killed at any time.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.smtp, "smtp", "127.0.0.1:2525", "address for SMTP; port 0 is any")
-	f.StringVar(&c.pop3, "pop3", "127.0.0.1:2110", "address for POP3; port 0 is any")
+	f.StringVar(&c.smtp, "smtp", "127.0.0.1:2525", "address for SMTP; port 0 is any free port")
+	f.StringVar(&c.pop3, "pop3", "127.0.0.1:2110", "address for POP3; port 0 is any free port")
 	f.StringVar(&c.domain, "domain", "localhost", "the domain of the addresses")
 	f.StringVar(&c.passwords, "passwords", "", "file of passwords, lines of 'mailboat password'")
-	f.Uint64Var(&c.users, "users", 100, "how many users there are")
-	f.Int64Var(&c.messageBytesMax, "message-bytes-max", 10<<20, "longest message that is taken")
+	f.Uint64Var(&c.users, "users", 100, "number of users")
+	f.Int64Var(&c.messageBytesMax, "message-bytes-max", 10<<20, "largest message that is accepted")
 	f.IntVar(&c.recipientsMax, "recipients-max", 50, "most recipients of a message")
 	f.Int64Var(&c.mailboxBytesMax, "mailbox-bytes-max", 64<<20, "most mail of a user; more is refused until some is deleted")
 	f.Int64Var(&c.sessionsBytesMax, "sessions-bytes-max", 512<<20, "most mail that POP3 sessions have in memory together")
-	f.Int64Var(&c.spaceReserve, "space-reserve", 64<<20, "bytes of the disk that mail does not take")
+	f.Int64Var(&c.spaceReserve, "space-reserve", 64<<20, "bytes of the disk that mail leaves free")
 	f.IntVar(&c.limits.most, "connections-max", 64, "most connections at once, of each protocol")
 	f.IntVar(&c.limits.perAddress, "address-connections-max", 0, "most of them from one address (default three quarters)")
-	f.DurationVar(&c.limits.idle, "idle", 5*time.Minute, "how long a client may say nothing")
+	f.DurationVar(&c.limits.idle, "idle", 5*time.Minute, "how long a client may send nothing")
 	f.DurationVar(&c.limits.command, "command", time.Minute, "how long a line may take, from its first byte to its end")
 	f.DurationVar(&c.limits.session, "session", time.Hour, "how long a connection may last")
-	f.DurationVar(&c.limits.stall, "stall", 10*time.Second, "how long without a whole line before a newcomer may take a place")
+	f.DurationVar(&c.limits.stall, "stall", 10*time.Second, "how long a connection may go without a complete line before a new one may replace it")
 	f.DurationVar(&c.grace, "grace", 5*time.Second, "how long a stop waits for connections")
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "log each delivery and each session")
 	return cmd
@@ -95,18 +95,18 @@ func (c config) check() error {
 	case c.users == 0 || c.users > usersMax:
 		return fmt.Errorf("--users is %d, want 1 to %d", c.users, usersMax)
 	case c.messageBytesMax < 1 || c.limits.most < 1 || c.recipientsMax < 1:
-		return errors.New("--message-bytes-max, --connections-max and --recipients-max are at least 1")
+		return errors.New("--message-bytes-max, --connections-max and --recipients-max must be at least 1")
 	case c.limits.perAddress < 1 || c.limits.perAddress > c.limits.most:
 		return fmt.Errorf("--address-connections-max is %d, want 1 to --connections-max, %d", c.limits.perAddress, c.limits.most)
 	case c.mailboxBytesMax < c.messageBytesMax || c.sessionsBytesMax < c.mailboxBytesMax:
 		return errors.New("a message must fit into --mailbox-bytes-max, and that into --sessions-bytes-max")
 	case c.spaceReserve < 0:
-		return errors.New("--space-reserve is not negative")
+		return errors.New("--space-reserve must not be negative")
 	case c.limits.idle <= 0 || c.limits.command <= 0 || c.limits.session <= 0 || c.limits.stall <= 0 || c.grace < 0:
-		return errors.New("--idle, --command, --session and --stall are positive, and --grace is not negative")
+		return errors.New("--idle, --command, --session and --stall must be positive, and --grace must not be negative")
 	}
 	if most, known := descriptorsMax(); known && c.descriptors() > most {
-		return fmt.Errorf("the process may open %d files, and wants %d for --users %d and --connections-max %d: raise the limit (ulimit -n %[2]d) or lower these",
+		return fmt.Errorf("the process may open %d files, and needs %d for --users %d and --connections-max %d: raise the limit (ulimit -n %[2]d) or lower these",
 			most, c.descriptors(), c.users, c.limits.most)
 	}
 	if c.passwords != "" {
@@ -117,7 +117,7 @@ func (c config) check() error {
 		return fmt.Errorf("--pop3: %w", err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("--pop3 %s can be reached from elsewhere: that needs --passwords", c.pop3)
+		return fmt.Errorf("--pop3 %s can be reached from other machines: add --passwords", c.pop3)
 	}
 	return nil
 }

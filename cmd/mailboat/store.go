@@ -92,7 +92,7 @@ func (g *guard) room(free int64, err error, users []uint64, size int64) error {
 	all := (size + fileBytes) * int64(len(users))
 	switch {
 	case err != nil:
-		g.log.Warn("free space is not known", "error", err)
+		g.log.Warn("free space is unknown", "error", err)
 		return errDisk
 	case g.running >= g.runningMax:
 		return errBusy

@@ -94,9 +94,9 @@ func (u *users) readPasswords(path string) error {
 		case !ok:
 			return fmt.Errorf("%s:%d: there is no user %q", path, n, name)
 		case errSalt != nil || errKey != nil || len(raw) != sha256.Size:
-			return fmt.Errorf("%s:%d: this is no line of 'mailboat password'", path, n)
+			return fmt.Errorf("%s:%d: this is not a line from 'mailboat password'", path, n)
 		case u.hashes[user] != "":
-			return fmt.Errorf("%s:%d: %s has a password already", path, n, name)
+			return fmt.Errorf("%s:%d: %s already has a password", path, n, name)
 		}
 		u.hashes[user] = hash
 	}
@@ -107,9 +107,9 @@ func newPasswordCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "password USER",
 		Short: "Print the line of a password file for a user",
-		Long: `Read a password from the first line of the standard input, and print the line
-that gives it to a user in a file for 'mailboat serve --passwords'. The line does
-not contain the password.`,
+		Long: `Password reads a password from the first line of standard input, and prints the
+user's line for the file of 'mailboat serve --passwords'. The line does not contain the
+password itself.`,
 		Example: `  mailboat password user0 >> passwords`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

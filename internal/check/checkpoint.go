@@ -60,12 +60,12 @@ type IdentityPart struct {
 // MismatchError reports that a checkpoint is of another search.
 type MismatchError struct{ What string }
 
-func (e *MismatchError) Error() string { return "the checkpoint is not of this search: " + e.What }
+func (e *MismatchError) Error() string { return "the checkpoint belongs to another search: " + e.What }
 
 // NotDurableError is the reason why a model cannot be resumed.
 type NotDurableError struct{ Reason error }
 
-func (e *NotDurableError) Error() string { return "no checkpoints can be kept: " + e.Reason.Error() }
+func (e *NotDurableError) Error() string { return "checkpoints cannot be written: " + e.Reason.Error() }
 func (e *NotDurableError) Unwrap() error { return e.Reason }
 
 // ErrLeft is the error of Run after Checkpoint.Leave returned true: the search
@@ -196,7 +196,7 @@ func (k *keeper) identity() []IdentityPart {
 	o := k.st.s.o
 	return append(slices.Clone(k.o.Identity),
 		IdentityPart{"the format of checkpoints", manifestSchema},
-		IdentityPart{"whether the search goes on after violations", fmt.Sprint(o.Continue)},
+		IdentityPart{"whether the search continues after violations", fmt.Sprint(o.Continue)},
 		IdentityPart{"whether deadlock is reported", fmt.Sprint(!o.IgnoreDeadlock)})
 }
 

@@ -354,7 +354,7 @@ func (d *deepening) conclude(err error) error {
 		return err
 	case d.fresh > 0:
 		r.Verdict = Incomplete
-		r.Reason = fmt.Sprintf("states that only paths of more than %d states lead to were not visited", d.o.Depth)
+		r.Reason = fmt.Sprintf("states that can be reached only by paths of more than %d states were not visited", d.o.Depth)
 		d.unasked()
 		return nil
 	}

@@ -173,9 +173,9 @@ func (g *liveGraph) remarkFairness(ctx context.Context, asked *Live, r *Result) 
 	if err != nil {
 		return err
 	}
-	what := "fairness is not machine closed: no fair behaviour goes on from a state that can be reached"
+	what := "fairness is not machine closed: no fair behaviour continues from a reachable state"
 	if int(n) < g.initial {
-		what = "no fair behaviour begins in an initial state, so properties hold there whatever they say"
+		what = "no fair behaviour begins in an initial state, so every property holds there trivially"
 	}
 	r.Warnings = append(r.Warnings, what+": "+brief(g.m.Show(s)))
 	return nil
@@ -240,7 +240,7 @@ func (o Options) incomplete(r *Result) {
 		return
 	}
 	r.Complete = false
-	r.Reason = fmt.Sprintf("%d of the properties asked for cannot be checked", len(r.Info.Unchecked))
+	r.Reason = fmt.Sprintf("%d of the requested properties cannot be checked", len(r.Info.Unchecked))
 	if !o.SafetyOnly {
 		r.Verdict = Incomplete
 	}

@@ -199,9 +199,9 @@ func (c *periodic) decide(q PeriodicQuery) (end bool, err error) {
 	case err == nil || c.ctx.Err() != nil:
 		return end, nil
 	case errors.Is(err, errSpent):
-		c.note(fmt.Sprintf("a look at properties of behaviours, with %d states, took too long and was given up", q.Distinct))
+		c.note(fmt.Sprintf("a periodic check of properties of behaviours, at %d states, took too long and was given up", q.Distinct))
 	case errors.As(err, &limit), errors.As(err, &short), errors.As(err, &wrong), errors.Is(err, live.ErrTooLarge):
-		c.note(fmt.Sprintf("properties of behaviours are not looked at from %d states on, until the end: %v", q.Distinct, err))
+		c.note(fmt.Sprintf("properties of behaviours are not checked from %d states on, until the end: %v", q.Distinct, err))
 		return false, c.close()
 	default:
 		return false, err

@@ -252,7 +252,7 @@ func TestPeriodicBeyondMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "properties of behaviours are not looked at from 88573 states on, until the end: the numbers of the states take more than the 1 MB of memory that are left for them"
+	const want = "properties of behaviours are not checked from 88573 states on, until the end: the numbers of the states take more than the 1 MB of memory that are left for them"
 	if r.Verdict != OK || !r.Complete || r.Live.Checks == 0 || !slices.Equal(r.Warnings, []string{want}) {
 		t.Errorf("%v, complete: %t, %q, %d checks, warnings %q", r.Verdict, r.Complete, r.Reason, r.Live.Checks, r.Warnings)
 	}

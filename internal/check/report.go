@@ -213,7 +213,7 @@ func (r *report) result(o Options, why *stop, describe func(*violation) (Violati
 	}
 	out.Searched = true
 	if len(r.info.Unchecked) > 0 {
-		out.Reason = fmt.Sprintf("%d of the properties asked for cannot be checked", len(r.info.Unchecked))
+		out.Reason = fmt.Sprintf("%d of the requested properties cannot be checked", len(r.info.Unchecked))
 		if !o.SafetyOnly {
 			out.Verdict = Incomplete
 		}
@@ -232,7 +232,7 @@ func nothing(info Info, s Stats) []string {
 	case s.Generated == 0:
 		return []string{"there is no initial state, so there was nothing to check"}
 	}
-	return []string{"every initial state is outside the constraints, so no step was looked at"}
+	return []string{"every initial state is outside the constraints, so no step was explored"}
 }
 
 const endsAtFirst = "the search ends at the first violation"

@@ -136,7 +136,7 @@ func (m unchecked) Info() Info {
 
 func TestUncheckedIsNeverOK(t *testing.T) {
 	m := unchecked{chain(3)}
-	if r := mustRun(t, m, Options{}); r.Verdict != Incomplete || r.Complete || r.Distinct != 3 || !strings.Contains(r.Reason, "1 of the properties") {
+	if r := mustRun(t, m, Options{}); r.Verdict != Incomplete || r.Complete || r.Distinct != 3 || !strings.Contains(r.Reason, "1 of the requested properties") {
 		t.Errorf("%v, complete %v: %s", r.Verdict, r.Complete, r.Reason)
 	}
 	if r := mustRun(t, m, Options{SafetyOnly: true}); r.Verdict != OK || r.Complete {

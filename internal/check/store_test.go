@@ -420,7 +420,7 @@ func TestRefusedCheckpoints(t *testing.T) {
 		change func(*graph, *Options)
 		want   string
 	}{
-		{func(_ *graph, o *Options) { o.Checkpoint.Identity[0].Sum = "5678" }, "not of this search: chain.tla was 1234, and is 5678"},
+		{func(_ *graph, o *Options) { o.Checkpoint.Identity[0].Sum = "5678" }, "belongs to another search: chain.tla was 1234, and is 5678"},
 		{func(_ *graph, o *Options) { o.Checkpoint.Identity[0].Name = "b" }, "chain.tla is part of it"},
 		{func(_ *graph, o *Options) { o.Checkpoint.Identity = nil }, "chain.tla is part of it"},
 		{func(_ *graph, o *Options) { o.IgnoreDeadlock = true }, "whether deadlock is reported was true, and is false"},

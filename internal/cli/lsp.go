@@ -28,8 +28,8 @@ programs in the Dedalus dialect. An editor starts it and speaks the Language Ser
 Protocol with it over standard input and output; docs/lang/lsp.md says how to set
 up the common ones.
 
-Exit codes: 0 the editor ended the session; 1 it is gone, or does not speak the
-protocol; 130 interrupted.`,
+Exit codes: 0 the editor ended the session; 1 the connection to the editor was lost, or
+the editor does not speak the protocol; 130 interrupted.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := lsp.Serve(cmd.Context(), os.Stdin, t.Out, specification.Files{}, l.All())
@@ -37,7 +37,7 @@ protocol; 130 interrupted.`,
 			case cmd.Context().Err() != nil:
 				return exit.With(exit.Interrupted, nil)
 			case errors.Is(err, io.EOF):
-				return exit.Failed(errors.New("the editor is gone"))
+				return exit.Failed(errors.New("the connection to the editor was lost"))
 			}
 			return exit.Failed(err)
 		},

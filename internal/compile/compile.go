@@ -129,7 +129,7 @@ func Compile(spec *core.Spec, alg *pcal.Algorithm, opt Options) (*Package, *sour
 	}
 	if len(alg.Archetypes) == 0 {
 		g.unsupportedAt(alg.Span, NoArchetype, fmt.Sprintf("algorithm %s has no archetype, and only archetypes are compiled", alg.Name),
-			"write the processes that shall run as archetypes, and instantiate them")
+			"write the processes that are to run as archetypes, and instantiate them")
 		return nil, &g.diags
 	}
 	g.checkCrashes()

@@ -255,7 +255,7 @@ func (f *fn) expr(e core.Expr) val {
 	case *core.ConstRef:
 		if e.Const.Arity > 0 {
 			return f.refuse(e, ConstantOperator, fmt.Sprintf("the constant operator %s has no definition to compile", e.Const.Name),
-				"give it in the configuration, F <- Op, where Op stands before the algorithm, or make it a constant function")
+				"give it in the configuration, F <- Op, where Op is defined before the algorithm, or make it a constant function")
 		}
 		return val{f.constants + "." + g.constants[e.Const.Name], g.shapes.Const(e.Const), precAtom}
 	case *core.LocalRef:
@@ -513,7 +513,7 @@ func (f *fn) op(e *core.Op) val {
 	case core.OpString:
 		return val{"value.Strings()", g.any, precAtom}
 	}
-	return f.refuse(e, NotAValue, fmt.Sprintf("%s speaks of steps or behaviours; code computes values of one state", e.Op), "")
+	return f.refuse(e, NotAValue, fmt.Sprintf("%s is about steps or behaviours; code computes values of one state", e.Op), "")
 }
 
 func (f *fn) not(v val) val {

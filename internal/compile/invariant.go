@@ -132,14 +132,14 @@ func (g *generator) localise(name string, d *core.Def, owners map[string]owner) 
 	case l.why != "":
 		return refuse(l.why)
 	case len(l.archs) == 0:
-		return refuse("it speaks of no variable of an archetype")
+		return refuse("it mentions no variable of an archetype")
 	case len(l.archs) > 1:
 		var names []string
 		for a := range l.archs {
 			names = append(names, a.Name)
 		}
 		sort.Strings(names)
-		return refuse("it speaks of variables of several archetypes: " + strings.Join(names, ", "))
+		return refuse("it mentions variables of several archetypes: " + strings.Join(names, ", "))
 	}
 	for a := range l.archs {
 		c := checkedInvariant{name: name, at: d.Span, arch: a}
@@ -194,7 +194,7 @@ func (l *localiser) x(e core.Expr) core.Expr {
 			o, known := l.owners[e.Var.Name]
 			switch {
 			case !known:
-				l.refuse("%s at %s is no variable of an archetype", e.Var.Name, e.Place)
+				l.refuse("%s at %s is not a variable of an archetype", e.Var.Name, e.Place)
 			case o.set:
 				l.refuse("%s at %s is the variable of all processes", e.Var.Name, e.Place)
 			default:

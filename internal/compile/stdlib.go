@@ -166,8 +166,8 @@ func (f *fn) nativeValue(e *core.Call) val {
 		return f.refuse(e, Unsupported, fmt.Sprintf("the operator %s of module %s has no compiled form", d.Name, d.Module), "")
 	}
 	if op.Effects {
-		return f.refuse(e, Effects, fmt.Sprintf("%s is no function of its arguments: compiled sections run several times for one step", d.Name),
-			"read what it gives from a resource")
+		return f.refuse(e, Effects, fmt.Sprintf("%s is not a function of its arguments: compiled sections may run several times for one step", d.Name),
+			"read its value from a resource")
 	}
 	args := make([]string, len(e.Args))
 	for i, a := range e.Args {

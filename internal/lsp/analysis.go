@@ -333,7 +333,7 @@ func (s *server) whole(method string, d *document) (any, *failure) {
 		var list source.List
 		f := ded.Parse(source.NewFile(d.path, d.text), &list)
 		if list.HasErrors() {
-			return nil, fail(codeRequestFailed, "a program with errors is not laid out")
+			return nil, fail(codeRequestFailed, "a program with errors cannot be formatted")
 		}
 		return replaceAll(d, []byte(ded.Format(f))), nil
 	}

@@ -157,7 +157,7 @@ func parseMessage(body []byte) (*incoming, *failure) {
 	}
 	if err := json.Unmarshal(body, m); err != nil {
 		m.ID = nobody()
-		return m, fail(codeInvalidRequest, "the message is no request: %v", err)
+		return m, fail(codeInvalidRequest, "the message is not a request: %v", err)
 	}
 	if len(m.ID) > 0 && m.ID[0] != '"' && m.ID[0] != '-' && (m.ID[0] < '0' || m.ID[0] > '9') {
 		m.ID = nobody()

@@ -27,7 +27,7 @@ func (s *server) renamable(d *document, a *analysis, o occurrence) error {
 	case e.span.File.Name != d.path:
 		return fmt.Errorf("%s is defined in %s", e.name, e.span.File.Name)
 	case o.span.Text() != e.name || !plainName(e.name):
-		return fmt.Errorf("%s is no plain name", o.span.Text())
+		return fmt.Errorf("%s is not a plain name", o.span.Text())
 	case e.kind == "module" || e.kind == "program":
 		return fmt.Errorf("the name of a %s is that of its file", e.kind)
 	}
@@ -54,11 +54,11 @@ func plainName(name string) bool {
 func unfollowed(m *syntax.Module, e *entity) error {
 	for _, r := range []*syntax.Region{m.Translation, m.PlusCalTranslation} {
 		if r != nil && hasWord(r.Inner.Text(), e.name) {
-			return fmt.Errorf("%s stands in the translation of the algorithm: empty the translation, rename, and translate again", e.name)
+			return fmt.Errorf("%s is in the translation of the algorithm: empty the translation, rename, and translate again", e.name)
 		}
 	}
 	if e.label && strings.Contains(string(m.Span().File.Text), `"`+e.name+`"`) {
-		return fmt.Errorf(`"%s" stands in the module as a string, which may be this label`, e.name)
+		return fmt.Errorf(`"%s" occurs in the module as a string, which may be this label`, e.name)
 	}
 	var at source.Span
 	syntax.Inspect(m, func(n syntax.Node) bool {
@@ -75,7 +75,7 @@ func unfollowed(m *syntax.Module, e *entity) error {
 		return true
 	})
 	if at.IsValid() {
-		return fmt.Errorf("%s stands in the proof at line %d, which is not looked at", e.name, at.From().Line)
+		return fmt.Errorf("%s stands in the proof at line %d, which is not analysed", e.name, at.From().Line)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (s *server) rename(d *document, offset int, name string) (any, *failure) {
 		return nil, fail(codeRequestFailed, "%v", err)
 	}
 	if !plainName(name) {
-		return nil, fail(codeRequestFailed, "%q is no name", name)
+		return nil, fail(codeRequestFailed, "%q is not a name", name)
 	}
 	if o.of.restarts && (name == pcal.LabelRecover) != (o.of.name == pcal.LabelRecover) {
 		return nil, fail(codeRequestFailed, "%s is where an archetype starts again after a crash: it cannot be renamed, nor another label to it, without changing what crashes do", pcal.LabelRecover)

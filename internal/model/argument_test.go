@@ -71,7 +71,7 @@ func TestRecursionTakesLinearTime(t *testing.T) {
 	const want = "operators call each other more than " // and the limit
 	for _, name := range []string{"Deep", "Endless"} {
 		_, err := m.Evaluate(m.Definition(name).Body)
-		if e, ok := err.(*check.EvalError); !ok || e.Message != want+strconv.Itoa(rule.CallDepthMax)+" deep: is a recursion without end?" {
+		if e, ok := err.(*check.EvalError); !ok || e.Message != want+strconv.Itoa(rule.CallDepthMax)+" deep: does a recursion not end?" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

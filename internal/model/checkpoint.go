@@ -45,7 +45,7 @@ func (m *Model) Durable() error {
 		return nil
 	}
 	slices.Sort(found)
-	return fmt.Errorf("the specification uses %s, and what that leaves behind is in no checkpoint", strings.Join(slices.Compact(found), ", "))
+	return fmt.Errorf("the specification uses %s, whose effects are not in a checkpoint", strings.Join(slices.Compact(found), ", "))
 }
 
 // keptMax bounds the size of one part of a checkpoint, in bytes.

@@ -16,7 +16,7 @@ func (b *builder) wrongLevel(n config.Name, d *core.Def, l, most core.Level, wha
 	repair := ""
 	switch {
 	case most == core.StateLevel && l == core.ActionLevel && what == "an invariant":
-		repair = "remove the primes; what holds of every step is a property: PROPERTY P, where P == [][" + n.Text + "]_vars"
+		repair = "remove the primes; a condition on every step is a property: PROPERTY P, where P == [][" + n.Text + "]_vars"
 	case most == core.StateLevel && l == core.ActionLevel:
 		repair = "remove the primes"
 	case l == core.TemporalLevel && what == "an invariant":

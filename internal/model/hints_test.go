@@ -18,7 +18,7 @@ func TestHabits(t *testing.T) {
 			"    INIT Init NEXT Next CONSTANT x = 3\n                                 ^\n    repair: give it its first value in the initial predicate\n  T.tla:3:10: declared here\n    VARIABLE x\n             ^\n",
 		"SPECIFICATION Spec": "repair: write INIT Init and NEXT Next, or define Spec == Init /\\ [][Next]_vars\n",
 		"INIT Init NEXT Next INVARIANT Next": "test.cfg:1:31: error: Next is an action; an invariant must not go beyond a state predicate [WrongLevel]\n" +
-			"    INIT Init NEXT Next INVARIANT Next\n                                  ^^^^\n    repair: remove the primes; what holds of every step is a property: PROPERTY P, where P == [][Next]_vars\n  T.tla:5:1: defined here\n    Next == x' = x\n    ^^^^\n",
+			"    INIT Init NEXT Next INVARIANT Next\n                                  ^^^^\n    repair: remove the primes; a condition on every step is a property: PROPERTY P, where P == [][Next]_vars\n  T.tla:5:1: defined here\n    Next == x' = x\n    ^^^^\n",
 		"INIT Next NEXT Next":                "repair: remove the primes\n",
 		"INIT Init NEXT Next INVARIANT Ends": "repair: PROPERTY Ends\n",
 		"INIT Init NEXT Ends":                "repair: SPECIFICATION Ends, without INIT and NEXT\n",

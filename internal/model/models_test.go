@@ -151,9 +151,9 @@ func TestModels(t *testing.T) {
 		{"a formula with arguments", cycle + "Often(p) == []<>p\nP == LET q == x = 2 IN Often(q)", "SPECIFICATION Weak\nPROPERTY P", "liveness violated P: 0 -> 1"},
 		{"fairness below a refinement", abstract + "Spec == Init /\\ [][Next]_x /\\ WF_x(Next)", endless + "SPECIFICATION Spec\nPROPERTY P", "3 generated, 3 distinct, depth 3"},
 		{"fairness that is not refined", abstract + "Spec == Init /\\ [][Next]_x", endless + "SPECIFICATION Spec\nPROPERTY P", "liveness violated P: 0"},
-		{"liveness with a view", upTo2 + "P == <>(x = 2)\nV == x", endless + "VIEW V\nPROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
-		{"a quantifier over states", upTo2 + "P == \\E i \\in 0..x : <>(x = i)", endless + "PROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
-		{"an atom without a value", upTo2 + "P == <>(x = 2 /\\ 1 \\div (2 - x) = 1)\nQ == <>(x = 2)", endless + "PROPERTY P", "incomplete: 1 of the properties asked for cannot be checked"},
+		{"liveness with a view", upTo2 + "P == <>(x = 2)\nV == x", endless + "VIEW V\nPROPERTY P", "incomplete: 1 of the requested properties cannot be checked"},
+		{"a quantifier over states", upTo2 + "P == \\E i \\in 0..x : <>(x = i)", endless + "PROPERTY P", "incomplete: 1 of the requested properties cannot be checked"},
+		{"an atom without a value", upTo2 + "P == <>(x = 2 /\\ 1 \\div (2 - x) = 1)\nQ == <>(x = 2)", endless + "PROPERTY P", "incomplete: 1 of the requested properties cannot be checked"},
 
 		{"without symmetry", flags, endless + three, "25 generated, 8 distinct, depth 4"},
 		{"arguments are renamed", flags + "Sym == Permutations(S)", endless + three + "SYMMETRY Sym", "13 generated, 4 distinct, depth 4"},

@@ -43,7 +43,7 @@ func (b *builder) irreducible() string {
 	case m.direct.Alg.Uniprocess():
 		return "the algorithm has one process"
 	case !m.direct.Alg.NeedsPC():
-		return "the processes have no labels to stand at"
+		return "the processes have no labels"
 	case m.direct.Alg.NamesPC:
 		return "the algorithm mentions pc"
 	case b.cfg.Symmetry.IsSet():

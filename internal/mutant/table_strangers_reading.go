@@ -35,7 +35,7 @@ func strangersReadingMutants() []Mutant {
 			Name: "tla/load/stale-says-the-wrong-text", Kind: WrongAnswer, In: "internal/tla/load", Packages: stale, Run: "Stale",
 			Breaks: "The warning says that the translation is used, where the algorithm is.",
 			Old:    `const unused = "the algorithm is used, not this translation, and the two differ: "`,
-			New:    `const unused = "this translation is used, and it is not that of the algorithm: "`,
+			New:    `const unused = "this translation is used, but it does not match the algorithm: "`,
 		},
 		{
 			Name: "tla/load/translation-that-does-not-parse-in-silence", Kind: Unguarded, In: "internal/tla/load", Packages: stale, Run: "Stale",

@@ -230,7 +230,7 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg, fi
 	}
 	x.s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileNoResource", Span: arg.Span,
 		Message: fmt.Sprintf(why, arg.Mapping.Name, name),
-		Repair:  "edit sys.json, or bind a resource of your own to the parameter " + param.Var.Name})
+		Repair:  "edit sys.json, or bind your own resource to the parameter " + param.Var.Name})
 	return plain
 }
 

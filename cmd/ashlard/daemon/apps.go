@@ -95,7 +95,7 @@ func (a *apps) look() {
 	members, self := a.newest()
 	switch {
 	case self == nil && a.kv != nil:
-		a.log.Warn("this server is no member of the cluster any more: it hosts nothing")
+		a.log.Warn("this server is no longer a member of the cluster: it hosts nothing")
 		a.end()
 		return
 	case self == nil || a.kv != nil:
@@ -107,7 +107,7 @@ func (a *apps) look() {
 	}
 	if err := a.begin(members, *self); err != nil {
 		a.trouble = err.Error()
-		a.log.Error("the applications were not begun", "err", err)
+		a.log.Error("the applications did not start", "err", err)
 	}
 }
 
@@ -128,7 +128,7 @@ func (a *apps) learn() {
 	}
 	if err := access.Write(filepath.Join(a.dir, membersFile), a.genesis); err != nil {
 		a.trouble = err.Error()
-		a.log.Error("the members were not written down", "err", err)
+		a.log.Error("the list of members was not saved", "err", err)
 	}
 	if members, _ := a.newest(); a.client != nil && len(members) > 0 {
 		a.client.SetServers(members)
@@ -300,7 +300,7 @@ func (a *apps) close() {
 }
 
 // errNotHosting reports that the server is not a member of the cluster yet.
-var errNotHosting = errors.New("this server is no member of the cluster yet")
+var errNotHosting = errors.New("this server is not a member of the cluster yet")
 
 // countWithin bounds the time for counting the keys of the cluster.
 const countWithin = 5 * time.Second
@@ -368,7 +368,7 @@ func results(t *resp.Txn, ops []tx.OpResult, counted resp.Result) []resp.Result 
 func undone(err error) error {
 	switch {
 	case errors.Is(err, wor.ErrUnknown):
-		return errors.New("the outcome is unknown: it may have been done, or may still be")
+		return errors.New("the outcome is unknown: the command may have taken effect, or may still")
 	case errors.Is(err, wor.ErrBusy), errors.Is(err, wor.ErrDeadline):
 		return errors.New("not done: the cluster did not answer in time or has no room")
 	}

@@ -55,17 +55,17 @@ func (c *config) flags(cmd *cobra.Command) (file *string) {
 	f.SortFlags = false
 	c.Memory = size.Value{Bytes: memoryDefault, Min: memoryMin}
 	c.KVMemory = c.Memory
-	file = f.String("config", "", "a `FILE` in TOML with these settings, named as the flags are; flags count more")
+	file = f.String("config", "", "a TOML `FILE` with these settings, named like the flags; flags take precedence")
 	f.StringVar(&c.Cluster, "cluster", "", "the cluster's description, `FILE`, from 'ashlard genesis'")
-	f.StringVar(&c.Listen, "listen", "127.0.0.1:7420", "where to listen for clients and servers; port 0 is any")
-	f.StringVar(&c.HTTP, "http", "", "where to show the status page and /metrics, such as 127.0.0.1:7421")
-	f.StringVar(&c.KV, "kv", "", "where to speak the Redis protocol, such as 127.0.0.1:6379")
-	f.BoolVar(&c.KVTLS, "kv-tls", false, "want TLS on --kv too, with a client's certificate")
-	f.Var(&c.KVMemory, "kv-memory", "at most `SIZE` of keys and values, such as 512M; beyond, writes are refused")
-	f.BoolVar(&c.Bare, "registers-only", false, "host no sequencer of logs and no part of the key-value store")
-	f.BoolVar(&c.Volatile, "volatile", false, "keep nothing on the disk: what is acknowledged is lost with the process")
-	f.BoolVar(&c.Alone, "alone", false, "do not ask other servers whether this disk is the newest; dangerous after a disk was put back")
-	f.Var(&c.Memory, "memory", "at most `SIZE` of registers, such as 512M; beyond, writes are refused and trimming gives room")
+	f.StringVar(&c.Listen, "listen", "127.0.0.1:7420", "where to listen for clients and servers; port 0 is any free port")
+	f.StringVar(&c.HTTP, "http", "", "where to serve the status page and /metrics, such as 127.0.0.1:7421")
+	f.StringVar(&c.KV, "kv", "", "where to serve the Redis protocol, such as 127.0.0.1:6379")
+	f.BoolVar(&c.KVTLS, "kv-tls", false, "require TLS on --kv too, with a client's certificate")
+	f.Var(&c.KVMemory, "kv-memory", "at most `SIZE` of keys and values, such as 512M; beyond it writes are refused")
+	f.BoolVar(&c.Bare, "registers-only", false, "do not host sequencers of logs or parts of the key-value store")
+	f.BoolVar(&c.Volatile, "volatile", false, "store nothing on disk: acknowledged data is lost when the process ends")
+	f.BoolVar(&c.Alone, "alone", false, "do not ask other servers whether this disk is the newest; dangerous if a disk was restored from a copy")
+	f.Var(&c.Memory, "memory", "at most `SIZE` of registers, such as 512M; beyond it writes are refused until segments are trimmed")
 	for old, now := range renamed {
 		size.Renamed(cmd, old, fmt.Sprintf("--%[1]s SIZE, such as --%[1]s 4G", now))
 	}
@@ -73,16 +73,16 @@ func (c *config) flags(cmd *cobra.Command) (file *string) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var of interface{ GetFlag() *pflag.Flag }
 		if errors.As(err, &of) && of.GetFlag().Name == "memory" {
-			err = fmt.Errorf("%w; to keep nothing on the disk: --volatile", err)
+			err = fmt.Errorf("%w; to store nothing on disk, use --volatile", err)
 		}
 		return others(cmd, err)
 	})
 	f.IntVar(&c.ConnsMax, "connections-max", 4096, "at most `N` connections")
-	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a stop waits for what is under way")
+	f.DurationVar(&c.Grace, "grace", 5*time.Second, "how long a stop waits for running requests")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "this server's certificate, `FILE` in PEM; with --tls-key and --tls-ca: both sides show one")
 	f.StringVar(&c.TLSKey, "tls-key", "", "the key of the certificate, `FILE` in PEM")
 	f.StringVar(&c.TLSCA, "tls-ca", "", "the authority that signs the other side's certificates, `FILE` in PEM")
-	f.BoolVar(&c.Public, "public", false, "listen where others can reach it without TLS, so that anybody there may write")
+	f.BoolVar(&c.Public, "public", false, "listen where other machines can connect without TLS, so that all of them may write")
 	f.BoolVarP(&c.Verbose, "verbose", "v", false, "log more")
 	return file
 }
@@ -127,7 +127,7 @@ func (c *config) readFile(cmd *cobra.Command, path string) error {
 	meta, err := toml.DecodeFile(path, &fromFile)
 	if err != nil {
 		if at := (toml.ParseError{}); errors.As(err, &at) && at.LastKey == "memory" {
-			err = fmt.Errorf("%w; to keep nothing on the disk: volatile = true", err)
+			err = fmt.Errorf("%w; to store nothing on disk, set volatile = true", err)
 		}
 		return fmt.Errorf("--config %s: %w", path, err)
 	}

@@ -28,7 +28,7 @@ func TestSizes(t *testing.T) {
 		"the file":               {file: "memory = \"24M\"\nkv-memory = \"1.5GiB\"\nvolatile = true\n", memory: 24 << 20, kv: 3 << 29, volatile: true},
 		"a number is bytes":      {file: "memory = 25000000\n", memory: 25_000_000, kv: 4 << 30},
 		"a flag counts more":     {file: "memory = \"24M\"\nkv-memory = \"2G\"\n", args: []string{"--memory", "1G"}, memory: 1 << 30, kv: 2 << 30},
-		"the switch of old":      {file: "memory = true\n", wrongSetting: "want one like 512M, 1.5GiB or 4G; to keep nothing on the disk: volatile = true"},
+		"the switch of old":      {file: "memory = true\n", wrongSetting: "want one like 512M, 1.5GiB or 4G; to store nothing on disk, set volatile = true"},
 		"too small":              {file: "kv-memory = \"1k\"\n", wrongSetting: "at least 1M"},
 		"the setting's old name": {file: "max-mb = 24\n", wrongSetting: `the setting "max-mb" is now "memory", which takes a size: memory = "4G"`},
 		"another's old name":     {file: "kv-max-mb = 24\n", wrongSetting: `the setting "kv-max-mb" is now "kv-memory", which takes a size: kv-memory = "4G"`},
@@ -63,7 +63,7 @@ func TestSizes(t *testing.T) {
 // TestOldFlags: a flag under its old name, or with its old meaning, is refused with what to
 // write instead.
 func TestOldFlags(t *testing.T) {
-	const noSize = ` is no size: want one like 512M, 1.5GiB or 4G; to keep nothing on the disk: --volatile`
+	const noSize = ` is not a size: want one like 512M, 1.5GiB or 4G; to store nothing on disk, use --volatile`
 	for _, c := range []struct {
 		args []string
 		want string
@@ -72,7 +72,7 @@ func TestOldFlags(t *testing.T) {
 		{[]string{"--kv-max-mb=24"}, "--kv-max-mb is now --kv-memory SIZE, such as --kv-memory 4G"},
 		{[]string{"--memory", "--cluster", "f"}, `invalid argument "--cluster" for "--memory" flag: "--cluster"` + noSize},
 		{[]string{"--memory=true"}, `invalid argument "true" for "--memory" flag: "true"` + noSize},
-		{[]string{"--memory"}, "flag needs an argument: --memory; to keep nothing on the disk: --volatile"},
+		{[]string{"--memory"}, "flag needs an argument: --memory; to store nothing on disk, use --volatile"},
 		{[]string{"--cluster"}, "flag needs an argument: --cluster"},
 		{[]string{"--most"}, "unknown flag: --most"},
 	} {

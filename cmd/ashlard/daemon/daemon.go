@@ -76,16 +76,16 @@ func moved(name string) bool {
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ashlard",
-		Short: "A server of write-once registers, and of what is built on them",
-		Long: `ashlard keeps write-once registers on its disk, in agreement with the other servers
-of its cluster. What it has acknowledged is on the disks of a majority. On the
-registers it offers shared logs and a transactional key-value store.
+		Short: "A server of write-once registers, logs and keys",
+		Long: `ashlard stores write-once registers on its disk, in agreement with the other servers
+of its cluster. Acknowledged data is on the disks of a majority. On the registers it
+offers shared logs and a transactional key-value store.
 
-A new cluster: format a directory for each server, write the cluster's description
-from what that prints, and give it to each server and client. The commands for a
-running cluster are those of ashlar: see 'ashlar worm --help'.
+To make a new cluster, format a directory for each server, write the cluster's
+description from the output, and give it to each server and client. The commands for a
+running cluster are in ashlar: see 'ashlar worm --help'.
 
-Exit codes: 0 done; 1 the world failed (a file, the network); 2 the command line or a
+Exit codes: 0 done; 1 a file or the network failed; 2 the command line or a
 setting is wrong; 130 interrupted.`,
 		Example: `  ashlard format /var/lib/ashlard --name n1 --addr 10.0.0.1:7420
   ashlard genesis n1=1c6f...@10.0.0.1:7420 n2=...@10.0.0.2:7420 n3=...@10.0.0.3:7420 > cluster.json

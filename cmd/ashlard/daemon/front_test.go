@@ -315,7 +315,7 @@ func TestTLS(t *testing.T) {
 func TestPlainServers(t *testing.T) {
 	f := newFleet(t, 3)
 	args := append([]string{"read", "5.0", "--timeout", "1s"}, newAuthority(t, "ours").flags("alice")...)
-	if code, _, errs := f.run(args...); code != 1 || !strings.Contains(errs, "leave --tls-cert") {
+	if code, _, errs := f.run(args...); code != 1 || !strings.Contains(errs, "omit --tls-cert") {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 	// Whom the time is not enough for is not sent to a majority that is there.

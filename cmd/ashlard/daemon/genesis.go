@@ -35,12 +35,12 @@ func newFormatCommand() *cobra.Command {
 	var name, addr string
 	cmd := &cobra.Command{
 		Use:   "format DIR",
-		Short: "Make the directory of a new server",
-		Long: `Format makes a directory for a new server, which only its owner may enter, and draws
-the key that the server proves its identity with. It prints the server as
-'ashlard genesis' and 'ashlar worm replace' want it. A directory that is one already is
-left alone: a server that has lost its disk is a new server, and must take the old
-one's place by 'ashlar worm replace'.`,
+		Short: "Create the directory of a new server",
+		Long: `Format creates a directory for a new server, which only its owner may enter, and
+generates the key with which the server proves its identity. It prints the server in the
+form that 'ashlard genesis' and 'ashlar worm replace' expect. It does not change a
+directory that already holds a server: a server that has lost its disk is a new server,
+and must replace the old one with 'ashlar worm replace'.`,
 		Example: `  ashlard format /var/lib/ashlard --name n1 --addr 10.0.0.1:7420`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,8 +68,8 @@ one's place by 'ashlar worm replace'.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what people call the server")
-	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:7420", "where others will reach it")
+	cmd.Flags().StringVar(&name, "name", "", "the server's name")
+	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:7420", "the address at which others will reach it")
 	return cmd
 }
 
@@ -80,7 +80,7 @@ func newGenesisCommand() *cobra.Command {
 		Short: "Write the description of a new cluster",
 		Long: `Genesis writes the description of a new cluster of these servers, as JSON. Give it to
 every server and client. After servers were replaced, 'ashlar worm describe' writes one
-with the servers of then.
+with the current servers.
 
 There is one partition, with all servers, unless --partition says otherwise: each is
 a list of names. More partitions hold more registers; a register is in one of them.`,
@@ -95,7 +95,7 @@ a list of names. More partitions hold more registers; a register is in one of th
 			return worm.WriteGenesis(cmd.OutOrStdout(), g)
 		},
 	}
-	cmd.Flags().StringArrayVar(&partitions, "partition", nil, "the `NAMES` of a partition's servers; again for each partition")
+	cmd.Flags().StringArrayVar(&partitions, "partition", nil, "the `NAMES` of a partition's servers; repeat for each partition")
 	return cmd
 }
 
@@ -109,7 +109,7 @@ func makeGenesis(cluster uint64, partitions, servers []string) (*wor.Genesis, er
 			return nil, err
 		}
 		if _, twice := members[m.Name]; twice {
-			return nil, fmt.Errorf("there are two servers of the name %q", m.Name)
+			return nil, fmt.Errorf("there are two servers named %q", m.Name)
 		}
 		members[m.Name] = m
 		all = append(all, m.Name)

@@ -89,7 +89,7 @@ func unready(s *node.Status, hosts *appsView) string {
 	case s.Full:
 		return "its disk is full"
 	case s.Draining:
-		return "it is about to end"
+		return "it is shutting down"
 	}
 	served := func(p node.PartitionStatus) bool { return p.Standing == wor.StatusOK && !p.Unsure }
 	foreign := func(p node.PartitionStatus) bool { return p.Standing == wor.StatusForeign }
@@ -97,7 +97,7 @@ func unready(s *node.Status, hosts *appsView) string {
 		i := slices.IndexFunc(s.Partitions, func(p node.PartitionStatus) bool { return !foreign(p) })
 		switch {
 		case i < 0:
-			return "it is no member of the cluster"
+			return "it is not a member of the cluster"
 		case s.Partitions[i].Unsure:
 			return "it is asking its peers whether its disk is the newest"
 		}

@@ -167,7 +167,7 @@ func (s *server) agree(t testing.TB, ready bool) {
 	}
 }
 
-// TestReady: a server that is no member is live and not ready, and so is one whose
+// TestReady: a server that is not a member is live and not ready, and so is one whose
 // keys cannot be reached; a member of a cluster that works is ready.
 func TestReady(t *testing.T) {
 	f := newFleet(t, 4)
@@ -177,12 +177,12 @@ func TestReady(t *testing.T) {
 		s.agree(t, true)
 	}
 	stranger := f.servers[3]
-	if ready, why := stranger.standing(t); ready || !strings.Contains(why, "no member") {
-		t.Errorf("a server that is no member: ready %v: %s", ready, why)
+	if ready, why := stranger.standing(t); ready || !strings.Contains(why, "not a member") {
+		t.Errorf("a server that is not a member: ready %v: %s", ready, why)
 	}
 	stranger.agree(t, false)
-	if got := talkTo(t, stranger.keys).ask("GET a"); !strings.Contains(got, "no member") {
-		t.Errorf("a server that is no member answers %s", got)
+	if got := talkTo(t, stranger.keys).ask("GET a"); !strings.Contains(got, "not a member") {
+		t.Errorf("a server that is not a member answers %s", got)
 	}
 	f.servers[0].Kill()
 	f.servers[1].Kill()

@@ -197,7 +197,7 @@ func TestReplace(t *testing.T) {
 	}
 	f.start(3)
 	out := f.good("replace", "n1", "--with", f.names[3])
-	for _, want := range []string{"checked:", "n1", "does not answer", "no member", "done: n3 is in the place of n1", "3 of 3 servers serve"} {
+	for _, want := range []string{"checked:", "n1", "does not answer", "no member", "done: n3 has replaced n1", "3 of 3 servers serve"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("replace does not say %q:\n%s", want, out)
 		}
@@ -251,7 +251,7 @@ func TestRefused(t *testing.T) {
 		{"keys reachable", []string{"serve", empty, "--cluster", f.cluster, "--kv", ":6379"}, 2, "--kv"},
 		{"half of TLS", []string{"serve", empty, "--cluster", f.cluster, "--tls-cert", "x"}, 2, "--tls-key"},
 		{"memory", []string{"serve", empty, "--cluster", f.cluster, "--memory", "0"}, 2, "want at least 1M"},
-		{"memory without a size", []string{"serve", empty, "--memory", "--cluster", f.cluster}, 2, "is no size"},
+		{"memory without a size", []string{"serve", empty, "--memory", "--cluster", f.cluster}, 2, "is not a size"},
 		{"the old flag", []string{"serve", empty, "--cluster", f.cluster, "--max-mb", "24"}, 2, "--memory SIZE"},
 		{"format again", []string{"format", f.path(0), "--name", "x"}, 1, "format"},
 		{"flag", []string{"serve", "--nonsense"}, 2, "--help"},

@@ -31,18 +31,18 @@ func newServeCommand() *cobra.Command {
 	var file *string
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
-		Short: "Serve the registers in a directory",
+		Short: "Run the server of a directory",
 		Long: `Serve runs the server of a directory that 'ashlard format' has made, until SIGINT or
-SIGTERM: then it takes no new work, finishes what is under way, and ends. It may
-also be killed at any time. With --volatile it takes its identity from the directory, and
-keeps nothing there.
+SIGTERM: then it accepts no new work, finishes running requests, and ends. It may also
+be killed at any time. With --volatile it reads its identity from the directory, and
+stores nothing there.
 
-It listens on the machine itself only, unless --listen says otherwise, and then it
-wants TLS, by which clients and servers show each other who they are.
+It listens on loopback only, unless --listen says otherwise; then it requires TLS, with
+which clients and servers prove their identity to each other.
 
-Beside the registers it hosts sequencers of shared logs and its part in a
-transactional key-value store, which --kv offers to clients of Redis. Without --kv
-the store is still there, for clients in Go and for the other servers' clients.`,
+Beside the registers it hosts sequencers of shared logs and its part of a
+transactional key-value store, which --kv offers to clients of Redis. Without --kv,
+clients in Go, and clients of the other servers, can still use the store.`,
 		Example: `  ashlard serve /var/lib/ashlard --cluster cluster.json
   ashlard serve /var/lib/ashlard --config ashlard.toml --http 127.0.0.1:7421
   ashlard serve /var/lib/ashlard --cluster cluster.json --kv 127.0.0.1:6379
@@ -87,7 +87,7 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 		return exit.With(exit.Usage, err)
 	}
 	if c.Dir == "" {
-		return exit.With(exit.Usage, errors.New("want a directory that 'ashlard format' has made"))
+		return exit.With(exit.Usage, errors.New("name a directory that 'ashlard format' has made"))
 	}
 	genesis, err := access.Read(c.Cluster)
 	if err != nil {
@@ -122,7 +122,7 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	}
 	defer disk.Close()
 	if exposed(c.Dir) {
-		log.Warn("other users can enter the server's directory, and speak for the server with the key in it: chmod 700 it", "dir", c.Dir)
+		log.Warn("other users can enter the server's directory, and impersonate the server with the key in it: run chmod 700 on it", "dir", c.Dir)
 	}
 	if o.Env.Disk = disk; c.Volatile {
 		if o.Key, err = node.ReadKey(o.Env, logDir); err != nil {
@@ -155,14 +155,14 @@ func serve(ctx context.Context, c config, ready func(*served)) (err error) {
 	select {
 	case err := <-failed:
 		if errors.Is(err, env.ErrNoSpace) {
-			return fmt.Errorf("the disk is full in a moment in which the server cannot wait for room; make room, and start it again: %w", err)
+			return fmt.Errorf("the disk is full and the server cannot wait for room; make room, and start it again: %w", err)
 		}
-		return fmt.Errorf("the disk has failed, and what is on it since is not known: %w", err)
+		return fmt.Errorf("the disk has failed, and it is unknown what was written since: %w", err)
 	case <-ctx.Done():
 	}
 	log.Info("stopping", "grace", c.Grace)
 	if !s.drain(c.Grace) {
-		log.Warn("not everything was finished")
+		log.Warn("some requests were not finished")
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ const besides = 128 << 20
 // opening adds to an error of opening the server what the user can do about it.
 func opening(c config, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no server in it (%w); a new one is made by 'ashlard format', and takes a lost one's place by 'ashlar worm replace'", c.Dir, err)
+		return fmt.Errorf("%s: there is no server in it (%w); 'ashlard format' makes a new one, and 'ashlar worm replace' replaces a lost server by it", c.Dir, err)
 	}
 	return fmt.Errorf("%s: %w", c.Dir, err)
 }

@@ -217,7 +217,7 @@ Generation {{.Generation}}, {{.Position}} records durable, {{.PendingBytes}} byt
 <tr><td>partitions of the keys that can be reached<td class="n">{{.Reachable}}</tr>
 {{range .Logs}}<tr><td>sequencer of log {{.ID}}, next position<td class="n">{{.Next}}</tr>
 {{end}}{{with $.Keys}}<tr><td>Redis protocol on <code>{{.Addr}}</code>, connections<td class="n">{{.Connections}}</tr>{{end}}
-</table>{{else}}<p>None here: this server is no member of the cluster yet.</p>{{end}}{{end}}
+</table>{{else}}<p>None here: this server is not a member of the cluster yet.</p>{{end}}{{end}}
 <h2>Work</h2>
 <table>
 <tr><td>connections<td class="n">{{.Connections}}</tr><tr><td>listenings<td class="n">{{.Listenings}}</tr>
@@ -266,32 +266,32 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge("disk_full", "Whether the disk has no room for the log.", full)
 	gauge("generation", "How often the server was started on this disk.", float64(s.Generation))
-	gauge("position", "Records that are durable.", float64(s.Position))
+	gauge("position", "Durable records.", float64(s.Position))
 	gauge("pending_bytes", "Bytes of records that are not durable yet.", float64(s.Pending))
 	gauge("connections", "Open connections.", float64(s.Conns))
-	gauge("listenings", "Listenings of clients.", float64(s.Listens))
+	gauge("listenings", "Clients' subscriptions to registers.", float64(s.Listens))
 	gauge("load_bytes", "Bytes that wait on all connections.", float64(s.Load))
 	gauge("state_bytes", "Memory of the registers.", float64(s.Bytes))
-	gauge("state_bytes_max", "The bound of state_bytes.", float64(s.MaxBytes))
+	gauge("state_bytes_max", "The limit of state_bytes.", float64(s.MaxBytes))
 	count("commits_total", "Syncs of the log.", s.Counts.Commits)
 	count("records_total", "Records of the log.", s.Counts.Records)
 	count("record_bytes_total", "Bytes of records.", s.Counts.RecordBytes)
-	count("checkpoints_total", "Times that the log was written anew.", s.Counts.Checkpoints)
+	count("checkpoints_total", "How often the log was rewritten.", s.Counts.Checkpoints)
 	count("notes_total", "Notes to listeners.", s.Counts.Notes)
 	count("invokes_total", "Services asked.", s.Counts.Invokes)
-	count("written_bytes_total", "Bytes given to connections.", s.Counts.BytesWritten)
-	count("turned_away_total", "Connections for which there was no room.", s.Counts.TurnedAway)
+	count("written_bytes_total", "Bytes written to connections.", s.Counts.BytesWritten)
+	count("turned_away_total", "Connections refused because there was no room.", s.Counts.TurnedAway)
 	count("refused_total", "Peers that were refused.", s.Counts.Refused)
 	if a := v.Applications; a != nil {
-		gauge("kv_keys", "Keys of the partitions of the key-value store that are here.", float64(a.Keys))
+		gauge("kv_keys", "Keys in the partitions of the key-value store that this server owns.", float64(a.Keys))
 		gauge("kv_bytes", "Memory of these keys and their values.", float64(a.KeyBytes))
-		gauge("kv_partitions", "Partitions of the key-value store that are here.", float64(len(a.Partitions)))
-		gauge("kv_partitions_reachable", "Partitions of the key-value store that could be reached through this server.", float64(a.Reachable))
-		gauge("sequencer_logs", "Logs of which this server is the sequencer.", float64(len(a.Logs)))
+		gauge("kv_partitions", "Partitions of the key-value store that this server owns.", float64(len(a.Partitions)))
+		gauge("kv_partitions_reachable", "Partitions of the key-value store that are reachable through this server.", float64(a.Reachable))
+		gauge("sequencer_logs", "Logs whose sequencer is this server.", float64(len(a.Logs)))
 	}
 	if k := v.Keys; k != nil {
-		gauge("kv_connections", "Open connections that speak the Redis protocol.", float64(k.Connections))
-		count("kv_turned_away_total", "Such connections for which there was no room.", k.TurnedAway)
+		gauge("kv_connections", "Open connections of the Redis protocol.", float64(k.Connections))
+		count("kv_turned_away_total", "Connections of the Redis protocol refused because there was no room.", k.TurnedAway)
 	}
 	for _, p := range v.Partitions {
 		send(prometheus.GaugeValue, "partition_epoch", "The epoch of a partition.", float64(p.Epoch), "partition", number(p.Number))

@@ -344,12 +344,12 @@ func TestCommandLine(t *testing.T) {
 		code int
 		want string
 	}{
-		{nil, 2, "--deployment is needed"},
-		{[]string{"--deployment", f.deployment}, 2, "--node is needed"},
+		{nil, 2, "--deployment is required"},
+		{[]string{"--deployment", f.deployment}, 2, "--node is required"},
 		{[]string{"--deployment", f.deployment, "--node", "leader/7"}, 2, "no such process"},
 		{[]string{"--deployment", "nothing.json", "--node", "leader/0"}, 1, "nothing.json"},
 		{[]string{"--deployment", other, "--node", "leader/0"}, 2, "not a deployment of this program"},
-		{[]string{"--deployment", f.deployment, "--node", "leader/0", "--listen", "0.0.0.0:0"}, 2, "can be reached from elsewhere"},
+		{[]string{"--deployment", f.deployment, "--node", "leader/0", "--listen", "0.0.0.0:0"}, 2, "can be reached from other machines"},
 		{[]string{"--deployment", f.deployment, "--node", "leader/0", "--tls-cert", "x"}, 2, "belong together"},
 		{[]string{"--deployment", f.deployment, "--node", "leader/0", "--key", short}, 2, "want 16 to"},
 		{[]string{"--what"}, 2, "unknown flag"},

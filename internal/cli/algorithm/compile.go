@@ -37,8 +37,8 @@ function for each label, structs for records, slices for sequences, and comments
 that lead back to the specification. The package runs on distsys, which executes
 each label as one atomic section over the resources behind the ref parameters.
 
-With --main the package is a command that runs a part of the system as a
-configuration file says, and an example of such a file, sys.json, is written from
+With --main the package is a command that runs a part of the system, as described by
+a configuration file. Compile also writes an example of such a file, sys.json, from
 the instances of the specification: one node for each process, on loopback.
 
   go run DIR -config DIR/sys.json -node server
@@ -47,12 +47,12 @@ the instances of the specification: one node for each process, on loopback.
 With ASHLAR_TRACE_DIR set the command writes traces; see 'ashlar trace check'.
 
 The constants in the configuration (a .cfg as for check, or a sys.json) determine
-the types of what they give. Without --config, the .cfg beside the specification is used
-if there is one. The compiled system takes its constants when it starts, and
-refuses values that are not of those types.
+the types of the compiled constants. Without --config, the .cfg beside the specification
+is used if there is one. The compiled system reads its constants when it starts, and
+refuses values of other types.
 
---check-invariants compiles invariants that speak of what one process sees: they
-are evaluated before each step commits, and a step that breaks one ends the process.
+--check-invariants compiles invariants about the state that one process sees. They
+are evaluated before each step commits, and a step that violates one ends the process.
 
 Exit codes: 0 compiled; 150 errors in the specification; 151 errors in the
 configuration; 1 files; 2 usage.`
@@ -71,12 +71,12 @@ func NewCompile(t *console.Terminal) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&o.out, "out", "o", "", "the directory to write the package to (needed)")
+	f.StringVarP(&o.out, "out", "o", "", "the directory to write the package to (required)")
 	f.StringVar(&o.pkg, "package", "", "the package's name (default: the algorithm's, in lower case)")
 	f.BoolVar(&o.main, "main", false, "write a command and an example configuration")
-	f.BoolVar(&o.explain, "explain", false, "say what has which type, and what has none and why")
+	f.BoolVar(&o.explain, "explain", false, "report the type of each variable, or why it has none")
 	f.StringSliceVar(&o.invariants, "check-invariants", nil, "invariants to check while the system runs: Inv1,Inv2")
-	f.StringVar(&o.config, "config", "", "where the values of the constants are (.cfg or .json)")
+	f.StringVar(&o.config, "config", "", "the file with the values of the constants (.cfg or .json)")
 	o.library.AddTo(cmd)
 	f.BoolVar(&o.json, "json", false, "write what was done, and diagnostics, as JSON")
 	return cmd
@@ -150,7 +150,7 @@ func tellCompiled(t *console.Terminal, o compileOptions, out compiled, diags ash
 			fmt.Fprintln(t.Out, line)
 		}
 		if out.ExitCode == 0 && !insideModule(o.out) {
-			fmt.Fprintf(t.Out, "%s is in no Go module that has %s: run 'go mod init' there and 'go get %s'\n", o.out, version.Module, version.Module)
+			fmt.Fprintf(t.Out, "%s is not in a Go module that requires %s: run 'go mod init' there and 'go get %s'\n", o.out, version.Module, version.Module)
 		}
 	}
 	if out.ExitCode != 0 {

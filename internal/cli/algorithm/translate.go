@@ -34,11 +34,11 @@ const translateHelp = `Translate writes the translation of the module's algorith
   \* BEGIN TRANSLATION            the TLA+ of a PlusCal or Modular PlusCal algorithm
   \* BEGIN PLUSCAL TRANSLATION    the PlusCal of a Modular PlusCal algorithm
 
-Markers that are missing are added after the comment that holds the algorithm.
-Everything else in the file stays as it is, to the byte. The file is replaced as a
-whole, and only after the result was read again and found correct.
+Missing markers are added after the comment that contains the algorithm. No other
+byte of the file changes. The file is replaced atomically, and only after the result
+was parsed again and found correct.
 
-check needs no translation in the file: it makes one by itself where there is none.
+check needs no translation in the file: it translates the algorithm itself if there is none.
 
 Exit codes: 0 translated; 150 errors in the specification; 1 files; 2 usage.`
 
@@ -57,7 +57,7 @@ func NewTranslate(t *console.Terminal) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.BoolVar(&o.stdout, "stdout", false, "write the file to standard output and leave it as it is")
+	f.BoolVar(&o.stdout, "stdout", false, "write the result to standard output and do not change the file")
 	f.BoolVar(&o.pluscalOnly, "pluscal-only", false, "with --stdout: write only the PlusCal that a Modular PlusCal algorithm expands to")
 	o.library.AddTo(cmd)
 	f.BoolVar(&o.json, "json", false, "write what was done, and diagnostics, as JSON")

@@ -83,67 +83,67 @@ cannot be checked (those of behaviours where there is a SYMMETRY or VIEW, say) a
 listed as NOT CHECKED and make the exit code 20. With --safety-only properties of
 behaviours are left out, and the exit code is 0 all the same.
 
-Properties of behaviours are decided when the search has come to its end. With
---liveness=periodic they are looked at during it too, whenever the number of states has
-doubled, from 1,024 on, so that a violation may be found long before all states are; what
-is violated is the same. These looks take about as long as the decision at the end, and
-are given up where they would take much longer. For users of TLC: its -lncheck default is periodic, its final is
-final, which is the default here, and its seqfinal is final too, since each property is
-decided by itself and named.
+Properties of behaviours are decided at the end of the search. With
+--liveness=periodic they are also decided during the search, whenever the number of
+states has doubled, from 1,024 on, so a violation may be found long before all states
+are; the verdict is the same. Together these checks take about as long as the one at the
+end, and are skipped if they would take much longer. For users of TLC: its -lncheck
+default is periodic, its final is final, which is the default here, and its seqfinal is
+also final, since each property is decided and named separately.
 
 With --dfid N the search is depth first, round by round, along paths of 1, 2, and up
 to N states. Its memory does not grow with the number of states, and it finds what
 the other search finds, with the same trace; it takes longer, and checks no
-properties of behaviours. Unless no path leads to more states within N, the exit
-code is 20.
+properties of behaviours. The exit code is 20, unless paths of N states reach every
+state.
 
-With --profile every expression is counted: how often it was evaluated, how often it was
-true or let its action go on, and what part of the time was spent in it, in samples. The
-page of --html shows that beside the text. Without the flag nothing is counted.
+With --profile the search counts for every expression how often it was evaluated, how
+often it was true or let its action continue, and, by sampling, what part of the time was
+spent in it. The page of --html shows this beside the text.
 
-If a search takes more than some seconds and a Go toolchain is installed, the model is
-compiled while the search runs, and the search continues in a process of its own, several
-times as fast. The results are the same. The program is kept in the user's cache directory,
-and used at once the next time. With --native the search waits for the program from the
-beginning; without a toolchain, or if the model needs something that cannot be compiled, it
-says so and searches without. With --native=never nothing is compiled.
+If a search takes more than a few seconds and a Go toolchain is installed, the model is
+compiled while the search runs, and the search continues in a separate process, several
+times as fast. The results are the same. The program is kept in the user's cache directory
+for the next search. With --native the search waits for the program before it begins;
+without a toolchain, or if the model cannot be compiled, it says so and runs without
+compiled code. With --native=never nothing is compiled.
 
-With --por the search of an algorithm, PlusCal or Modular PlusCal, takes the steps of one
-process only where that process is at a label whose steps no other process can notice. It
-finds what the whole search finds; traces may differ, and counts are smaller. If a property
-that is checked could notice, nothing is left out, and the reason is printed. Without --por,
-or with --exact, every state is counted, as TLC counts them.
+With --por the search of an algorithm, PlusCal or Modular PlusCal, takes only the steps of
+one process in states where that process is at a label whose steps no other process can
+observe. It finds what the whole search finds; traces may differ, and counts are smaller. If
+a checked property could observe the difference, no state is left out, and the reason is
+printed. Without --por, or with --exact, every state is counted, as TLC counts them.
 
-With --memory SIZE a search holds at most SIZE. States that do not fit are kept in files
-in a directory ashlar-check-* of --temp, which is removed at the end. Where the values of
-the model alone do not fit, the search ends with exit code 20. It may use 128 MiB beyond
-what the program held at the start, even if SIZE is smaller, unless less memory is
-available. Available is 85% of what the machine, and each control group that the program
-is in, had left at the start.
+With --memory SIZE a search uses at most SIZE of memory. States that do not fit are stored
+in files in a directory ashlar-check-* of --temp, which is removed at the end. If the
+values of the model alone do not fit, the search ends with exit code 20. Even if SIZE is
+smaller, the search may use 128 MiB more than the program used at the start, unless less
+memory is available. Available means 85% of the memory that the machine, and each control
+group of the program, had left at the start.
 
-With --checkpoint DIR the search is kept in DIR now and then, and when it is interrupted or comes to --max-states; --resume
-DIR goes on with it, with the same result, also in place of one that was killed. The checkpoint is removed when the search
-has come to its end.
+With --checkpoint DIR the search is saved in DIR periodically, and when it is interrupted
+or reaches --max-states. --resume DIR continues it, with the same result, also if it was
+killed. The checkpoint is removed when the search has reached its end.
 
-With --continue the search goes on after violations to its end: every invariant,
-every property and deadlock is reported that is violated, each with a shortest
-trace, and the exit code is that of the first one found. --dump FILE.dot or
-FILE.json writes the graph of all states, of which there may be up to 100,000, and
-FILE.svg has Graphviz draw it, if there are no more than 500; after a violation, and
-without --continue, that of the states that are no deeper than it. The page
-of --html shows the graph of up to 300 states.
+With --continue the search continues after violations to its end: it reports every
+violated invariant and property, and deadlock, each with a shortest trace, and the
+exit code is that of the first one found. --dump FILE.dot or FILE.json writes the
+graph of all states, up to 100,000, and --dump FILE.svg draws it with Graphviz, up to
+500 states. After a violation without --continue, the graph has only the states that
+are no deeper than the violation. The page of --html shows the graph of up to 300
+states.
 
-With --tlc-output the result is written as the messages of TLC, which editors for
+With --tlc-output the result is written as TLC's messages, which editors for
 TLA+ can read; the exit codes stay the same.
 
-What makes a model say less than was meant is a warning: an action that was never
-enabled, a variable that never changes, an invariant without variables, an
+Check warns of signs that a model says less than its author meant: an action that was
+never enabled, a variable that never changes, an invariant without variables, an
 invariant P => Q or a property P ~> Q whose P is true in no state, and fairness that no
 behaviour satisfies from some state on, so that it is not machine closed.
 
-A module is looked for beside FILE.tla, then behind the module in that file, then in
-the directories of --library, then in those that the environment variable ASHLAR_PATH
-lists, then among the standard modules.
+A module is searched for beside FILE.tla, then after the module in that file, then in
+the directories of --library, then in those of the environment variable ASHLAR_PATH,
+then among the standard modules.
 
 Exit codes: 0 nothing is wrong; 10 an assumption or the postcondition is false;
 11 deadlock; 12 an invariant or action property is violated; 13 a property of
@@ -174,7 +174,7 @@ func New(t *console.Terminal) *cobra.Command {
 			o.deepen = cmd.Flags().Changed("dfid")
 			o.memoryBytes = memory.Bytes
 			if exact := cmd.Flags().Changed("exact"); exact && o.exact == o.por {
-				return exit.With(exit.Usage, fmt.Errorf("--exact=%t with --por=%t: --exact leaves no state out and --por does; want one of them", o.exact, o.por))
+				return exit.With(exit.Usage, fmt.Errorf("--exact=%t with --por=%t: --exact visits every state and --por leaves states out; use only one of them", o.exact, o.por))
 			}
 			return runCheck(cmd.Context(), t, o, args[0], loadSpecification)
 		},
@@ -185,25 +185,25 @@ func New(t *console.Terminal) *cobra.Command {
 	o.library.AddTo(cmd)
 	f.IntVarP(&o.workers, "workers", "w", 0, "how many `N` goroutines search (default: one per processor)")
 	f.BoolVar(&o.deadlock, "deadlock", true, "report deadlock, unless the configuration says not to")
-	f.BoolVar(&o.safetyOnly, "safety-only", false, "leave properties of behaviours (liveness) out")
-	f.StringVar(&o.liveness, "liveness", livenessFinal, "decide properties of behaviours at the end, or look at them during the search too: `WHEN` is final or periodic")
+	f.BoolVar(&o.safetyOnly, "safety-only", false, "do not check properties of behaviours (liveness)")
+	f.StringVar(&o.liveness, "liveness", livenessFinal, "decide properties of behaviours at the end, or also during the search: `WHEN` is final or periodic")
 	f.Int64Var(&o.statesMax, "max-states", 0, "stop after `N` distinct states")
 	o.crashes.addTo(f)
 	f.IntVar(&o.dfid, "dfid", 0, "search depth first, by iterative deepening, paths of up to `N` states")
 	f.BoolVar(&o.profile, "profile", false, "report what each expression costs")
 	f.BoolVar(&o.por, "por", false, "leave out states of an algorithm that differ only in the order of local steps")
-	f.BoolVar(&o.exact, "exact", true, "leave no state out, so that counts are those of TLC; the opposite of --por")
+	f.BoolVar(&o.exact, "exact", true, "visit every state, so that counts are those of TLC; the opposite of --por")
 	f.StringVar(&o.native, "native", nativeAuto, "search with code compiled for the model: `WHEN` is auto, always or never")
 	f.Lookup("native").NoOptDefVal = nativeAlways
-	f.BoolVar(&o.goOn, "continue", false, "go on after a violation and report all of them")
-	f.Var(&memory, "memory", "hold at most `SIZE`, such as 512M or 4G: states that do not fit go to disk (default: 85% of what is available at the start)")
+	f.BoolVar(&o.goOn, "continue", false, "continue after a violation and report all violations")
+	f.Var(&memory, "memory", "use at most `SIZE` of memory, such as 512M or 4G: states that do not fit go to disk (default: 85% of what is available at the start)")
 	size.Renamed(cmd, "max-memory", "--memory SIZE, such as --memory 4G")
-	f.StringVar(&o.temp, "temp", "", "make temporary files in `DIR` (default: the system's directory for them)")
-	f.StringVar(&o.checkpoint, "checkpoint", "", "keep the search in `DIR`, to be resumed")
-	f.DurationVar(&o.every, "every", 10*time.Minute, "how much `TIME` there is between two checkpoints")
-	f.StringVar(&o.resume, "resume", "", "go on with the search that is kept in `DIR`")
+	f.StringVar(&o.temp, "temp", "", "put temporary files in `DIR` (default: the system's temporary directory)")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "save the search in `DIR`, to be resumed")
+	f.DurationVar(&o.every, "every", 10*time.Minute, "the `TIME` between two checkpoints")
+	f.StringVar(&o.resume, "resume", "", "continue the search that is saved in `DIR`")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (schema: docs/lang/check-json.md)")
-	f.BoolVar(&o.tlcOutput, "tlc-output", false, "write messages for editors that know those of TLC")
+	f.BoolVar(&o.tlcOutput, "tlc-output", false, "write the result as TLC's messages, for editors")
 	f.StringVar(&o.html, "html", "", "write a page to explore the result to `FILE`")
 	f.StringVar(&o.dump, "dump", "", "write the graph of states to `FILE` (.dot for Graphviz, .svg drawn by it, or .json)")
 	f.BoolVar(&o.reference, "reference", false, "evaluate with the slow reference evaluator")
@@ -216,7 +216,7 @@ func validSpec(spec string) error {
 	if filepath.Ext(spec) != ".cfg" {
 		return nil
 	}
-	return exit.With(exit.Usage, fmt.Errorf("%s is a configuration: want the module, and --config %s where their names differ", spec, spec))
+	return exit.With(exit.Usage, fmt.Errorf("%s is a configuration: name the module instead, and add --config %s if their names differ", spec, spec))
 }
 
 // valid completes the flags and validates them.
@@ -240,7 +240,7 @@ func (o *checkOptions) valid() error {
 		return err
 	}
 	if o.json && o.tlcOutput {
-		return exit.With(exit.Usage, errors.New("--json and --tlc-output are two forms of one result: want one of them"))
+		return exit.With(exit.Usage, errors.New("--json and --tlc-output are two forms of one result: use only one of them"))
 	}
 	if o.dump != "" {
 		if _, err := graphFormOf(o.dump); err != nil {
@@ -267,7 +267,7 @@ func (o checkOptions) validLiveness() error {
 	case o.liveness != livenessPeriodic:
 		return exit.With(exit.Usage, fmt.Errorf("--liveness=%s: want %s or %s", o.liveness, livenessFinal, livenessPeriodic))
 	case o.safetyOnly:
-		return exit.With(exit.Usage, errors.New("--safety-only leaves out what --liveness=periodic looks at: want one of them"))
+		return exit.With(exit.Usage, errors.New("--safety-only leaves out what --liveness=periodic checks: use only one of them"))
 	case o.deepen:
 		return exit.With(exit.Usage, errors.New("--dfid checks no properties of behaviours: --liveness=periodic is not possible"))
 	}

@@ -17,7 +17,7 @@ import (
 type crashes struct{ most *int32 }
 
 func (c *crashes) addTo(f *pflag.FlagSet) {
-	f.Var(c, "crashes", "let processes crash `N` times at most, whatever the configuration says of CRASHES")
+	f.Var(c, "crashes", "let processes crash at most `N` times, overriding CRASHES of the configuration")
 }
 
 // String is the number, or empty.

@@ -42,15 +42,15 @@ func (o *checkOptions) validDisk() error {
 	case o.every <= 0 && o.checkpoint+o.resume != "":
 		return usage("--every %s: want a positive time", o.every)
 	case o.checkpoint != "" && o.resume != "" && o.checkpoint != o.resume:
-		return usage("--checkpoint and --resume name two directories: a search that is resumed keeps its checkpoints where they were")
+		return usage("--checkpoint and --resume name two directories: a resumed search keeps its checkpoints in the directory of --resume")
 	case o.profile && o.reference:
-		return usage("--profile counts what compiled code evaluates, and --reference compiles nothing: want one of them")
+		return usage("--profile counts what compiled code evaluates, and --reference compiles nothing: use only one of them")
 	case o.por && o.reference:
-		return usage("--por leaves states of an algorithm out, and --reference evaluates its translation: want one of them")
+		return usage("--por leaves states of an algorithm out, and --reference evaluates its translation: use only one of them")
 	case o.deepen && o.por:
-		return usage("--dfid N is about paths of N states, and --por leaves states out of paths: want one of them")
+		return usage("--dfid N is about paths of N states, and --por leaves states out of paths: use only one of them")
 	case o.deepen && (o.checkpoint != "" || o.resume != "" || o.memoryBytes != 0):
-		return usage("--dfid has no state to keep: --memory, --checkpoint and --resume are for the other search")
+		return usage("--dfid has no states to save: --memory, --checkpoint and --resume are for the breadth-first search")
 	}
 	return nil
 }
@@ -147,13 +147,13 @@ func (d *disk) explain(err error) error {
 	switch {
 	case d.keep == nil && errors.Is(err, check.ErrNoCheckpoint):
 		// The search was using temporary files when another process took it over.
-		return exit.Failed(fmt.Errorf("the temporary files are gone: %w", err))
+		return exit.Failed(fmt.Errorf("the temporary files have disappeared: %w", err))
 	case errors.As(err, &volatile):
 		return exit.With(exit.Usage, err)
 	case errors.As(err, &other):
-		return exit.With(exit.Usage, fmt.Errorf("--resume %s: %w; run without --resume, with another directory, to begin anew", d.dir, err))
+		return exit.With(exit.Usage, fmt.Errorf("--resume %s: %w; run without --resume, with another directory, to start over", d.dir, err))
 	case errors.Is(err, check.ErrCheckpoint):
-		return exit.With(exit.Usage, fmt.Errorf("--checkpoint %s: %w: --resume %s goes on with it", d.dir, err, d.dir))
+		return exit.With(exit.Usage, fmt.Errorf("--checkpoint %s: %w: --resume %s continues it", d.dir, err, d.dir))
 	case errors.Is(err, check.ErrNoCheckpoint):
 		return exit.With(exit.Usage, fmt.Errorf("--resume %s: %w", d.dir, err))
 	}

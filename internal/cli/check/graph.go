@@ -142,7 +142,7 @@ func exploreGraph(ctx context.Context, s *subject, r *check.Result, o checkOptio
 	case err != nil:
 		return nil, err
 	case e.LevelsMax == 0 && int64(g.States()) != r.Distinct:
-		return nil, fmt.Errorf("the search found %d states, and the second time there were %d: what the specification says differs from one evaluation to the next", r.Distinct, g.States())
+		return nil, fmt.Errorf("the search found %d states, and a second one %d: the specification evaluates differently each time", r.Distinct, g.States())
 	}
 	out := &stateGraph{graph: g, model: s.model, actions: r.Info.Actions, head: graphHead{Schema: graphSchema,
 		Spec: s.Spec, Config: s.Config, Module: r.Info.Name, Complete: true, Traces: []graphTrace{}}}
@@ -219,7 +219,7 @@ func graphFormOf(name string) (graphForm, error) {
 		return plain((*stateGraph).writeJSON), nil
 	case ".svg":
 		if _, err := exec.LookPath("dot"); err != nil {
-			return graphForm{}, exit.Failed(fmt.Errorf("--dump %s: %w; with a name that ends in .dot, what it draws is written", name, page.ErrNoGraphviz))
+			return graphForm{}, exit.Failed(fmt.Errorf("--dump %s: %w; a name that ends in .dot writes the graph without drawing it", name, page.ErrNoGraphviz))
 		}
 		return graphForm{writeSVG, graphDrawStatesMax}, nil
 	}
@@ -333,7 +333,7 @@ func writeSVG(ctx context.Context, g *stateGraph, w io.Writer) error {
 	steps := 0
 	g.steps(func(graphStep) { steps++ })
 	if steps > graphDrawStepsMax {
-		return fmt.Errorf("there are %s steps, and the limit of a drawing is %s: write .dot or .json", console.Count(int64(steps)), console.Count(graphDrawStepsMax))
+		return fmt.Errorf("there are %s steps, and the limit for a drawing is %s: write .dot or .json instead", console.Count(int64(steps)), console.Count(graphDrawStepsMax))
 	}
 	var dot strings.Builder
 	if err := g.writeDot(&dot); err != nil {

@@ -52,7 +52,7 @@ func memoryBounds(wanted, available, held int64) bounds {
 			why = fmt.Sprintf(": --memory %s, raised to what was available at the start", inUnits(wanted))
 		}
 	case raised > wanted:
-		why = fmt.Sprintf(": --memory %s, raised to %s beyond what the program held at the start", inUnits(wanted), inUnits(memoryRoom))
+		why = fmt.Sprintf(": --memory %s, raised to %s more than the program used at the start", inUnits(wanted), inUnits(memoryRoom))
 	}
 	b.reached = fmt.Sprintf("the memory limit of %s was reached%s", inUnits(b.process>>20<<20), why)
 	return b

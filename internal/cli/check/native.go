@@ -55,7 +55,7 @@ const (
 const checksShare = 4
 
 // notMadeFor is the reason why a program gives up or is not used.
-const notMadeFor = "the compiled code met a state that it was not made for"
+const notMadeFor = "the compiled code met a state that it cannot represent"
 
 // nativeUse describes what compiled code did in a search.
 type nativeUse struct {
@@ -167,7 +167,7 @@ func (s *searcher) without(ctx context.Context, m check.Model, o check.Options, 
 	s.native.Reason = why
 	r, err := check.Run(ctx, m, o)
 	if r != nil && s.o.native == nativeAlways {
-		r.Warnings = append(r.Warnings, "the search was made without compiled code: "+why)
+		r.Warnings = append(r.Warnings, "the search ran without compiled code: "+why)
 	}
 	return r, err
 }
@@ -178,7 +178,7 @@ func (s *searcher) nativeSearch(o check.Options) (x *nativeSearch, why string) {
 	case s.o.native != nativeAuto && s.o.native != nativeAlways:
 		return nil, ""
 	case s.tla == nil:
-		return nil, "the model is none of TLA+"
+		return nil, "the model is not a TLA+ model"
 	case s.o.por || s.o.profile || s.o.reference:
 		return nil, "--por, --profile and --reference search in this process"
 	}
@@ -317,7 +317,7 @@ func (x *nativeSearch) goOn(ctx context.Context) (*check.Result, error) {
 		}
 		r.Before = was.Before
 		if x.s.o.native == nativeAlways {
-			r.Warnings = append(r.Warnings, "the search was made without compiled code: "+use.Reason)
+			r.Warnings = append(r.Warnings, "the search ran without compiled code: "+use.Reason)
 		}
 	}
 	return r, err

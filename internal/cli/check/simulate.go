@@ -28,16 +28,16 @@ type simulateOptions struct {
 	duration time.Duration
 }
 
-const simulateHelp = `Simulate walks through the states of a specification at random: from an initial
-state, again and again, to one of all successors. It finds violations where there
-are too many states to visit them all; that it finds none shows nothing about the
-states that it did not visit.
+const simulateHelp = `Simulate walks through the states of a specification at random: it starts in an
+initial state and repeatedly goes to one of all successors. It finds violations where
+there are too many states to visit them all; if it finds none, that shows nothing
+about the states that it did not visit.
 
 Invariants and action properties are evaluated on every successor that is computed
 on the way. Properties of behaviours are not checked. Walk number i of a seed is
-always the same, whatever --workers, so a run can be repeated with the seed that it
-printed. The trace of a violation is made shorter where one of its states leads to
-a later one at once.
+always the same for any --workers, so a run can be repeated with the seed that it
+printed. The trace of a violation is shortened where one step leads from one of its
+states to a later one.
 
 Exit codes: 0 nothing was wrong; otherwise as ashlar check.`
 
@@ -67,7 +67,7 @@ func NewSimulate(t *console.Terminal) *cobra.Command {
 	f.IntVar(&o.depth, "depth", o.depth, "at most `N` states in a walk")
 	f.Int64Var(&o.number, "num", o.number, "make `N` walks; 0: until --duration or an interrupt")
 	f.DurationVar(&o.duration, "duration", 0, "stop after a `TIME` such as 30s or 10m")
-	f.Uint64Var(&o.seed, "seed", 0, "the `SEED` of the walks (default: another one each time; it is printed)")
+	f.Uint64Var(&o.seed, "seed", 0, "the `SEED` of the walks (default: a different one each time, which is printed)")
 	f.IntVarP(&o.workers, "workers", "w", 0, "how many `N` goroutines walk (default: one per processor)")
 	f.BoolVar(&o.deadlock, "deadlock", true, "report deadlock, unless the configuration says not to")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (schema: docs/lang/check-json.md)")
@@ -86,7 +86,7 @@ func runSimulate(ctx context.Context, t *console.Terminal, o simulateOptions, sp
 	case o.depth < 1:
 		return exit.With(exit.Usage, fmt.Errorf("--depth %d: want at least 1", o.depth))
 	case o.number < 0:
-		return exit.With(exit.Usage, fmt.Errorf("--num %d: want a positive number, or 0 for no end", o.number))
+		return exit.With(exit.Usage, fmt.Errorf("--num %d: want a positive number, or 0 for no limit", o.number))
 	case o.duration < 0:
 		return exit.With(exit.Usage, fmt.Errorf("--duration %v: want a positive time", o.duration))
 	}
@@ -116,7 +116,7 @@ func runSimulate(ctx context.Context, t *console.Terminal, o simulateOptions, sp
 	}
 	if o.duration > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, o.duration, check.Limit("the time was up"))
+		ctx, cancel = context.WithTimeoutCause(ctx, o.duration, check.Limit("the time was over"))
 		defer cancel()
 	}
 	ctx, release := s.asked.watch(ctx)
@@ -135,7 +135,7 @@ func runSimulate(ctx context.Context, t *console.Terminal, o simulateOptions, sp
 func describeWalks(s *subject, r *check.Simulation, o simulateOptions, elapsed time.Duration) *report.Document {
 	result := &check.Result{Info: r.Info, Stats: check.Stats{Generated: r.Generated}, Broken: r.Broken, Warnings: r.Warnings,
 		Violation: check.Violation{Verdict: r.Verdict, Property: r.Property, Index: -1, Err: r.Err, Trace: r.Trace},
-		Reason:    "walks at random visit some behaviours only"}
+		Reason:    "random walks visit only some behaviours"}
 	if asked := s.model.Capabilities().Live; asked != nil {
 		asked.Unasked(result)
 	}

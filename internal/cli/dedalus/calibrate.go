@@ -53,24 +53,24 @@ func newCalibrateCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "calibrate [FILE.ded...]",
 		Short: "Measure what messages, rules, functions and the log cost on this machine",
-		Long: `Calibrate sends messages over a connection of this machine, writes to a disk, and
-writes what they cost as JSON, for dedalus optimize --calibration.
+		Long: `Calibrate sends messages over a connection on this machine, writes to a disk, and
+prints the measured costs as JSON, for dedalus optimize --calibration.
 
-With programs it compiles them, runs their components in one thread with their loads,
-and measures what a row that a rule derives costs, with reading and writing messages,
-what a tick costs, and the functions that the programs have from Go. It
-reports how far these costs are from what each component took. That needs Linux, the go
-command, and a directory in which it finds this module.
+If programs are given, it compiles them, runs their components in one thread with their
+loads, and measures the cost of a derived row, including reading and writing messages, of
+a tick, and of the programs' functions from Go. It reports how far these costs are from
+the measured time of each component. This needs Linux, the go command, and a directory in
+which it finds this module.
 
-With --measured, a directory in which bench/dedalus has left NAME.json for programs, it
-fits all costs to the processor time that nodes have used, connections included, and
+With --measured, a directory in which bench/dedalus has written NAME.json for programs,
+it fits all costs to the processor time that nodes have used, including connections, and
 reports the error before and after.
 
-The costs are what optimize reads. With --json a document goes to standard output
-(ashlar-dedalus-calibrate-1): the costs, how far they are from what nodes took, in
+The costs are the input of optimize. With --json a document goes to standard output
+(ashlar-dedalus-calibrate-1): the costs, how far they are from the measured times, in
 microseconds for a command, and the fit. With -o the costs are written as well.
 
-Exit codes: 0 it worked; 130 interrupted; 150 errors in a program or load; 1 files and
+Exit codes: 0 success; 130 interrupted; 150 errors in a program or load; 1 files and
 commands; 2 usage.`,
 		Example: `  ashlar dedalus calibrate -o costs.json
   ashlar dedalus calibrate examples/dedalus/voting.ded examples/dedalus/mutual.ded -o costs.json
@@ -81,7 +81,7 @@ commands; 2 usage.`,
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			if o.underWay < 1 {
-				return exit.With(exit.Usage, errors.New("--under-way is a positive number"))
+				return exit.With(exit.Usage, errors.New("--under-way must be a positive number"))
 			}
 			err := runCalibrate(ctx, t, args, o)
 			if err != nil && ctx.Err() != nil {
@@ -92,12 +92,12 @@ commands; 2 usage.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.load, "load", "", "what clients do, from `FILE`; for one program")
+	f.StringVar(&o.load, "load", "", "the load, from `FILE`; for one program")
 	f.StringVarP(&o.out, "out", "o", "", "write the costs to `FILE`, in place of standard output")
 	f.StringVar(&o.measured, "measured", "", "fit costs to the measurements in `DIR`")
 	f.IntVar(&o.underWay, "under-way", int(cost.DefaultCalibration().UnderWay), "commands under way at once in a busy deployment, and in the measurements")
-	f.StringVar(&o.where, "where", "", "what to call this machine")
-	f.BoolVar(&o.json, "json", false, "write the costs and how good they are as JSON")
+	f.StringVar(&o.where, "where", "", "a name for this machine")
+	f.BoolVar(&o.json, "json", false, "write the costs and their errors as JSON")
 	return cmd
 }
 

@@ -37,19 +37,19 @@ func newCertifyCommand(t *console.Terminal) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "certify BEFORE.ded AFTER.ded CERTIFICATE.json",
-		Short: "Check that a program is another one, rewritten",
+		Short: "Check that one program is a correct rewriting of another",
 		Long: `Certify reads two programs and a certificate, which ashlar dedalus rewrite --certificate
-writes, and checks step by step that the second program is the first one rewritten
-as the certificate says, and that the conditions of each rewrite hold. It relies on
-nothing from the rewriter but the certificate (docs/format/certificate.md).
+writes. It checks step by step that the second program is the first one, rewritten
+as the certificate says, and that the conditions of each rewrite hold. It uses
+nothing of the rewriter except the certificate (docs/format/certificate.md).
 
 A step that is accepted is checked, not proved. With --proved it is also given to the
-checker that is extracted from Coq ("make certifier" builds it); where that accepts as
-well, a theorem says that clients see nothing of the second program that they could
-not see of the first, and the step is reported as proved (docs/proofs.md). Of partition
-the theorem is about runs in which no piece of the component crashes, of mutual about runs
-in which neither component does; of relay, about inputs that may arrive more than once. The report of the step says so. Each step is
-proved by itself: no theorem is about several in a row.
+checker extracted from Coq ("make certifier" builds it). If that accepts it as well, a
+theorem says that clients see nothing of the second program that they could not see of
+the first, and the step is reported as proved (docs/proofs.md). For partition the theorem
+covers runs in which no piece of the component crashes, for mutual runs in which neither
+component crashes, and for relay inputs that may arrive more than once; the report of the
+step says so. Each step is proved separately: no theorem covers a sequence of steps.
 
 Exit codes: 0 all steps are accepted; 1 files, or the extracted checker failed; 2 usage;
 12 a step is refused; 130 interrupted; 150 errors in a program or in the certificate.`,
@@ -125,7 +125,7 @@ func runCertify(ctx context.Context, t *console.Terminal, args []string, proved 
 	}
 	note := ""
 	if len(steps) > 1 && slices.ContainsFunc(report, func(r certified) bool { return r.Proved }) {
-		note = "each step is proved by itself, not their sequence"
+		note = "each step is proved separately, not their sequence"
 		if !asJSON {
 			fmt.Fprintln(t.Out, note)
 		}
@@ -239,7 +239,7 @@ func (r *certified) prove(ctx context.Context, checker string, before, after *lo
 			r.Assuming = append(r.Assuming, who+" do not crash")
 		}
 		if len(question.Again) > 0 {
-			r.Assuming = append(r.Assuming, "inputs "+strings.Join(question.Again, ", ")+" may reach the program before more often than clients send them")
+			r.Assuming = append(r.Assuming, "inputs "+strings.Join(question.Again, ", ")+" may reach the original program more often than clients send them")
 		}
 	case "no":
 		r.NotProved = "the theorem's conditions do not hold, or the program is not of its form"

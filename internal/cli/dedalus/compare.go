@@ -33,9 +33,9 @@ type pair struct {
 
 func (o *pair) flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.steps.steps, "apply", nil, "take a `STEP`, or the steps in a file whose name ends in .steps; again for the next one")
-	f.StringVar(&o.other, "other", "", "compare with the program in `FILE`, in place of what steps make")
-	f.StringVar(&o.inputs, "inputs", "", "read the messages from outside in a `FILE`, a line each, as 'in(node \"c\", 1) to leader/0'")
+	f.StringArrayVar(&o.steps.steps, "apply", nil, "take a `STEP`, or the steps in a file whose name ends in .steps; may be repeated")
+	f.StringVar(&o.other, "other", "", "compare with the program in `FILE`, instead of the result of steps")
+	f.StringVar(&o.inputs, "inputs", "", "read the messages from outside from `FILE`, one per line, such as 'in(node \"c\", 1) to leader/0'")
 	f.IntVar(&o.each, "each", 2, "without --inputs, make up `N` messages for each input")
 }
 
@@ -119,36 +119,35 @@ func sameFor(after *logic.Program, given []interp.Message) (out []interp.Message
 	for _, m := range given {
 		n, err := scenario.Message(after, m.String())
 		if err != nil {
-			return nil, exit.With(exit.Config, fmt.Errorf("the program after: %w", err))
+			return nil, exit.With(exit.Config, fmt.Errorf("the rewritten program: %w", err))
 		}
 		out = append(out, n)
 	}
 	return out, nil
 }
 
-const compareHelp = `Compare explores a program and what steps make of it (or another program) in every
-order in which the messages can arrive, and reports whether the first can do all that
-the second does: at every moment the first can have sent the same messages to the outside
-(safety), and where the second comes to rest, so can the first (liveness). A difference
-is shown with the steps that lead to it.
+const compareHelp = `Compare explores a program and its rewritten form (or another program) in every
+order in which the messages can arrive. It reports whether the first can do everything
+that the second does: at every moment the first can have sent the same messages to the
+outside (safety), and where the second comes to rest, so can the first (liveness). A
+difference is shown with the steps that lead to it.
 
-It is a search within bounds, which it says: so many messages in a tick, so many
-that come twice, so many crashes, so many nodes that omit messages for ever. What a
-crash of a machine is for a node that runs on several is in docs/lang/dedalus.md.
-Functions from Go are stood in for by functions that give different results for
-different arguments.
+The search has bounds, which it reports: the number of messages in a tick, of repeated
+messages, of crashes, and of nodes that permanently omit messages. docs/lang/dedalus.md
+says what a crash of one machine means for a node that runs on several. Functions from Go
+are replaced by functions that return different results for different arguments.
 
-Between nodes a message may come any number of times. Where a difference is found, the
-original is explored again with as many deliveries as there may be: what it sends then
-is no difference. If that search does not complete, the difference is shown, with a
-remark that it may come only from how often messages arrive (exit code 20).
+Between nodes a message may arrive any number of times. If a difference is found, the
+original is explored again with any number of deliveries: what it sends then is not a
+difference. If that search does not finish, the difference is shown, with a remark that
+it may be caused only by how often messages arrive (exit code 20).
 
 Without --inputs, a few sets of messages with values from the original are compared as
-well, each within small bounds and without failures, as rewrite does.
+well, each within small bounds and without failures, as in rewrite.
 
-Where there is no difference, the assertions of the original (assume collected, assume
-timely) are tested on the same runs: the changes that are asserted to have no effect happen
-later. An assertion that does not hold is reported like a difference.
+If there is no difference, the assertions of the original (assume collected, assume
+timely) are tested on the same runs, in which the changes that are asserted to have no
+effect happen later. An assertion that does not hold is reported like a difference.
 
 Exit codes: 0 no difference, and nothing was left out; 12 the second outputs what the
 first does not, or a step was refused; 13 it comes to rest where the first does not;
@@ -175,11 +174,11 @@ func newCompareCommand(t *console.Terminal) *cobra.Command {
 	f := cmd.Flags()
 	o.flags(f)
 	f.IntVar(&b.Together, "together", 2, "at most `N` messages arrive in a tick")
-	f.IntVar(&b.Duplicates, "duplicates", 0, "`N` deliveries of what was delivered before, beyond what is sent again")
+	f.IntVar(&b.Duplicates, "duplicates", 0, "`N` repeated deliveries, in addition to messages that are sent again")
 	f.IntVar(&b.Crashes, "crashes", 0, "`N` crashes of nodes, which come back with what is durable")
-	f.IntVar(&b.Omissions, "omissions", 0, "`N` nodes omit messages, for ever")
+	f.IntVar(&b.Omissions, "omissions", 0, "`N` nodes omit messages, permanently")
 	f.Int64Var(&b.StatesMax, "states", 1_000_000, "visit at most `N` states of each program")
-	f.StringArrayVar(&limits, "limit", nil, "let a timer run out at most so often, as `TIMER=N`; again for another one")
+	f.StringArrayVar(&limits, "limit", nil, "let a timer expire at most N times, as `TIMER=N`; may be repeated")
 	f.BoolVar(&asJSON, "json", false, "write the result as JSON")
 	return cmd
 }
@@ -204,7 +203,7 @@ type comparison struct {
 
 func runCompare(ctx context.Context, t *console.Terminal, o pair, b explore.Bounds, limits []string, path string, asJSON bool) error {
 	if b.Together < 1 || b.Duplicates < 0 || b.Crashes < 0 || b.Omissions < 0 || b.StatesMax < 1 {
-		return exit.With(exit.Usage, errors.New("bounds are not negative, and --together and --states at least 1"))
+		return exit.With(exit.Usage, errors.New("bounds must not be negative, and --together and --states must be at least 1"))
 	}
 	before, after, err := o.load(t, path)
 	if err != nil {
@@ -234,14 +233,14 @@ func runCompare(ctx context.Context, t *console.Terminal, o pair, b explore.Boun
 		return failed(err)
 	}
 	if err != nil {
-		return exit.With(exit.Interrupted, fmt.Errorf("interrupted: nothing is known yet (%v)", b))
+		return exit.With(exit.Interrupted, fmt.Errorf("interrupted: there is no result yet (%v)", b))
 	}
 	var more *trial.Report
 	if o.inputs == "" && c.Different == nil {
 		// Mistakes usually concern values that the programs mention, so try
 		// messages with those values.
 		if more, err = trial.Run(ctx, before, after, trial.Limits{Drawn: drawnSets}); err != nil {
-			return exit.With(exit.Interrupted, errors.New("interrupted while values of the program were tried"))
+			return exit.With(exit.Interrupted, errors.New("interrupted while trying values from the program"))
 		}
 		c.Different = more.Different
 	}
@@ -259,7 +258,7 @@ func runCompare(ctx context.Context, t *console.Terminal, o pair, b explore.Boun
 			return failed(err)
 		}
 		if err != nil {
-			return exit.With(exit.Interrupted, errors.New("interrupted while assumptions were checked"))
+			return exit.With(exit.Interrupted, errors.New("interrupted while testing assertions"))
 		}
 		if a != nil {
 			broken, c.Different = a.String(), d
@@ -337,12 +336,12 @@ func printComparison(t *console.Terminal, c *explore.Comparison, d comparison) {
 			name, many(int(d.States[i]), "state"), all, many(d.Told[i], "set"), d.Final[i])
 	}
 	if d.Drawn != "" {
-		fmt.Fprintf(t.Out, "with values that the original speaks of: %s\n", d.Drawn)
+		fmt.Fprintf(t.Out, "with values that occur in the original: %s\n", d.Drawn)
 	}
 	switch {
 	case c.Different != nil:
 		if d.Assumption != "" {
-			fmt.Fprintf(t.Out, "%s'%s' does not hold in the original: where what it is about happens later, %v\n", p.Bad("assumption: "), d.Assumption, c.Different)
+			fmt.Fprintf(t.Out, "%s'%s' does not hold in the original: if the changes that it covers happen later, %v\n", p.Bad("assumption: "), d.Assumption, c.Different)
 		} else {
 			fmt.Fprintln(t.Out, p.Bad("different: ")+"of the other, "+c.Different.Error())
 		}
@@ -353,8 +352,8 @@ func printComparison(t *console.Terminal, c *explore.Comparison, d comparison) {
 			fmt.Fprintf(t.Out, "%4d  %s\n", i+1, s)
 		}
 	case !c.Complete():
-		fmt.Fprintln(t.Out, "no difference was found in what was visited; --states visits more, --limit and fewer messages need less")
+		fmt.Fprintln(t.Out, "no difference was found in the states that were visited; --states visits more, and --limit and fewer messages need fewer states")
 	default:
-		fmt.Fprintln(t.Out, p.Good("no difference: ")+"within these bounds the other does nothing that the original cannot")
+		fmt.Fprintln(t.Out, p.Good("no difference: ")+"within these bounds the other program does nothing that the original cannot do")
 	}
 }

@@ -38,7 +38,7 @@ type steps struct {
 func (o *steps) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.apply, "apply", nil, "rewrite the program by a `STEP` first, as 'ashlar dedalus rewrite' does; again for the next one")
+	f.StringArrayVar(&o.apply, "apply", nil, "rewrite the program by a `STEP` first, as 'ashlar dedalus rewrite' does; may be repeated")
 	f.StringVar(&o.script, "script", "", "rewrite it by the steps in a `FILE` first")
 }
 
@@ -80,15 +80,15 @@ func newCompileCommand(t *console.Terminal) *cobra.Command {
 		Use:   "compile FILE.ded -o DIR",
 		Short: "Compile a protocol to a Go program",
 		Long: `Compile writes a Go program that runs any instance of a protocol: a package with a
-type for each component, and a main. One binary is all components; which instance a
-process is, its --node says, and where the others are, the --deployment, which
-'ashlar dedalus deploy' writes.
+type for each component, and a main. One binary contains all components. Its --node
+selects the instance that a process runs, and its --deployment, which
+'ashlar dedalus deploy' writes, says where the others are.
 
-Within a Go module the program is a part of it, and the module has to require
-` + version.Module + `. Elsewhere DIR becomes a module of its own, which
-'go build' builds as it is: its go.mod names a directory with the sources of
-` + version.Module + `, which is published nowhere, and all that they require.
---ashlar says which directory; without it, it is the one that the module of the
+Within a Go module the program is a part of it, and the module must require
+` + version.Module + `. Elsewhere DIR becomes a separate module, which
+'go build' builds without further steps: its go.mod names a directory with the sources of
+` + version.Module + `, which is not published, and all that they require.
+--ashlar names this directory; without it, it is the one that the module of the
 current directory uses.
 
 Exit codes: 0 compiled; 12 a step was refused; 150 errors in the program; 1 files;
@@ -100,9 +100,9 @@ Exit codes: 0 compiled; 12 a step was refused; 150 errors in the program; 1 file
 		RunE: func(cmd *cobra.Command, args []string) error { return runCompile(cmd.Context(), t, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "out", "o", "", "the directory to write the program to (needed)")
+	f.StringVarP(&o.out, "out", "o", "", "the directory to write the program to (required)")
 	o.steps.flags(cmd)
-	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+version.Module+", for a module of its own")
+	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+version.Module+", for a separate module")
 	f.BoolVar(&o.json, "json", false, "report what was written as JSON")
 	return cmd
 }
@@ -282,7 +282,7 @@ func importPathOf(dir string) (string, error) {
 			rel, err := filepath.Rel(at, abs)
 			return path.Join(m, filepath.ToSlash(rel)), err
 		}
-		return "", fmt.Errorf("%s names no module", filepath.Join(at, "go.mod"))
+		return "", fmt.Errorf("%s does not name a module", filepath.Join(at, "go.mod"))
 	}
 }
 
@@ -294,7 +294,7 @@ const generatedModule = "// Written by ashlar dedalus compile.\n"
 func writeModule(ctx context.Context, name, ashlar string, write func(string, []byte)) error {
 	if ashlar == "" {
 		if ashlar = sourcesOf(ctx); ashlar == "" {
-			return errors.New(version.Module + " is published nowhere: say with --ashlar DIR where its sources are, or run this command within a module that requires it")
+			return errors.New(version.Module + " is not published: name the directory of its sources with --ashlar DIR, or run this command within a module that requires it")
 		}
 	}
 	dir, err := filepath.Abs(ashlar)

@@ -29,11 +29,11 @@ import (
 func New(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dedalus",
-		Short: "Protocols as rules: check them, lay them out, draw them",
+		Short: "Protocols as rules: check, format, draw, rewrite, compile and run them",
 		Long: `Programs in the Dedalus dialect (docs/lang/dedalus.md) say which facts hold on a
-node at a tick, which hold at the next, and which are sent.
+node in a tick, which hold in the next tick, and which are sent.
 
-Exit codes: 0 it worked; 150 errors in the program; 1 files; 2 usage.`,
+Exit codes: 0 success; 150 errors in the program; 1 files; 2 usage.`,
 		Example: `  ashlar dedalus check voting.ded
   ashlar dedalus fmt --write voting.ded
   ashlar dedalus graph voting.ded --svg voting.svg`,
@@ -106,10 +106,10 @@ func newCheckCommand(t *console.Terminal) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check FILE.ded",
-		Short: "Check a program, and show what it consists of",
-		Long: `Check reads a program and reports what is wrong with it: names, types, variables
-that nothing binds, and relations that depend on their own absence or number
-within a tick. For each component it prints what the component receives and sends.
+		Short: "Check a program, and list its components",
+		Long: `Check reads a program and reports its errors: names, types, unbound variables, and
+relations that depend on their own absence or count within a tick. For each component
+it prints what the component receives and sends.
 
 Exit codes: 0 nothing is wrong, though there may be warnings; 150 errors in the
 program; 1 files; 2 usage.`,

@@ -30,18 +30,18 @@ func newDeployCommand(t *console.Terminal) *cobra.Command {
 	var o deployOptions
 	cmd := &cobra.Command{
 		Use:   "deploy FILE.ded --format FORMAT -o DIR",
-		Short: "Write which processes a protocol runs as, for those who start them",
-		Long: `Deploy writes deployment.json, which says of each instance which node it is, of what
-component and partition, and where it listens; and what starts the processes:
+		Short: "Write a deployment: the processes of a protocol, and files that start them",
+		Long: `Deploy writes deployment.json, which gives for each instance its node, component,
+partition and address; and files that start the processes:
 
   local       start.sh, for this machine
   systemd     a unit for each process, and a target
   compose     compose.yaml, Dockerfile
   kubernetes  a manifest with a StatefulSet and a Service for each component, Dockerfile
 
-What must come back with what it had gets a volume or a directory. For all formats but
-local there is a file key as well, drawn where there is none: what the processes know
-each other by. Keep it secret.
+Instances with durable state get a volume or a directory. For all formats except local
+there is also a file key, generated if there is none, with which the processes
+authenticate each other. Keep it secret.
 
 The program is the one that 'ashlar dedalus compile' compiles with the same steps.
 
@@ -55,9 +55,9 @@ Exit codes: 0 written; 12 a step was refused; 150 errors in the program; 1 files
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", string(deploy.Local), "local, systemd, compose or kubernetes")
-	f.StringVarP(&o.out, "out", "o", "", "the directory to write to (needed)")
+	f.StringVarP(&o.out, "out", "o", "", "the directory to write to (required)")
 	o.steps.flags(cmd)
-	f.StringSliceVar(&o.Hosts, "hosts", nil, "the machines, in turn, for local and systemd (default: this one, on loopback)")
+	f.StringSliceVar(&o.Hosts, "hosts", nil, "the machines, used in turn, for local and systemd (default: this one, on loopback)")
 	f.IntVar(&o.Port, "port", deploy.PortDefault, "the first port, for local and systemd")
 	f.StringVar(&o.Image, "image", "", "the container image, for compose and kubernetes (default: the program's name)")
 	f.StringVar(&o.Storage, "storage", "1Gi", "the size of a volume, for kubernetes")

@@ -23,15 +23,15 @@ func newFmtCommand(t *console.Terminal) *cobra.Command {
 	var o fmtOptions
 	cmd := &cobra.Command{
 		Use:   "fmt FILE.ded...",
-		Short: "Lay out programs in the one way that there is",
-		Long: `Fmt writes a program as it is laid out to standard output, with --write into its
-file, and with --check only says whether the file would change.
+		Short: "Format programs in the standard layout",
+		Long: `Fmt writes the formatted program to standard output, or with --write into its file.
+With --check it only reports whether the file would change.
 
-With --json it writes one document (ashlar-dedalus-fmt-1): of each file whether its
-layout was another, whether it was written, the text where neither --write nor
---check is given, and what is wrong with it.
+With --json it writes one document (ashlar-dedalus-fmt-1): for each file whether its
+layout differs, whether it was written, the text if neither --write nor --check is
+given, and its errors.
 
-Exit codes: 0 it worked; with --check, 20 a file is not laid out; 150 errors in a
+Exit codes: 0 success; with --check, 20 a file is not formatted; 150 errors in a
 program; 1 files; 2 usage.`,
 		Example: `  ashlar dedalus fmt voting.ded
   ashlar dedalus fmt --write examples/voting/*.ded

@@ -22,20 +22,21 @@ func newGraphCommand(t *console.Terminal) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "graph FILE.ded",
-		Short: "Draw what depends on what",
-		Long: `Graph writes a program's relations and what they depend on, a box for each
-component, in the language of Graphviz. With --svg it has Graphviz draw that, which
-must be installed. With --json it writes the same as a document (ashlar-dedalus-graph-1):
-components with their relations, and edges, each with when it is (sync, next, async,
-or sent, from a relation in the component that sends it to the same in one that
-receives it), and whether it is of an absence or of an aggregate.
+		Short: "Draw the dependencies between relations",
+		Long: `Graph writes a program's relations and their dependencies, with a box for each
+component, in the language of Graphviz. With --svg it draws the graph with Graphviz,
+which must be installed. With --json it writes the same as a document
+(ashlar-dedalus-graph-1): components with their relations, and edges. Each edge has a
+time (sync, next, async, or sent, which leads from a relation in the component that
+sends it to the same relation in a component that receives it), and says whether it is
+a negation or an aggregate.
 
 Lines: thin within a tick, dashed to the next tick, thick for messages; red with a
-dot where a relation depends on the absence of facts, and with a diamond where it
-depends on an aggregate of them. Grey boxes are static relations, rounded ones come
-from outside or go there.
+dot if a relation depends on the absence of facts, and with a diamond if it depends
+on an aggregate of them. Grey boxes are static relations; rounded boxes are inputs and
+outputs.
 
-Exit codes: 0 it worked; 150 errors in the program; 1 files, or Graphviz; 2 usage.`,
+Exit codes: 0 success; 150 errors in the program; 1 files, or Graphviz; 2 usage.`,
 		Example: `  ashlar dedalus graph voting.ded > voting.dot
   ashlar dedalus graph voting.ded --svg voting.svg
   ashlar dedalus graph voting.ded --json | jq '.edges[] | select(.when == "sent")'`,

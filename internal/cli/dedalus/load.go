@@ -37,19 +37,19 @@ func newLoadCommand(t *console.Terminal) *cobra.Command {
 	var o loadOptions
 	cmd := &cobra.Command{
 		Use:   "load FILE.ded",
-		Short: "Run all of a protocol on this machine, and ask it for commands",
-		Long: `Load runs a protocol as 'ashlar dedalus run' does, and starts clients that send
-the commands of FILE.load, or of --load. Each client sends its next command when it has the
-answer to the one before. Each answer is compared with the one that the load expects, and
-all commands must be answered. Load reports how many were, and how long they took; then it
-ends the processes.
+		Short: "Run a whole protocol on this machine, and send it commands",
+		Long: `Load runs a protocol as 'ashlar dedalus run' does, and starts clients that send the
+commands of FILE.load, or of --load. Each client sends its next command when it has
+received the answer to the previous one. Each answer is compared with the one that the load
+expects, and all commands must be answered. Load reports how many were answered and how
+long they took, and then ends the processes.
 
-The times are of this machine, on which all processes share the processors. They are
-not what as many machines would take.
+All processes share the processors of this machine, so the times are not those of a
+deployment on as many machines.
 
 Exit codes: 0 all were answered; 12 an answer is not what the load says, or a step was
-refused; 13 a command was not answered within --within; 1 a process has ended by
-itself, or files, or the go command; 150 errors in the program or the load; 130
+refused; 13 a command was not answered within --within; 1 a process ended
+unexpectedly, or files, or the go command; 150 errors in the program or the load; 130
 interrupted; 2 usage.`,
 		Example: `  ashlar dedalus load voting.ded
   ashlar dedalus load voting.ded --script voting.steps --clients 100 --commands 100000
@@ -61,13 +61,13 @@ interrupted; 2 usage.`,
 	}
 	f := cmd.Flags()
 	o.steps.flags(cmd)
-	f.StringVar(&o.file, "load", "", "what clients ask for, `FILE.load` (default: the one beside the program)")
-	f.IntVar(&o.clients, "clients", 0, "how many commands are under way at once (default: what the load says)")
-	f.IntVar(&o.commands, "commands", 0, "how many commands there are (default: what the load says)")
-	f.DurationVar(&o.retry, "retry", time.Second, "ask again after that, at the next instance; 0 never does")
+	f.StringVar(&o.file, "load", "", "the load, `FILE.load` (default: the one beside the program)")
+	f.IntVar(&o.clients, "clients", 0, "how many commands are under way at once (default: as the load says)")
+	f.IntVar(&o.commands, "commands", 0, "how many commands there are (default: as the load says)")
+	f.DurationVar(&o.retry, "retry", time.Second, "send a command again after this time, to the next instance; 0 is never")
 	f.DurationVar(&o.within, "within", time.Minute, "how long all answers may take")
-	f.StringVar(&o.data, "data", "", "keep what is durable in `DIR` (default: gone when it ends)")
-	f.StringVar(&o.work, "work", "", "write and build the program in `DIR` (default: gone when it ends)")
+	f.StringVar(&o.data, "data", "", "keep durable state in `DIR` (default: removed at the end)")
+	f.StringVar(&o.work, "work", "", "write and build the program in `DIR` (default: removed at the end)")
 	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+version.Module)
 	f.IntVar(&o.port, "port", 0, "the first port (default: any that are free)")
 	f.BoolVar(&o.json, "json", false, "report the result as JSON")
@@ -92,7 +92,7 @@ func runLoad(ctx context.Context, t *console.Terminal, o loadOptions, path strin
 		return err
 	}
 	if len(l.Waits) == 0 {
-		return exit.With(exit.Usage, errors.New("the load does not say what answers a command; want a line 'wait OUTPUT(...)'"))
+		return exit.With(exit.Usage, errors.New("the load does not say which output answers a command: add a line 'wait OUTPUT(...)'"))
 	}
 	p, err := o.load(t, path)
 	if err != nil {
@@ -150,7 +150,7 @@ func (f *fleet) ask(ctx context.Context, p *logic.Program, l *cost.Load, o loadO
 	defer late.Stop()
 	warm := time.NewTimer(l.Warm) // a program may have to choose a leader first
 	defer warm.Stop()
-	f.progress("asking for %d commands", l.Commands)
+	f.progress("sending %d commands", l.Commands)
 	for begun := false; ; begun = true {
 		select {
 		case <-warm.C:
@@ -201,7 +201,7 @@ func (f *fleet) tellLoad(p *logic.Program, out loadgen.Outcome, wrong error) err
 		_, err = fmt.Fprintf(f.t.Out, "a command took %v in the median, %v at p90, %v at p99, %v at most\n", micros(q.P50), micros(q.P90), micros(q.P99), micros(q.Max))
 	}
 	if err == nil && out.Resent+out.Doubled > 0 {
-		_, err = fmt.Fprintf(f.t.Out, "asked again for %d, answered once more %d\n", out.Resent, out.Doubled)
+		_, err = fmt.Fprintf(f.t.Out, "sent again %d, answered more than once %d\n", out.Resent, out.Doubled)
 	}
 	return err
 }

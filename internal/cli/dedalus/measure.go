@@ -185,7 +185,7 @@ func runMeasure(ctx context.Context, t *console.Terminal, o measureOptions, path
 		return err
 	}
 	if len(l.Waits) == 0 {
-		return exit.With(exit.Usage, errors.New("the load does not say what answers a command; want a line 'wait OUTPUT(...)'"))
+		return exit.With(exit.Usage, errors.New("the load does not say which output answers a command: add a line 'wait OUTPUT(...)'"))
 	}
 	rewritten, taken, err := o.rewritten(ctx, t, written, l, path)
 	if err != nil {

@@ -21,10 +21,10 @@ func newMutantsCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mutants",
 		Short: "Show how wrong rewrites and protocols are found",
-		Long: `Mutants tries a table of mistakes: rewrites as somebody might write them by hand, the
-mistakes that the published rules have, certificates that do not say what was done,
-and wrong protocols. Each must be found by the certificate's checker, by exploration,
-or by runs under an adversary; the table says by which, and in which words.
+		Long: `Mutants tries a table of mistakes: wrong rewrites that an engineer might write by hand,
+the mistakes of published rules, certificates that do not say what was done, and wrong
+protocols. Each must be found by the certificate's checker, by exploration, or by runs
+under an adversary; the table says by which, and with which message.
 
 Exit codes: 0 all were found as the table says; 12 one was not; 130 interrupted;
 1 files; 2 usage.`,
@@ -36,7 +36,7 @@ Exit codes: 0 all were found as the table says; 12 one was not; 130 interrupted;
 			return runMutants(cmd.Context(), t, only, asJSON, markdown)
 		},
 	}
-	cmd.Flags().StringVar(&only, "only", "", "try those whose names have this `TEXT` in them")
+	cmd.Flags().StringVar(&only, "only", "", "try only mistakes whose names contain `TEXT`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write the table as JSON")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the table as a page")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
@@ -81,7 +81,7 @@ func runMutants(ctx context.Context, t *console.Terminal, only string, asJSON, m
 	}
 	switch {
 	case len(rows) == 0 && code == 0:
-		return exit.With(exit.Usage, fmt.Errorf("--only %s: no mistake has that in its name", only))
+		return exit.With(exit.Usage, fmt.Errorf("--only %s: no mistake has a name that contains it", only))
 	case asJSON:
 		if err := t.JSON(struct {
 			Schema string   `json:"schema"`
@@ -110,6 +110,6 @@ func printMutant(t *console.Terminal, d mutant) {
 	fmt.Fprintf(t.Out, "%s: %s\n  certificate  %s\n  exploration  %s\n  adversary    %s\n", d.Name, verdict,
 		plain.Replace(d.Certificate), plain.Replace(d.Exploration), plain.Replace(d.Adversary))
 	if d.Wrong != "" {
-		fmt.Fprintf(t.Out, "  %s %s\n", p.Bad("otherwise than the table says:"), d.Wrong)
+		fmt.Fprintf(t.Out, "  %s %s\n", p.Bad("not as the table says:"), d.Wrong)
 	}
 }

@@ -39,26 +39,26 @@ func newOptimizeCommand(t *console.Terminal) *cobra.Command {
 	var o optimizeOptions
 	cmd := &cobra.Command{
 		Use:   "optimize FILE.ded",
-		Short: "Choose rewrites that let a protocol do the most on a number of machines",
-		Long: `Optimize runs a program on a small workload, counts what each node does for a
-command, and looks for rewrites that take work from the busiest one: components are
-taken apart and divided among as many machines as there are. Each step is one of
+		Short: "Choose the rewrites with the highest throughput on a number of machines",
+		Long: `Optimize runs a program on a small workload, counts the work of each node for a
+command, and searches for rewrites that take work from the busiest node: components are
+decoupled, and divided among the available machines. Each step is one of
 dedalus rewrite, and its certificate is checked. For each step it prints the
-bottleneck (what is in the way), what the step does, what it rests on, and what else was
-tried. For a component that remains the bottleneck it prints what holds the component
-together, and what the author can do.
+bottleneck, what the step does, what it rests on, and what else was tried. For a
+component that remains the bottleneck it prints what prevents further rewrites, and what
+the author can do.
 
 Throughput is modelled from the costs of messages, rules, functions and the log. With
---measured, the processor time that nodes have needed for a command, the error of the
-prediction is reported, and costs are fitted to it first.
+--measured, the processor time that nodes have used for a command, the costs are first
+fitted to the measurements, and the error of the prediction is reported.
 
-A load says what clients do (docs/lang/dedalus.md); without --load FILE.load beside
-the program is read, and without that every input gets a fact for each command.
+A load describes the clients (docs/lang/dedalus.md). Without --load, FILE.load beside
+the program is read; if there is none, every input gets one fact for each command.
 
 ` + trialHelp + `
 
-Exit codes: 0 it worked; 12 the result of the steps outputs what the program does not; 13 it
-comes to rest where the program does not; 130 interrupted, after reporting what was found; 150
+Exit codes: 0 success; 12 the rewritten program outputs what the original does not; 13 it
+comes to rest where the original does not; 130 interrupted, after reporting what was found; 150
 errors in the program or the load; 1 files, or a load that is not answered; 2 usage.`,
 		Example: `  ashlar dedalus optimize voting.ded --machines 20
   ashlar dedalus optimize voting.ded --machines 20 -o voting.steps --report voting.html
@@ -73,7 +73,7 @@ errors in the program or the load; 1 files, or a load that is not answered; 2 us
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVar(&o.search.Machines, "machines", 20, "how many machines there are")
-	f.StringVar(&o.load, "load", "", "what clients do, from `FILE`")
+	f.StringVar(&o.load, "load", "", "the load, from `FILE`")
 	f.StringVar(&o.calibration, "calibration", "", "costs, from a `FILE` that dedalus calibrate wrote")
 	f.StringVar(&o.measured, "measured", "", "processor time of nodes, from `FILE`, to compare with and to fit costs to")
 	f.StringVarP(&o.out, "out", "o", "", "write the steps to `FILE`, for dedalus rewrite --script")
@@ -82,16 +82,16 @@ errors in the program or the load; 1 files, or a load that is not answered; 2 us
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report everything that was tried")
 	f.BoolVar(&o.progress, "progress", t.ErrTTY, "report how far the search is")
 	f.DurationVar(&o.time, "time", 0, "end the search after this time, with what was found (default: never)")
-	f.BoolVar(&o.skip, "no-compare", false, "do not compare what results with the program")
-	f.IntVar(&o.search.Programs, "programs", 0, "profile so many programs at most (default 2000)")
-	f.IntVar(&o.search.Width, "width", 0, "go on from so many programs at each depth (default 4)")
-	f.IntVar(&o.search.Depth, "depth", 0, "take components apart so many times at most (default 10)")
+	f.BoolVar(&o.skip, "no-compare", false, "do not compare the result with the program")
+	f.IntVar(&o.search.Programs, "programs", 0, "profile at most this many programs (default 2000)")
+	f.IntVar(&o.search.Width, "width", 0, "continue with this many programs at each depth (default 4)")
+	f.IntVar(&o.search.Depth, "depth", 0, "decouple components at most this many times (default 10)")
 	return cmd
 }
 
 func runOptimize(ctx context.Context, t *console.Terminal, o optimizeOptions, path string) error {
 	if o.search.Machines < 1 || o.time < 0 || o.search.Programs < 0 || o.search.Width < 0 || o.search.Depth < 0 {
-		return exit.With(exit.Usage, errors.New("numbers of machines, programs, widths, depths and times are positive"))
+		return exit.With(exit.Usage, errors.New("numbers of machines, programs, widths, depths and times must be positive"))
 	}
 	p, err := load(t, path)
 	if err != nil {
@@ -142,7 +142,7 @@ func (o *optimizeOptions) compare(ctx context.Context, p *logic.Program, r *cost
 		if err == nil {
 			after, _, err = takeStep(after, s)
 		}
-		invariant.Check(err == nil, "optimize: a step that was taken is not taken again: %v", err)
+		invariant.Check(err == nil, "optimize: a step that was accepted before is now refused: %v", err)
 	}
 	return try(ctx, p, after, o.skip)
 }
@@ -211,7 +211,7 @@ func (d *optimizeDocument) script() string {
 	fmt.Fprintf(&b, "# Chosen for %s on %s: %s commands/s on %d, %.2f times as many as before; modelled.\n",
 		d.Result.Original.Name, many(d.Machines, "machine"), console.Count(int64(d.After.Throughput)), d.After.Machines, d.gain())
 	for _, s := range d.Steps {
-		fmt.Fprintf(&b, "# %s was in the way with %.2f us a command: %s commands/s after this step.\n%s\n",
+		fmt.Fprintf(&b, "# %s was the bottleneck with %.2f us a command: %s commands/s after this step.\n%s\n",
 			s.Attacked, s.AttackedLoad, console.Count(int64(s.After)), s.Step)
 	}
 	return b.String()
@@ -231,7 +231,7 @@ func readLoad(t *console.Terminal, p *logic.Program, program, path string) (*cos
 		if l := cost.DefaultLoad(p); l != nil {
 			return l, nil
 		}
-		return nil, failed(fmt.Errorf("%s has no inputs: nobody can ask anything of it", p.Name))
+		return nil, failed(fmt.Errorf("%s has no inputs, so clients can send it nothing", p.Name))
 	}
 	text, err := specification.Files{}.ReadFile(path)
 	if err != nil {

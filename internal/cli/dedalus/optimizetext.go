@@ -26,7 +26,7 @@ func writeOptimizeText(w io.Writer, d *optimizeDocument, p console.Palette, verb
 	}
 	for i, s := range d.Steps {
 		fmt.Fprintf(w, "\n%s\n", p.Bold(fmt.Sprintf("%d. %s", i+1, s.Step)))
-		fmt.Fprintf(w, "  in the way:  %s, %.2f us a command on its busiest machine\n", s.Attacked, s.AttackedLoad)
+		fmt.Fprintf(w, "  bottleneck:  %s, %.2f us a command on its busiest machine\n", s.Attacked, s.AttackedLoad)
 		fmt.Fprintf(w, "  predicted:   %s -> %s commands/s, on %s\n", console.Count(int64(s.Before)), console.Count(int64(s.After)), many(s.Machines, "machine"))
 		for _, r := range s.Moved {
 			fmt.Fprintf(w, "  moves:       %s\n", r)
@@ -58,12 +58,12 @@ func writeOptimizeText(w io.Writer, d *optimizeDocument, p console.Palette, verb
 	if verbose {
 		writeRejected(w, "tried last: ", d.Left, true)
 	}
-	fmt.Fprintf(w, "\n%s\n", p.Bold("the most for a number of machines and messages one after the other:"))
+	fmt.Fprintf(w, "\n%s\n", p.Bold("the highest throughput for each number of machines and of messages in sequence:"))
 	for _, pt := range d.Points {
 		fmt.Fprintf(w, "  %3d machines  %2d hops  %12s commands/s  %s\n", pt.Machines, pt.Hops, console.Count(int64(pt.Throughput)), many(len(pt.Steps), "step"))
 	}
 	for _, f := range d.Unknown {
-		fmt.Fprintf(w, "%s what function %s costs is not known, and taken as %g us: 'ashlar dedalus calibrate' measures it\n", p.Warn("warning:"), f, d.Calibration.Call)
+		fmt.Fprintf(w, "%s the cost of function %s is unknown, and assumed to be %g us: 'ashlar dedalus calibrate' measures it\n", p.Warn("warning:"), f, d.Calibration.Call)
 	}
 	fmt.Fprintf(w, "\nmodelled, with costs of %s; %s profiled, %s refused\n", d.Calibration.Machine, many(d.Programs, "program"), many(d.Refused, "way"))
 }
@@ -95,7 +95,7 @@ func verbOf(n int) string {
 }
 
 func estimateLine(e *cost.Estimate) string {
-	return fmt.Sprintf("%s commands/s on %s; %s is in the way; an answer needs %s and %s (%.0f us)", console.Count(int64(e.Throughput)),
+	return fmt.Sprintf("%s commands/s on %s; %s is the bottleneck; an answer needs %s and %s (%.0f us)", console.Count(int64(e.Throughput)),
 		many(e.Machines, "machine"), e.Bottleneck, many(e.Hops, "message"), many(e.Syncs, "sync"), e.Latency)
 }
 

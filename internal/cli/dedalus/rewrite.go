@@ -38,28 +38,28 @@ func newRewriteCommand(t *console.Terminal) *cobra.Command {
 	var o rewriteOptions
 	cmd := &cobra.Command{
 		Use:   "rewrite FILE.ded",
-		Short: "Take steps that run a protocol on more machines",
-		Long: `Rewrite takes steps, one after the other, and writes the program that results. A
-step is refused where the program does not allow it, and the rules and literals that
-stand in the way are named.
+		Short: "Rewrite a protocol to run on more machines",
+		Long: `Rewrite applies steps, one after the other, and writes the resulting program. A
+step is refused if the program does not allow it; the message names the rules and
+literals that prevent it.
 
 Steps:
   mutual|functional|monotonic|statemachine|asymmetric COMPONENT rules N... as NAME
       moves rules of a component to one of their own
   relay COMPONENT as NAME
-      moves all rules of a component to one of their own, which what comes from outside,
-      and timers, is passed on to; that one can be divided
+      moves all rules of a component to a new one, to which inputs from outside and
+      timers are forwarded; the new one can be divided
   partition COMPONENT into N [RELATION by COLUMN ...]
       divides a component's facts among N machines
   partial COMPONENT into N [RELATION by COLUMN ...]
-      divides what has a key; what has none all N get in one order
+      divides the facts with a key; those without one go to all N in one order
 
---explain shows the numbers of rules, before the first step and after each.
+--explain prints the numbers of rules, before the first step and after each.
 
 ` + trialHelp + `
 
-Exit codes: 0 all steps were taken; 12 a step was refused, or the result outputs what
-the program does not; 13 it comes to rest where the program does not; 130
+Exit codes: 0 all steps were applied; 12 a step was refused, or the result outputs what
+the original does not; 13 it comes to rest where the original does not; 130
 interrupted; 150 errors in the program; 1 files; 2 usage.`,
 		Example: `  ashlar dedalus rewrite storage.ded --explain
   ashlar dedalus rewrite storage.ded --apply 'partition storage into 2' -o storage2.ded
@@ -72,13 +72,13 @@ interrupted; 150 errors in the program; 1 files; 2 usage.`,
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.steps, "apply", nil, "take a `STEP`; again for the next one")
-	f.StringVar(&o.script, "script", "", "take the steps in a `FILE`, a line each; # begins a comment")
-	f.StringVarP(&o.out, "out", "o", "", "write the program to `FILE`, in place of standard output")
-	f.StringVar(&o.certificate, "certificate", "", "write what the steps rest on to `FILE`, for ashlar dedalus certify")
-	f.BoolVar(&o.explain, "explain", false, "say what each step did and what it rests on")
+	f.StringArrayVar(&o.steps, "apply", nil, "apply a `STEP`; may be repeated")
+	f.StringVar(&o.script, "script", "", "apply the steps in `FILE`, one per line; # begins a comment")
+	f.StringVarP(&o.out, "out", "o", "", "write the program to `FILE` instead of standard output")
+	f.StringVar(&o.certificate, "certificate", "", "write a certificate of the steps to `FILE`, for ashlar dedalus certify")
+	f.BoolVar(&o.explain, "explain", false, "print what each step did and what it rests on")
 	f.BoolVar(&o.json, "json", false, "write the steps and what they rest on as JSON, and the program to --out only")
-	f.BoolVar(&o.skip, "no-compare", false, "do not compare what results with the program")
+	f.BoolVar(&o.skip, "no-compare", false, "do not compare the result with the program")
 	return cmd
 }
 
@@ -185,7 +185,7 @@ func takeStep(p *logic.Program, s rewrite.Step) (*logic.Program, *rewrite.Certif
 		return nil, nil, err
 	}
 	if err := certificate.Check(p, q, cert.Claim(p)); err != nil {
-		why := analyze.Blocker{Why: "the certificate is not accepted: " + err.Error(), Help: "look whether names of the program are like those that rewrites make"}
+		why := analyze.Blocker{Why: "the certificate is not accepted: " + err.Error(), Help: "check whether names in the program look like names that rewrites make"}
 		return nil, nil, &rewrite.Refusal{Step: s, Verdict: analyze.Verdict{Because: []analyze.Blocker{why}}}
 	}
 	return q, cert, nil
@@ -254,13 +254,13 @@ func explainStep(t *console.Terminal, d step) {
 		fmt.Fprintf(t.Out, "  divides %s\n", k)
 	}
 	for _, r := range d.Replicated {
-		fmt.Fprintf(t.Out, "  all parts get %s, in one order\n", r)
+		fmt.Fprintf(t.Out, "  all pieces receive %s, in one order\n", r)
 	}
 	if d.Settling {
-		fmt.Fprintf(t.Out, "  a part that goes on by itself says that it is ready when it has come to rest\n")
+		fmt.Fprintf(t.Out, "  a piece that continues by itself votes when it has come to rest\n")
 	}
 	for _, r := range d.Sealed {
-		fmt.Fprintf(t.Out, "  seals %s: its receiver takes what all parts send, or nothing\n", r)
+		fmt.Fprintf(t.Out, "  seals %s: its receiver takes what all pieces send, or nothing\n", r)
 	}
 	for _, a := range d.Assuming {
 		fmt.Fprintf(t.Out, "  assuming %s\n", a)

@@ -37,14 +37,14 @@ func newRunCommand(t *console.Terminal) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run FILE.ded",
-		Short: "Compile a protocol and run all of it on this machine",
+		Short: "Compile a protocol and run the whole of it on this machine",
 		Long: `Run compiles a protocol, builds it, and starts each instance as a process that listens
 on loopback. It prints their addresses, and ends them when it is interrupted, after --for,
-or when one of them ends by itself. Clients find the instances by deployment.json,
-whose path it prints.
+or when one of them ends unexpectedly. Clients find the instances through
+deployment.json, whose path it prints.
 
 Exit codes: 0 it ran for --for, or was interrupted and all processes ended in order;
-1 a process has ended by itself, or files, or the go command; 12 a step was refused;
+1 a process ended unexpectedly, or files, or the go command; 12 a step was refused;
 150 errors in the program; 2 usage.`,
 		Example: `  ashlar dedalus run voting.ded
   ashlar dedalus run voting.ded --script voting.steps
@@ -54,11 +54,11 @@ Exit codes: 0 it ran for --for, or was interrupted and all processes ended in or
 	}
 	f := cmd.Flags()
 	o.steps.flags(cmd)
-	f.StringVar(&o.data, "data", "", "keep what is durable in `DIR` (default: gone when it ends)")
-	f.StringVar(&o.work, "work", "", "write and build the program in `DIR` (default: gone when it ends)")
+	f.StringVar(&o.data, "data", "", "keep durable state in `DIR` (default: removed at the end)")
+	f.StringVar(&o.work, "work", "", "write and build the program in `DIR` (default: removed at the end)")
 	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+version.Module)
 	f.IntVar(&o.port, "port", 0, "the first port (default: any that are free)")
-	f.DurationVar(&o.span, "for", 0, "end after that (default: when interrupted)")
+	f.DurationVar(&o.span, "for", 0, "end after this time (default: when interrupted)")
 	f.BoolVar(&o.json, "json", false, "report what runs as JSON")
 	return cmd
 }

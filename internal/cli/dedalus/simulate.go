@@ -41,8 +41,8 @@ search for a run gets. Functions from Go are replaced by functions that give dif
 results for different arguments.
 
 The assertions of the original (assume collected, assume timely) are tested as well: each
-seed has a run of the original in which the changes that one component's assertions are
-about happen later. --postpone COMPONENT makes only such runs.
+seed has a run of the original in which the changes that one component's assertions
+cover happen later. --postpone COMPONENT makes only such runs.
 
 Exit codes: 0 all runs were explained; 12 an output was found that the original was not
 found to have; 13 a run came to rest where the original was not found to; 130
@@ -78,12 +78,12 @@ func newSimulateCommand(t *console.Terminal) *cobra.Command {
 	f.Uint64Var(&o.seeds, "seeds", 80, "make `N` runs")
 	f.Uint64Var(&o.seed, "seed", 1, "begin with this `SEED`")
 	f.StringVar(&o.replay, "replay", "", "make the one run of a `SCHEDULE`")
-	f.StringVar(&o.postpone, "postpone", "", "run the original, in which what is assumed of relations of `COMPONENT` happens later")
-	f.IntVar(&o.run.Steps, "steps", 400, "`N` steps of trouble in each run")
+	f.StringVar(&o.postpone, "postpone", "", "run the original, with the changes that assertions about `COMPONENT` cover happening later")
+	f.IntVar(&o.run.Steps, "steps", 400, "`N` steps with faults in each run")
 	f.IntVar(&o.run.Faults.Crashes, "crashes", 0, "about `N` crashes of nodes in a run; they come back with what is durable")
-	f.IntVar(&o.run.Faults.Stops, "stops", 0, "of `N` nodes at most machines stop for ever")
+	f.IntVar(&o.run.Faults.Stops, "stops", 0, "machines of at most `N` nodes stop permanently")
 	f.StringSliceVar(&o.run.Faults.Spared, "spare", nil, "the nodes of a `COMPONENT` neither crash nor stop")
-	f.BoolVar(&o.run.Again, "again", false, "who asks asks again")
+	f.BoolVar(&o.run.Again, "again", false, "clients repeat their messages")
 	f.IntVar(&o.ticks, "search", 4000, "look for a run of the original for `N` ticks")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON")
 	return cmd
@@ -110,7 +110,7 @@ type simulation struct {
 
 func runSimulate(ctx context.Context, t *console.Terminal, o simulateOptions, path string) error {
 	if o.run.Steps < 1 || o.run.Faults.Crashes < 0 || o.run.Faults.Stops < 0 || o.ticks < 0 {
-		return exit.With(exit.Usage, errors.New("--steps is at least 1, and --crashes, --stops and --search are not negative"))
+		return exit.With(exit.Usage, errors.New("--steps must be at least 1, and --crashes, --stops and --search must not be negative"))
 	}
 	line, err := adversary.Parse(o.replay)
 	if err != nil {
@@ -159,7 +159,7 @@ func runSimulate(ctx context.Context, t *console.Terminal, o simulateOptions, pa
 	made := after
 	assumed := asserted(before, o.postpone)
 	if o.postpone != "" && len(assumed) == 0 {
-		return exit.With(exit.Usage, fmt.Errorf("--postpone %s: nothing is assumed of its relations that is about ticks", o.postpone))
+		return exit.With(exit.Usage, fmt.Errorf("--postpone %s: no assertion about its relations is about ticks", o.postpone))
 	}
 	run := func(seed uint64) func(*adversary.Player) *adversary.Run {
 		return func(x *adversary.Player) *adversary.Run {
@@ -244,14 +244,14 @@ func tellSimulation(t *console.Terminal, d simulation, o simulateOptions, p *log
 		} else {
 			what, postpone := pal.Bad("different:"), ""
 			if d.Assumption != "" {
-				what = fmt.Sprintf("%s '%s' does not hold in the original: where what it is about happens later,", pal.Bad("assumption:"), d.Assumption)
+				what = fmt.Sprintf("%s '%s' does not hold in the original: if the changes that it covers happen later,", pal.Bad("assumption:"), d.Assumption)
 				postpone = " --postpone " + d.component
 			}
 			fmt.Fprintf(t.Out, "%s with seed %d, %s\nafter\n", what, d.Seed, strings.Join(d.What, "\n"))
 			for i, s := range d.Schedule {
 				fmt.Fprintf(t.Out, "%4d  %s\n", i+1, s)
 			}
-			fmt.Fprintf(t.Out, "and peace. Repeat with --seed %d%s --replay '%s'\n", d.Seed, postpone, d.Replay)
+			fmt.Fprintf(t.Out, "and no further faults. Repeat with --seed %d%s --replay '%s'\n", d.Seed, postpone, d.Replay)
 		}
 	}
 	if d.ExitCode != 0 {

@@ -19,11 +19,11 @@ import (
 // original. Package trial sets the extent of the comparison.
 const trialTime = 10 * time.Second
 
-const trialHelp = `What results is compared with the program before it is written: with a few messages that
-are made up, in every order, of at most 5,000 states of each program for each of at most
-seven sets of messages, each timer once, and for 10 seconds in all. What was compared
-is said; --no-compare leaves it out, which is said as well. That no difference is found
-proves nothing: see dedalus compare and dedalus simulate for more.`
+const trialHelp = `The result is compared with the original before it is written: with a few generated
+messages, in every order, in at most 5,000 states of each program for each of at most
+seven sets of messages, with each timer expiring once, and for 10 seconds in all. The
+output says what was compared; --no-compare skips the comparison, and the output says so.
+Finding no difference proves nothing: see dedalus compare and dedalus simulate for more.`
 
 // comparedSteps is the report of a comparison.
 type comparedSteps struct {
@@ -40,7 +40,7 @@ func try(ctx context.Context, before, after *logic.Program, skip bool) (*compare
 	defer cancel()
 	r, err := trial.Run(c, before, after, trial.Limits{})
 	if err != nil || ctx.Err() != nil {
-		return nil, exit.With(exit.Interrupted, errors.New("interrupted while what the steps make was compared with the program"))
+		return nil, exit.With(exit.Interrupted, errors.New("interrupted while comparing the result of the steps with the program"))
 	}
 	return &comparedSteps{Report: r}, nil
 }
@@ -72,7 +72,7 @@ func (d *comparedSteps) write(w io.Writer) {
 	if d.code() == 0 {
 		return
 	}
-	fmt.Fprintf(w, "refused: of what the steps make, %v\nafter\n", d.Different)
+	fmt.Fprintf(w, "refused: in the rewritten program, %v\nafter\n", d.Different)
 	for i, s := range d.Different.Steps {
 		fmt.Fprintf(w, "%4d  %s\n", i+1, s)
 	}

@@ -28,7 +28,7 @@ type Dirs []string
 
 // AddTo adds the flag to a command that reads modules.
 func (l *Dirs) AddTo(cmd *cobra.Command) {
-	cmd.Flags().Var(l, "library", "a `DIR` in which modules are looked for that are not beside FILE.tla; may be given again, and goes before those of "+libraryVariable)
+	cmd.Flags().Var(l, "library", "a `DIR` to search for modules that are not beside FILE.tla; may be given again, and goes before those of "+libraryVariable)
 }
 
 // Set adds a directory. A directory that does not exist is an error, because

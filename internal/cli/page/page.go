@@ -50,7 +50,7 @@ func Write(name, page string, fill map[string]HTML) error {
 	text := place.ReplaceAllStringFunc(page, func(at string) string {
 		part, ok := fill[at[2:len(at)-2]]
 		if !ok {
-			panic("nothing to fill in for " + at)
+			panic("no value to fill in for " + at)
 		}
 		return string(part)
 	})

@@ -32,15 +32,15 @@ type buildOptions struct {
 	json bool
 }
 
-const buildHelp = `Build checks the proofs of a development: it gives to Coq, in the order of their
-dependencies, the files that have changed since they were checked, and all that
-need them. With FILEs only these and what they need.
+const buildHelp = `Build checks the proofs of a development: it runs Coq, in the order of dependencies,
+on the files that have changed since they were checked, and on all files that
+depend on them. With FILEs it checks only these and their dependencies.
 
 The development is the folder --dir, or the current one, or proofs in the current
-module. Where a proof fails, build says in which file and lemma, and why; what
-does not need it is still checked. At the end it lists the slowest files.
+module. If a proof fails, build reports the file, the lemma and the reason; files
+that do not depend on it are still checked. At the end it lists the slowest files.
 
-Exit codes: 0 all is checked; 150 a proof does not go through; 1 files, or Coq is
+Exit codes: 0 everything is checked; 150 a proof fails; 1 files, or Coq is
 missing; 2 usage; 130 interrupted.`
 
 // jobsMax is the default bound on concurrent coqc processes: each takes up to a
@@ -97,7 +97,7 @@ type failure struct {
 
 func runBuild(ctx context.Context, t *console.Terminal, o buildOptions, args []string) error {
 	if o.jobs < 1 {
-		return exit.With(exit.Usage, errors.New("--jobs wants a number that is at least 1"))
+		return exit.With(exit.Usage, errors.New("--jobs must be at least 1"))
 	}
 	d, err := findDevelopment(o.dir)
 	if err != nil {
@@ -198,7 +198,7 @@ func (d *development) fileOf(arg string, all []string) (string, error) {
 			return c, nil
 		}
 	}
-	return "", fmt.Errorf("%s is no file of the development in %s", arg, d.dir)
+	return "", fmt.Errorf("%s is not a file of the development in %s", arg, d.dir)
 }
 
 // stale reports whether a file must be checked again, given which of its

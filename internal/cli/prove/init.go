@@ -24,18 +24,18 @@ type initOptions struct {
 
 const initHelp = `Init begins a proof development in the current Go module, in its folder proofs:
 
-  proofs/_CoqProject         what is where, for Coq and for editors
+  proofs/_CoqProject         the paths of files, for Coq and for editors
   proofs/Makefile            'make' builds the proofs
-  proofs/.gitignore          what Coq leaves behind
+  proofs/.gitignore          the files that Coq generates
   proofs/example/example.go  a Go function,
   proofs/gen/...             its translation,
   proofs/example/proof.v     and a theorem about it
 
-With PACKAGEs these are translated as well. The Coq library that proofs rest on
-is written to proofs/.ashlar, and kept up to date by 'ashlar prove build';
---proofs names a folder that has it already instead.
+PACKAGEs are translated as well. The Coq library that proofs use is written to
+proofs/.ashlar, and 'ashlar prove build' keeps it up to date. Instead, --proofs may
+name a folder that already has it.
 
-Files that exist are left as they are.
+Existing files are not changed.
 
 Exit codes: 0 done; 150 a package is outside the subset; 1 files; 2 usage.`
 
@@ -50,7 +50,7 @@ func newInitCommand(t *console.Terminal) *cobra.Command {
   ashlar prove init --proofs ../ashlar/proofs`,
 		RunE: func(_ *cobra.Command, args []string) error { return runInit(t, o, args) },
 	}
-	cmd.Flags().StringVar(&o.proofs, "proofs", "", "folder that has the library, instead of a copy")
+	cmd.Flags().StringVar(&o.proofs, "proofs", "", "use the library in this folder instead of a copy")
 	return cmd
 }
 
@@ -71,7 +71,7 @@ func Max(a, b uint64) uint64 {
 const exampleProof = `(** * The larger of two numbers
 
     [Max] is Go: example.go beside this file, and its translation in the folder
-    gen. The theorem speaks of any thread of any boot [b]: called with numbers x
+    gen. The theorem is about any thread of any boot [b]: called with numbers x
     and y, [Max] does not panic, and if it returns, then the larger of the two. *)
 From iris.proofmode Require Import proofmode.
 From ashlar.logic Require Import tactics.
@@ -91,7 +91,7 @@ Section proof.
 End proof.
 `
 
-const makefile = `# Translates what gen has and checks the proofs; 'make status' says what is proved.
+const makefile = `# Translates the packages in gen and checks the proofs; 'make status' reports what is proved.
 .PHONY: all status
 all:
 	ashlar prove build --dir .
@@ -118,7 +118,7 @@ func runInit(t *console.Terminal, o initOptions, packages []string) error {
 	prefix := goose.Prefix(module)
 	name := strings.TrimSuffix(prefix, ".gen")
 	if name == "ashlar" {
-		return exit.With(exit.Usage, errors.New("the library is called ashlar, and so would be the proofs of this module"))
+		return exit.With(exit.Usage, errors.New("the proofs of this module would be named ashlar, like the library: rename the module"))
 	}
 	library := libraryDir
 	if o.proofs != "" {

@@ -97,13 +97,13 @@ func findModule(dir string) (root, path string, err error) {
 					return root, strings.Trim(f[1], `"`), nil
 				}
 			}
-			return "", "", fmt.Errorf("%s names no module", filepath.Join(root, "go.mod"))
+			return "", "", fmt.Errorf("%s does not name a module", filepath.Join(root, "go.mod"))
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", "", err
 		}
 		if filepath.Dir(root) == root {
-			return "", "", errors.New("not in a Go module: no go.mod in this folder or above")
+			return "", "", errors.New("not in a Go module: there is no go.mod in this folder or above it")
 		}
 		root = filepath.Dir(root)
 	}
@@ -152,7 +152,7 @@ func (d *development) coqFiles() (own, all []string, err error) {
 			return nil
 		})
 		if err != nil {
-			return nil, nil, fmt.Errorf("look for proofs: %w", err)
+			return nil, nil, fmt.Errorf("find proofs: %w", err)
 		}
 	}
 	sort.Strings(own)

@@ -12,11 +12,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 )
 
-const help = `Prove is about programs whose code is proved: packages of a subset of Go that are
-translated to Coq, and the theorems about them.
+const help = `Prove works on programs whose code is proved: it translates packages in a subset of Go
+to Coq, and checks theorems about them.
 
-  translate   write the Coq of Go packages, or say what is outside the subset
-  init        begin a proof development in a module of your own
+  translate   write the Coq of Go packages, or report what is outside the subset
+  init        begin a proof development in your own module
   build       check the proofs
   status      what is translated, up to date, built, and proved
 

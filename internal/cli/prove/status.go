@@ -30,15 +30,15 @@ type statusOptions struct {
 	json bool
 }
 
-const statusHelp = `Status says for each package that is translated:
+const statusHelp = `Status reports for each translated package:
 
-  translated  whether gen has what the Go says today
+  translated  whether its translation in gen matches the Go
   built       whether all Coq files about it are checked and up to date
-  theorems    those in its file in the folder top, or else in its own folder,
-              and whether Coq finds that they assume nothing
+  theorems    the theorems in its file in the folder top, or else in its own folder,
+              and whether Coq confirms that they assume nothing
   lines       of its Go, of its specification (spec.v), and of its proof
 
-The Coq files about package a/b/name are those in folder name, or beside its Go.
+The Coq files about package a/b/name are those in the folder name, or beside its Go.
 
 Exit codes: 0 everything is up to date, built and proved; 20 something is not;
 1 files, or Coq is missing; 2 usage; 130 interrupted.`
@@ -47,7 +47,7 @@ func newStatusCommand(t *console.Terminal) *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say what is translated, up to date, built, and proved",
+		Short: "Report what is translated, up to date, built, and proved",
 		Long:  statusHelp,
 		Example: `  ashlar prove status
   ashlar prove status --dir proofs --json`,

@@ -33,15 +33,16 @@ const translateHelp = `Translate writes a Coq file for each package, and for eac
 module that it imports. The file of package M/a/b of the module M is
 proofs/gen/a/b.v in the module's folder.
 
-What is outside the subset is refused with its place, a code and, where there is
-one, the way to write it instead; all of it at once, and then nothing is written.
+Code outside the subset is refused with its place, a code and, where possible, a
+suggestion of what to write instead. All refusals are reported at once, and then no
+file is written.
 
 The files are those that the go command builds: GOOS, GOARCH, CGO_ENABLED and
-GOFLAGS=-tags=... choose them. Files that build constraints leave out are warnings,
-and where the choice matters the head of the Coq file has the configuration.
+GOFLAGS=-tags=... choose them. Files that build constraints exclude are warnings, and
+if the choice matters, the head of the Coq file names the configuration.
 
 Exit codes: 0 translated; 150 something was refused; 1 files, or the go command;
-2 usage. With --check: 20 a file is missing or is not what the Go says.`
+2 usage. With --check: 20 a file is missing or does not match the Go.`
 
 func newTranslateCommand(t *console.Terminal) *cobra.Command {
 	var o translateOptions
@@ -59,7 +60,7 @@ func newTranslateCommand(t *console.Terminal) *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&o.out, "out", "", "folder for the Coq files (default proofs/gen of the module)")
 	f.StringVar(&o.prefix, "prefix", "", "logical path of that folder in Coq (default the module's name and .gen)")
-	f.BoolVar(&o.check, "check", false, "write nothing; say whether the files are what the Go says")
+	f.BoolVar(&o.check, "check", false, "write nothing; report whether the files match the Go")
 	f.BoolVar(&o.json, "json", false, "write what was done, and diagnostics, as JSON")
 	return cmd
 }
@@ -133,7 +134,7 @@ func runTranslate(t *console.Terminal, o translateOptions, patterns []string) er
 		root := o.out
 		if root == "" {
 			if p.ModuleDir == "" {
-				return exit.With(exit.Usage, fmt.Errorf("package %s is in no module; say where to write with --out", p.Path))
+				return exit.With(exit.Usage, fmt.Errorf("package %s is not in a module: name the output folder with --out", p.Path))
 			}
 			root = filepath.Join(p.ModuleDir, "proofs", "gen")
 		}
@@ -182,7 +183,7 @@ func tellTranslated(t *console.Terminal, o translateOptions, result translated, 
 			case !p.Changed:
 				fmt.Fprintf(t.Out, "%s: up to date\n", p.File)
 			case o.check:
-				fmt.Fprintf(t.Out, "%s: not what %s says\n", p.File, p.Path)
+				fmt.Fprintf(t.Out, "%s: does not match %s\n", p.File, p.Path)
 			default:
 				fmt.Fprintf(t.Out, "%s: written\n", p.File)
 			}

@@ -36,27 +36,28 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-const help = `Repl evaluates expressions of TLA+, one on each line: constants, or predicates and
-expressions in a state of a specification. Without FILE the standard modules are
-known; with it, everything that the specification defines, and its configuration's
-constants. A line may also be a definition, F(x) == e, RECURSIVE F(_) F(x) == e or
-M == INSTANCE N, which the lines after it know; another one of that name replaces it.
+const help = `Repl evaluates expressions of TLA+, one on each line: constant expressions, or
+predicates and expressions in a state of a specification. Without FILE, expressions may
+use the standard modules; with it, everything that the specification defines, and the
+constants of its configuration. A line may also be a definition, F(x) == e,
+RECURSIVE F(_) F(x) == e or M == INSTANCE N, for later lines; a later definition of the
+same name replaces it.
 
-States are those of a result that ashlar check --json wrote (--trace), or are
-walked to: :init lists the initial states, :next the successors of the present one,
-and a listed state is gone to by its number. A primed variable is that of the next
-state of the trace.
+States come from a result that ashlar check --json wrote (--trace), or from walking
+through the specification: :init lists the initial states, :next lists the successors of
+the current state, and :go N moves to a listed state. A primed variable has its value
+in the next state of the trace.
 
   :init      initial states        :next     successors, with the action
   :go N      go to listed state N  :trace    the steps of the trace
-  :at N      step N of the trace   :state    the present state
+  :at N      step N of the trace   :state    the current state
   :defs      your definitions
   :help      this                  :quit     leave
 
-At a terminal Ctrl-C ends the evaluation of a line and not the session.
+At a terminal, Ctrl-C ends the evaluation of a line, not the session.
 
-Exit codes: 0 every expression had a value; 75 one had none, in --eval or where input
-is no terminal; 150 one is no TLA+; 1, 2, 151 as of ashlar check.`
+Exit codes: 0 every expression had a value; 75 one had none, in --eval or if the input
+is not a terminal; 150 one is not TLA+; 1, 2, 151 as in ashlar check.`
 
 // shownMax is the maximum number of states in a list.
 const shownMax = 50
@@ -93,7 +94,7 @@ func New(t *console.Terminal) *cobra.Command {
 	o.library.AddTo(cmd)
 	f.StringVar(&o.trace, "trace", "", "the result `FILE` of ashlar check --json, whose trace has the states")
 	f.IntVar(&o.state, "state", 0, "begin in state `N` of the trace (default: its last)")
-	f.StringArrayVarP(&o.eval, "eval", "e", nil, "evaluate an `EXPRESSION` and leave; may be given again")
+	f.StringArrayVarP(&o.eval, "eval", "e", nil, "evaluate an `EXPRESSION` and exit; may be repeated")
 	return cmd
 }
 
@@ -143,7 +144,7 @@ func (f files) ReadFile(name string) ([]byte, error) {
 func run(ctx context.Context, t *console.Terminal, in io.Reader, o options, spec string) error {
 	r := &repl{t: t, spec: spec, library: o.library, at: -1}
 	if spec == "" && (o.trace != "" || o.config != "") {
-		return exit.With(exit.Usage, errors.New("--trace and --config are about a specification: name its FILE.tla"))
+		return exit.With(exit.Usage, errors.New("--trace and --config need a specification: name its FILE.tla"))
 	}
 	if spec != "" {
 		if filepath.Ext(spec) == "" {
@@ -319,7 +320,7 @@ func (r *repl) line(ctx context.Context, text string) error {
 			fmt.Fprintf(r.t.Out, "%d  %s\n", i+1, s.action)
 		}
 	default:
-		return exit.With(exit.Usage, fmt.Errorf("%s is no command; :help lists them", command))
+		return exit.With(exit.Usage, fmt.Errorf("%s is not a command; :help lists the commands", command))
 	}
 	return nil
 }
@@ -394,7 +395,7 @@ func (r *repl) show() error {
 		return err
 	}
 	if r.state.vals == nil {
-		return exit.With(exit.Usage, errors.New("there is no present state; :init lists the initial ones"))
+		return exit.With(exit.Usage, errors.New("there is no current state; :init lists the initial states"))
 	}
 	if r.state.action != "" {
 		fmt.Fprintln(r.t.Out, r.state.action)
@@ -415,7 +416,7 @@ func (r *repl) successors(stop func() bool, initial bool) error {
 		return err
 	}
 	if !initial && r.state.vals == nil {
-		return exit.With(exit.Usage, errors.New("there is no present state; :init lists the initial ones"))
+		return exit.With(exit.Usage, errors.New("there is no current state; :init lists the initial states"))
 	}
 	w := m.NewWorker()
 	w.Capabilities().EndWhen(stop)
@@ -447,7 +448,7 @@ func (r *repl) successors(stop func() bool, initial bool) error {
 		fmt.Fprintf(r.t.Out, "%d  %s  %s\n", i+1, x.action, strings.Join(parts, "; "))
 	}
 	if errors.Is(err, errEnough) {
-		fmt.Fprintf(r.t.Out, "... and more than these %d\n", shownMax)
+		fmt.Fprintf(r.t.Out, "... and more; only the first %d are listed\n", shownMax)
 	}
 	return nil
 }
@@ -461,7 +462,7 @@ func (r *repl) readTrace(name string, state int) error {
 	}
 	var d report.Document
 	if err := json.Unmarshal(text, &d); err != nil || d.Schema != report.Schema {
-		return exit.With(exit.World, fmt.Errorf("read trace %s: no result of ashlar check --json", name))
+		return exit.With(exit.World, fmt.Errorf("read trace %s: not a result of ashlar check --json", name))
 	}
 	if len(d.Trace) == 0 {
 		return exit.With(exit.World, fmt.Errorf("read trace %s: the result has no trace; its verdict is %s", name, d.Verdict))

@@ -430,7 +430,7 @@ func (d *Document) headline() string {
 			return fmt.Sprintf("No violation in %s random walks.", console.Count(d.Walks.Number))
 		}
 		if len(d.Unchecked) > 0 {
-			return "No safety violation. Not everything that the configuration asks for was checked."
+			return "No safety violation. Not everything that the configuration requests was checked."
 		}
 		if d.Statistics.Generated == 0 {
 			return "The assumptions hold. There is no behaviour to explore."
@@ -453,7 +453,7 @@ func (d *Document) headline() string {
 		if d.Loop.Stutters {
 			return "Property " + d.Violation.Property + " is violated by a behaviour that stops."
 		}
-		return "Property " + d.Violation.Property + " is violated by a behaviour that goes round for ever."
+		return "Property " + d.Violation.Property + " is violated by a behaviour that repeats forever."
 	case "evaluation":
 		what := "The specification"
 		if d.Violation.Property != "" {
@@ -469,7 +469,7 @@ func (d *Document) headline() string {
 		return "The specification or its configuration has errors."
 	}
 	if len(d.Unchecked) > 0 && d.Statistics.Queue == 0 {
-		return "No safety violation, but not everything that was asked for was checked."
+		return "No safety violation, but not everything that was requested was checked."
 	}
 	return "No violation so far: " + d.Reason + "."
 }

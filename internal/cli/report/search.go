@@ -37,7 +37,7 @@ func (r *Reduction) text() string {
 	if r.Refused != "" {
 		return "Not reduced: " + r.Refused + "."
 	}
-	line := fmt.Sprintf("Reduced: in %s states the steps of one process only were taken, at %s.", console.Count(r.States), strings.Join(r.Labels, ", "))
+	line := fmt.Sprintf("Reduced: in %s states only the steps of one process were taken, at %s.", console.Count(r.States), strings.Join(r.Labels, ", "))
 	if r.Distinct > 0 {
 		line += fmt.Sprintf(" The whole search has %s states generated, %s distinct.", console.Count(r.Generated), console.Count(r.Distinct))
 	}
@@ -61,7 +61,7 @@ func (d *Deepening) text() string {
 	}
 	line := fmt.Sprintf("Depth first, in %s: %s states computed in all; the figures are those of the last.", rounds, console.Count(d.Computed))
 	if d.Forgotten > 0 {
-		line += fmt.Sprintf("\nThe table of states had no room %s times, so states are counted as distinct that are not.", console.Count(d.Forgotten))
+		line += fmt.Sprintf("\nThe table of states was full %s times, so some states are counted as distinct more than once.", console.Count(d.Forgotten))
 	}
 	return line
 }

@@ -220,7 +220,7 @@ func writeStatistics(w io.Writer, d *Document, p console.Palette) {
 		if s.LiveLooks == 1 {
 			times = "time"
 		}
-		fmt.Fprintf(w, "They were looked at %d %s during the search.\n", s.LiveLooks, times)
+		fmt.Fprintf(w, "They were also decided %d %s during the search.\n", s.LiveLooks, times)
 	}
 	workers := "1 worker"
 	if s.Workers != 1 {

@@ -60,10 +60,10 @@ func writeWalks(w io.Writer, d *Document, p console.Palette) {
 		}
 		fmt.Fprintf(w, "%s  %s\n", line, p.Dim(a.Place))
 	}
-	fmt.Fprintf(w, "\n%s walks of %.1f states on average, the longest %d, %s that could not go on; %s states generated.\n",
+	fmt.Fprintf(w, "\n%s walks of %.1f states on average, the longest %d, %s that deadlocked; %s states generated.\n",
 		console.Count(k.Number), float64(k.Steps)/float64(k.Number), k.Longest, console.Count(k.Deadlocks), console.Count(d.Statistics.Generated))
 	if k.Length > 0 {
-		fmt.Fprintf(w, "The violation is of walk %s, which had %d states.\n", console.Count(k.Found), k.Length)
+		fmt.Fprintf(w, "The violation is in walk %s, which had %d states.\n", console.Count(k.Found), k.Length)
 	}
 	fmt.Fprintf(w, "Repeat with --seed %d --depth %d.\n", k.Seed, k.Depth)
 	fmt.Fprintln(w, p.Dim(fmt.Sprintf("%.2f s with %d workers: %s states/s.", d.Statistics.Seconds, d.Statistics.Workers, console.Count(int64(d.Statistics.PerSecond)))))

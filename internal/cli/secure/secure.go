@@ -26,7 +26,7 @@ type Certificates struct{ Cert, Key, CA string }
 // Check refuses a command line that names only some of the files.
 func (c Certificates) Check() error {
 	if some, all := c.Cert != "" || c.Key != "" || c.CA != "", c.Cert != "" && c.Key != "" && c.CA != ""; some && !all {
-		return exit.With(exit.Usage, errors.New("--tls-cert, --tls-key and --tls-ca belong together: each side must know whom it talks to"))
+		return exit.With(exit.Usage, errors.New("--tls-cert, --tls-key and --tls-ca belong together: each side must prove its identity to the other"))
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func Addr(addr string, reachable bool, with string) error {
 		return errors.New("want HOST:PORT")
 	}
 	if ip := net.ParseIP(host); !reachable && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("can be reached from elsewhere: that needs TLS (%s), or --public", with)
+		return fmt.Errorf("can be reached from other machines: use TLS (%s), or --public", with)
 	}
 	return nil
 }

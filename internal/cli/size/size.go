@@ -37,7 +37,7 @@ func (v *Value) Set(text string) error {
 	n, err := strconv.ParseFloat(digits, 64)
 	unit, ok := units[text[len(digits):]]
 	if err != nil || !ok || !(n >= 0 && n*unit <= bytesMax) {
-		return fmt.Errorf("%q is no size: want one like 512M, 1.5GiB or 4G", text)
+		return fmt.Errorf("%q is not a size: want one like 512M, 1.5GiB or 4G", text)
 	}
 	if bytes := int64(n * unit); bytes < v.Min {
 		return fmt.Errorf("%q is too small: want at least %s; a number without a suffix is bytes", text, format(v.Min))

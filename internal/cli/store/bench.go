@@ -21,16 +21,16 @@ import (
 )
 
 const benchHelp = `Bench measures the store on this machine: it loads records in a random order, reads
-them at random, asks for keys that are absent, scans, and commits durably one by
-one, each with the percentiles of its latencies.
+them at random, reads absent keys, scans, and commits durably one by one. For each
+it prints the percentiles of the latencies.
 
-It uses one goroutine and random bytes as values, which do not compress. When the
-records fit in the memory that the store may use, reads come from its cache: use
-more records, or less --memory, to measure the disk. The figures are those of this
-run and this machine; 'go -C bench run ./kv' in a clone of the repository compares with
-other stores, under equal terms.
+It uses one goroutine, and random bytes as values, which do not compress. If the
+records fit into the store's memory, reads come from its cache: use more records, or
+less --memory, to measure the disk. The figures are those of this run and this machine;
+'go -C bench run ./kv' in a clone of the repository compares the store with other
+stores on equal terms.
 
-DIR must not exist: it is made, and removed afterwards.
+DIR must not exist: it is created, and removed afterwards.
 
 Exit codes: 0 measured; 130 interrupted; 1 files; 2 usage.`
 
@@ -121,7 +121,7 @@ func benchDir(args []string) (dir string, remove func(), err error) {
 	} else {
 		dir = args[0]
 		if _, err := os.Lstat(dir); err == nil {
-			return "", nil, fmt.Errorf("%s: exists, and would be removed", dir)
+			return "", nil, fmt.Errorf("%s: exists, and would be removed at the end: name a new directory", dir)
 		}
 		err = os.MkdirAll(dir, 0o755)
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/ashlar-dev/ashlar/store/repair"
 )
 
-const verifyHelp = `Verify reads the whole store and checks it: every block against the checksum that
-its parent has of it, the order of all messages, that the filters and fences lead
-to each of them, large values, the shape of the tree, and that every page has one
-owner or none. It changes nothing. Nobody else may have the store open.
+const verifyHelp = `Verify reads the whole store and checks it: every block against the checksum in its
+parent, the order of all messages, whether the filters and fences lead to each of
+them, large values, the shape of the tree, and that every page has at most one owner.
+It changes nothing. No other process may have the store open.
 
 Exit codes: 0 sound; 150 damaged, each place is listed; 130 interrupted; 1 files;
 2 usage.`
@@ -44,8 +44,8 @@ func newVerifyCommand(t *console.Terminal) *cobra.Command {
 }
 
 const scrubHelp = `Scrub does what verify does, but reads no more than so many megabytes in a second
-on the average, so that what else the disk has to do goes on. Programs that have a
-store open scrub it with DB.Scrub; this command is for stores that are not in use.
+on average, so that other users of the disk are not slowed down. A program that has a
+store open scrubs it with DB.Scrub; this command is for stores that are not in use.
 
 Exit codes: as of verify.`
 
@@ -183,7 +183,7 @@ func tellReport(t *console.Terminal, o shared, dir, schema string, r *store.Repo
 	verdict := p.Good("sound")
 	switch code {
 	case exit.Spec:
-		verdict = p.Bad("damaged") + fmt.Sprintf(" in %s places; ashlar store repair %s makes a sound store of what is whole", console.Count(int64(len(r.Problems))+r.More), dir)
+		verdict = p.Bad("damaged") + fmt.Sprintf(" in %s places; ashlar store repair %s makes a sound store from the undamaged part", console.Count(int64(len(r.Problems))+r.More), dir)
 	case exit.Interrupted:
 		verdict = "no damage so far"
 	}
@@ -192,12 +192,12 @@ func tellReport(t *console.Terminal, o shared, dir, schema string, r *store.Repo
 	return nil
 }
 
-const repairHelp = `Repair makes a sound store of everything in a damaged one that its checksums vouch
-for, and lists the ranges of keys of which something is lost, with the reason. It
+const repairHelp = `Repair makes a sound store from everything in a damaged one that has a correct
+checksum, and lists the ranges of keys from which data is lost, with the reason. It
 never guesses, and keeps the old files beside the new ones, as DATA.damaged-1 and
-JOURNAL-NN.damaged-1: remove them when you do not need them any more. It needs
-space for a second copy of the data. A store that is sound is left alone. It can
-be interrupted at any moment: the store is then the old one or the new one.
+JOURNAL-NN.damaged-1: remove them when you no longer need them. It needs space for a
+second copy of the data. A sound store is not changed. Repair may be interrupted at
+any moment: the store is then the old one or the new one.
 
 Exit codes: 0 sound, or repaired and nothing is lost; 20 repaired, and something
 is lost; 150 it cannot be repaired without guessing; 130 interrupted; 1 files;
@@ -207,7 +207,7 @@ func newRepairCommand(t *console.Terminal) *cobra.Command {
 	var o shared
 	cmd := &cobra.Command{
 		Use:   "repair DIR",
-		Short: "Make a sound store of a damaged one",
+		Short: "Make a sound store from a damaged one",
 		Long:  repairHelp,
 		Example: `  ashlar store repair /var/lib/app/db
   ashlar store repair --json db | jq .report.lost`,

@@ -23,18 +23,18 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-const copyHelp = `Copy writes a store that no program has open to the file COPY, or to stdout if that
-is "-". With --since it leaves out what a former copy has, of which it needs the
-file or its mark (--mark), so that an increment is as large as what has changed.
+const copyHelp = `Copy writes a store that no program has open to the file COPY, or to stdout if COPY
+is "-". With --since it leaves out what an earlier copy contains, so that an increment
+is only as large as the changes; it needs the file of that copy, or its mark (--mark).
 Every block and every large value is checked as it is written. Restore makes a
-store of a copy and the increments that follow it. Programs that have a store open copy
-it with DB.Copy.
+store from a copy and the increments that follow it. A program that has a store open
+copies it with DB.Copy.
 
-Changes that only the journal has are not copied. Copy refuses a store that has
-some, after a crash of its program: open and close it, or let copy do so with
---recover, which is for stores without a merger.
+Changes that are only in the journal are not copied. Copy refuses a store that has
+such changes after a crash of its program: open and close it, or let copy do so with
+--recover, for stores without a merger.
 
-Exit codes: 0 copied; 150 the store or the former copy is damaged, or they do not
+Exit codes: 0 copied; 150 the store or the earlier copy is damaged, or they do not
 belong together; 130 interrupted; 1 files; 2 usage.`
 
 type copyOptions struct {
@@ -47,7 +47,7 @@ func newCopyCommand(t *console.Terminal) *cobra.Command {
 	var o copyOptions
 	cmd := &cobra.Command{
 		Use:   "copy DIR COPY",
-		Short: "Copy a store to a file or to stdout, in whole or since a former copy",
+		Short: "Copy a store to a file or to stdout, in whole or since an earlier copy",
 		Long:  copyHelp,
 		Example: `  ashlar store copy /var/lib/app/db monday.copy
   ashlar store copy --since monday.copy /var/lib/app/db tuesday.copy
@@ -59,9 +59,9 @@ func newCopyCommand(t *console.Terminal) *cobra.Command {
 	}
 	o.runFlags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.since, "since", "", "leave out what the copy in `FILE` has; a mark of it does as well")
-	f.StringVar(&o.mark, "mark", "", "write what this copy has to `FILE`, for --since")
-	f.BoolVar(&o.recover, "recover", false, "take the changes of the journal into the tree first")
+	f.StringVar(&o.since, "since", "", "leave out what the copy in `FILE` contains; its mark works as well")
+	f.StringVar(&o.mark, "mark", "", "write a mark of this copy to `FILE`, for --since")
+	f.BoolVar(&o.recover, "recover", false, "first move the changes of the journal into the tree")
 	return cmd
 }
 
@@ -183,17 +183,17 @@ func reading(name string, do func(io.Reader) error) error {
 	return errors.Join(do(bufio.NewReaderSize(f, 1<<20)), f.Close())
 }
 
-const restoreHelp = `Restore makes a store in the directory DIR, which must be empty or absent, of a copy
-that "ashlar store copy" or DB.Copy has made, and of any number of increments, each
+const restoreHelp = `Restore makes a store in the directory DIR, which must be empty or absent, from a copy
+that "ashlar store copy" or DB.Copy has made, and any number of increments, each
 since the one before it; "-" is stdin. It reads everything again and checks it
-before the store gets its name: DIR has a sound store, or none.
+before the store gets its name: DIR contains a sound store, or none.
 
-With --archive it goes on from there with the changes in a directory that DB.Archive
-has filled: to the end, or, with --until, to the last batch up to a change, or to
-what was archived by a time. It says which change it has reached, and names the
-files of other stores, which it leaves out; an archive without any file of the copied
-store is refused. Archives of stores with a merger need their program (store.Restore),
-and --memory must be what the store had.
+With --archive it then applies the changes in a directory that DB.Archive has filled:
+to the end, or, with --until, to the last batch up to a change, or to what was
+archived by a time. It reports the last change, and the files of other stores, which
+it leaves out; an archive without any file of the copied store is refused. Archives of
+stores with a merger need their program (store.Restore), and --memory must be what the
+store had.
 
 Exit codes: 0 restored; 150 a copy or the archive is cut or damaged, or does not
 follow what is before it; 130 interrupted; 1 files; 2 usage.`
@@ -202,7 +202,7 @@ func newRestoreCommand(t *console.Terminal) *cobra.Command {
 	var o restoreOptions
 	cmd := &cobra.Command{
 		Use:   "restore DIR COPY...",
-		Short: "Make a store of a copy and its increments",
+		Short: "Make a store from a copy and its increments",
 		Long:  restoreHelp,
 		Example: `  ashlar store restore db monday.copy tuesday.copy
   ssh host cat monday.copy | ashlar store restore db -
@@ -288,7 +288,7 @@ func runRestore(ctx context.Context, t *console.Terminal, o restoreOptions, dir 
 	if !o.quiet {
 		fmt.Fprintf(t.Err, "%s: restored up to change %d, read again, and sound\n", dir, done.LastChange)
 		for _, name := range done.Others {
-			fmt.Fprintf(t.Err, "%s: left out, it is of another store\n", filepath.Join(o.archive, name))
+			fmt.Fprintf(t.Err, "%s: left out, it belongs to another store\n", filepath.Join(o.archive, name))
 		}
 	}
 	return nil

@@ -20,13 +20,14 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-const dumpHelp = `Dump shows what the files of a store hold: both superblocks, the table, the trunk
+const dumpHelp = `Dump shows the contents of a store's files: both superblocks, the table, the trunk
 with the branches that it refers to in each range of keys, the branches, and the
-segments of the journal. With --keys it shows messages instead: of memtables
-first, then by ranges of keys, of one range from the newest branch to the oldest. Keys
-of keyspaces come last, as they are stored, or without what marks them with --keyspace.
+segments of the journal. With --keys it shows messages instead: first those of
+memtables, then by ranges of keys, in each range from the newest branch to the oldest.
+Keys of keyspaces come last, as they are stored, or with --keyspace without their
+prefix.
 
-It changes nothing, and shows what it can of a damaged store.
+It changes nothing. It shows as much as it can of a damaged store.
 
 Exit codes: 0 shown; 150 something is damaged; 130 interrupted; 1 files; 2 usage.`
 
@@ -41,7 +42,7 @@ func newDumpCommand(t *console.Terminal) *cobra.Command {
 	var o dumpOptions
 	cmd := &cobra.Command{
 		Use:   "dump DIR [--keys [LO [HI]]]",
-		Short: "Show what the files of a store hold",
+		Short: "Show the contents of a store's files",
 		Long:  dumpHelp,
 		Example: `  ashlar store dump /var/lib/app/db
   ashlar store dump db --keys
@@ -60,8 +61,8 @@ func newDumpCommand(t *console.Terminal) *cobra.Command {
 		},
 	}
 	o.flags(cmd, "ashlar-store-dump/1")
-	cmd.Flags().BoolVar(&o.keys, "keys", false, "show messages of keys from LO up to, without, HI")
-	cmd.Flags().StringVar(&o.keyspace, "keyspace", "", "with --keys: show those of the keyspace with that `NAME`")
+	cmd.Flags().BoolVar(&o.keys, "keys", false, "show messages of keys from LO up to, but excluding, HI")
+	cmd.Flags().StringVar(&o.keyspace, "keyspace", "", "with --keys: show the keys of the keyspace `NAME`")
 	return cmd
 }
 

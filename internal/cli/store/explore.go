@@ -19,15 +19,15 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/evidence/store/explore"
 )
 
-const exploreHelp = `Crash-explore looks for the power failure that the store does not survive. It runs
-workloads on a disk in memory, stops at every change of the disk, makes every state
-that a loss of power may leave there (none, all, each prefix, subsets, torn
-writes), opens the store on each, and compares what it finds with the history. It
-goes on with what was recovered and crashes it again; and it injects damaged reads,
-failing reads, writes and syncs, and a full disk.
+const exploreHelp = `Crash-explore searches for a power failure that the store does not survive. It runs
+workloads on a disk in memory, stops at every change of the disk, and makes every state
+in which a power failure may leave the disk (none, all, each prefix, subsets, torn
+writes). It opens the store on each state, and compares the contents with the history. It
+continues with the recovered store and crashes it again. It also injects damaged
+reads, failing reads, writes and syncs, and a full disk.
 
-One seed does the same bit for bit. A failure is reported with the operations, the
-moment, what the disk kept, and the command that replays it.
+The same seed gives exactly the same run. A failure is reported with the operations,
+the moment, what the disk kept, and the command that replays it.
 
 Exit codes: 0 no failure; 12 a failure; 130 interrupted, nothing found so far;
 1 files; 2 usage.`
@@ -47,7 +47,7 @@ func newExploreCommand(t *console.Terminal) *cobra.Command {
 	var o exploreOptions
 	cmd := &cobra.Command{
 		Use:   "crash-explore",
-		Short: "Look for a power failure that the store does not survive",
+		Short: "Search for a power failure that the store does not survive",
 		Long:  exploreHelp,
 		Example: `  ashlar store crash-explore --states 100000
   ashlar store crash-explore --seed 17 --seeds 1
@@ -58,10 +58,10 @@ func newExploreCommand(t *console.Terminal) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.Uint64Var(&o.seed, "seed", 1, "begin with seed `N`")
-	f.Uint64Var(&o.seeds, "seeds", 0, "explore `N` seeds (default: as many as it takes)")
+	f.Uint64Var(&o.seeds, "seeds", 0, "explore `N` seeds (default: as many as --states needs)")
 	f.Uint64Var(&o.states, "states", 0, "explore seeds until there were `N` states (default 10000, without --seeds)")
-	f.IntVarP(&o.workers, "workers", "w", 0, "explore `N` parts of seeds at one time (default: one per processor)")
-	f.StringVar(&o.replay, "replay", "", "do once more what a failure has printed, `WORDS`")
+	f.IntVarP(&o.workers, "workers", "w", 0, "explore `N` parts of seeds in parallel (default: one per processor)")
+	f.StringVar(&o.replay, "replay", "", "repeat a failure from the `WORDS` that it printed")
 	f.BoolVar(&o.json, "json", false, "write the result as JSON (ashlar-store-explore/1)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	return cmd

@@ -14,8 +14,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-const keyspacesHelp = `Keyspaces prints the names of the keyspaces of a store, one a line, quoted where
-that is needed. The default keyspace has no name.
+const keyspacesHelp = `Keyspaces prints the names of a store's keyspaces, one per line, quoted where
+necessary. The default keyspace has no name.
 
 Exit codes: 0 printed; 150 something is damaged; 1 files; 2 usage.`
 

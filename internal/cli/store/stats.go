@@ -22,13 +22,13 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-const statsHelp = `Stats opens a store for reading and reports how large it is, how much of its space is in
-use, how its tree is shaped, and how much memory it needs. No other process may have it
-open. Write amplification is only known while a store is at work: a program reads it from
-DB.Metrics, and ashlar store bench shows it.
+const statsHelp = `Stats opens a store for reading and reports its size, how much of its space is in use,
+the shape of its tree, and how much memory it needs. No other process may have the store
+open. Write amplification is only known while a store is in use: a program reads it from
+DB.Metrics, and ashlar store bench prints it.
 
 With --html it draws the tree: the partitions as bars, from their base upwards,
-and above them what has not moved down yet.
+and above them the changes that have not moved down yet.
 
 Exit codes: 0 shown; 150 the store is damaged; 130 interrupted; 1 files; 2 usage.`
 
@@ -37,7 +37,7 @@ func newStatsCommand(t *console.Terminal) *cobra.Command {
 	var page string
 	cmd := &cobra.Command{
 		Use:   "stats DIR",
-		Short: "Tell how large a store is and how its tree is shaped",
+		Short: "Report the size of a store and the shape of its tree",
 		Long:  statsHelp,
 		Example: `  ashlar store stats /var/lib/app/db
   ashlar store stats --html tree.html db
@@ -48,7 +48,7 @@ func newStatsCommand(t *console.Terminal) *cobra.Command {
 		},
 	}
 	o.flags(cmd, "ashlar-store-stats/1")
-	cmd.Flags().StringVar(&page, "html", "", "draw the tree on a page, in `FILE`")
+	cmd.Flags().StringVar(&page, "html", "", "write a page with a drawing of the tree to `FILE`")
 	return cmd
 }
 

@@ -33,10 +33,10 @@ import (
 func New(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Look after the files of a store: check, repair, copy, show, measure",
-		Long: `A store is a directory with the files DATA, LOCK and JOURNAL-NN, as the package
-store makes it (docs/format/store.md). These commands need no program that knows
-what is in it. All but repair and copy --recover leave it as it is.`,
+		Short: "Maintain a store: check, repair, copy, show, measure",
+		Long: `A store is a directory with the files DATA, LOCK and JOURNAL-NN, made by package
+store (docs/format/store.md). These commands work without the program that wrote
+it. Only repair and copy --recover change it.`,
 		Example: `  ashlar store verify /var/lib/app/db
   ashlar store repair /var/lib/app/db
   ashlar store copy /var/lib/app/db db.copy

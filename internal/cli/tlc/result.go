@@ -50,7 +50,7 @@ func (t *Output) verdict(d *report.Document) {
 	case d.Verdict == "ok":
 		t.say(codeSuccess, severityInfo, "Model checking completed. No error has been found.\n"+
 			"  Two different states may have been taken for one, so that\n"+
-			"  one of them was not looked at. How likely that is:\n"+
+			"  one of them was not explored. How likely that is:\n"+
 			"  calculated (optimistic):  val = %.1E", d.Statistics.Collision)
 	default:
 		t.say(codeGeneral, severityWarning, "%s", d.Headline)

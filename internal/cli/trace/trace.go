@@ -29,7 +29,7 @@ import (
 func New(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace",
-		Short: "Hold what a running system did against its specification",
+		Short: "Check what a running system did against its specification",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -55,22 +55,24 @@ const (
 )
 
 const checkHelp = `Check reads the trace files that a compiled system wrote into a directory when it
-ran with ASHLAR_TRACE_DIR set, one for each process, and says whether some
+ran with ASHLAR_TRACE_DIR set, one for each process, and reports whether some
 behaviour of the specification explains all of them: every critical section
 with the values that it read and wrote, in an order that the vector clocks allow.
 
-When none does, it names the step that no order gets past, the statement that
+If none does, it names the step that no order can pass, the statement that
 blocks it, and the values.
 
-With --orders all, every order that the clocks allow must be a behaviour: the clocks
-say all that the outcome depends on. Messages of two senders to one mailbox, which
-saw nothing of each other, may arrive in either order, but only one is in the trace.
+With --orders all, every order that the clocks allow must be a behaviour: then the
+clocks say everything on which the outcome depends. Messages of two senders to one
+mailbox, neither of which had seen the other's, may arrive in either order, but only
+one order is in the trace.
 
-With --follow it reads on while the processes run, until all of them are at their
-ends, the traces are rejected, or a signal comes: then it says what it has found.
+With --follow it continues while the processes run, until all of them have ended,
+the traces are rejected, or a signal arrives; then it reports what it has found.
 
-The configuration gives the constants that the system ran with, and invariants,
-which are evaluated in the states on the way; the step that breaks one is named.
+The configuration must give the constants with which the system ran. It may name
+invariants, which are evaluated in the states on the way; check names the step that
+violates one.
 
 Exit codes: 0 accepted; 12 rejected, or an invariant is violated; 20 undecided: the search used up its budget,
 see --max-steps; 75 a statement has no value; 130 interrupted; 150 errors in the

@@ -20,16 +20,16 @@ func New(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worm",
 		Short: "Operate and use a cluster of write-once registers, logs and keys",
-		Long: `A cluster of WormSpace is servers, each a program ashlard, that keep write-once
-registers together. On the registers there are shared logs and a transactional
-key-value store. These commands look at a cluster, change its servers, and read and
-write what is in it; ashlard itself makes servers and runs them. docs/worm.md explains.
+		Long: `A cluster of WormSpace is a set of servers, each a process of ashlard, that store
+write-once registers together. Shared logs and a transactional key-value store are built
+on the registers. These commands inspect a cluster, change its servers, and read and
+write its data; ashlard creates and runs servers. See docs/worm.md.
 
-Every command but restore and demo asks the cluster that --cluster describes.
+Every command except restore and demo contacts the cluster that --cluster describes.
 
-Exit codes: 0 done; 1 the world failed (a file, the network, --timeout); 2 the
+Exit codes: 0 done; 1 a file or the network failed, or --timeout is over; 2 the
 command line is wrong; 3 refused, nothing was changed; 4 the outcome is unknown; 5
-there is nothing there; 130 interrupted.`,
+nothing is there; 130 interrupted.`,
 		Example: `  ashlar worm demo
   ashlar worm status --cluster cluster.json
   ashlar worm write 17.0 hello --alloc 1000 --cluster cluster.json
@@ -43,7 +43,7 @@ there is nothing there; 130 interrupted.`,
 	}{
 		{"show", "To see how it works:", []*cobra.Command{demo.New(t)}},
 		{"cluster", "A cluster:", cluster.Operate(t)},
-		{"data", "What is in it:", cluster.Use(t)},
+		{"data", "Its data:", cluster.Use(t)},
 	} {
 		cmd.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {

@@ -138,7 +138,7 @@ func (r *Report) String() string {
 	}
 	late := ""
 	if r.Late {
-		late = ", and then the time was up"
+		late = ", and then the time was over"
 	}
 	found := "no difference"
 	switch {

@@ -56,7 +56,7 @@ func TestBounds(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
-	if r, err = trial.Run(ctx, p, p, trial.Limits{}); err != nil || !r.Late || !strings.Contains(r.String(), "the time was up") {
+	if r, err = trial.Run(ctx, p, p, trial.Limits{}); err != nil || !r.Late || !strings.Contains(r.String(), "the time was over") {
 		t.Errorf("%v, %v", r, err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())

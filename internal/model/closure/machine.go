@@ -152,7 +152,7 @@ func (m *Machine) activation(fn *function, up *activation) *activation {
 	m.poll()
 	m.depth++
 	if m.depth > rule.CallDepthMax {
-		value.Fail("operators call each other more than %d deep: is a recursion without end?", rule.CallDepthMax)
+		value.Fail("operators call each other more than %d deep: does a recursion not end?", rule.CallDepthMax)
 	}
 	var a *activation
 	if n := len(m.free); n > 0 {

@@ -46,7 +46,7 @@ func (c *Cell) ask(asker *tlcget.Run, compute func() value.Value) (value.Value, 
 		return c.val, nil
 	}
 	if asker != nil && c.asker.Load() == asker {
-		return value.Value{}, &value.Error{Message: "a value is defined by itself: is a recursion without end?"}
+		return value.Value{}, &value.Error{Message: "a value is defined by itself: does a recursion not end?"}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

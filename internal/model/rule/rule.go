@@ -37,7 +37,7 @@ func TupleElems(b core.Bind, x value.Value) []value.Value {
 
 // FailUnboundedChoose is the error of CHOOSE without a set.
 func FailUnboundedChoose() {
-	value.Fail("an unbounded CHOOSE cannot be evaluated; the configuration can put a model value in the place of the definition it stands in")
+	value.Fail("an unbounded CHOOSE cannot be evaluated; the configuration can replace the definition that contains it by a model value")
 }
 
 // FailChoose is the error of a CHOOSE that no element of its set satisfies.

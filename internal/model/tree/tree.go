@@ -64,7 +64,7 @@ type place struct {
 func (r *Evaluator) enter() {
 	r.depth++
 	if r.depth > rule.CallDepthMax {
-		value.Fail("operators call each other more than %d deep: is a recursion without end?", rule.CallDepthMax)
+		value.Fail("operators call each other more than %d deep: does a recursion not end?", rule.CallDepthMax)
 	}
 }
 

@@ -167,7 +167,7 @@ func (t *Table) Restore(c *Codec, b []byte) error {
 }
 
 // ErrKept reports that a saved table is not of this model.
-var ErrKept = errors.New("the values that were kept are not those of this specification")
+var ErrKept = errors.New("the saved values belong to another specification")
 
 // The limits of numbering.
 const (

@@ -258,13 +258,13 @@ func (p *parser) list(kw token, into *[]Name) {
 			p.take()
 		case t.is(","):
 			p.take()
-			p.report(t.span, UnexpectedSeparator, "remove the comma", "the names of a list stand side by side")
+			p.report(t.span, UnexpectedSeparator, "remove the comma", "separate the names of a list by spaces")
 		case t.kind != tokenName:
 			p.report(t.span, ExpectedName, "", "expected a name or a section, found %s", t.describe())
 			p.skipToSection()
 		case p.assignmentFollows():
 			p.report(t.span, UnknownSection, "write CONSTANTS before it",
-				"%s stands in the section %s, which does not assign", t.describe(), kw.text)
+				"%s stands in the section %s, which has no assignments", t.describe(), kw.text)
 			p.constants(kw)
 		default:
 			p.take()
@@ -324,7 +324,7 @@ func (p *parser) assignment() bool {
 	t := p.peek()
 	if t.is(",") {
 		p.take()
-		p.report(t.span, UnexpectedSeparator, "remove the comma", "assignments stand side by side")
+		p.report(t.span, UnexpectedSeparator, "remove the comma", "separate assignments by spaces")
 		return true
 	}
 	if t.kind != tokenName {

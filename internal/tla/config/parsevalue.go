@@ -61,7 +61,7 @@ func (p *parser) number() (Value, bool) {
 	t := p.take()
 	n, err := strconv.ParseInt(t.text, 10, 32)
 	if err != nil {
-		p.report(t.span, NumberTooLarge, "numbers lie between -2147483648 and 2147483647", "%s is too large", t.text)
+		p.report(t.span, NumberTooLarge, "numbers must be between -2147483648 and 2147483647", "%s is too large", t.text)
 	}
 	return Value{Kind: Int, Int: int32(n), Span: t.span}, true
 }

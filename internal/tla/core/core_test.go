@@ -68,10 +68,10 @@ func TestValidate(t *testing.T) {
 		{"a constant operator", &Spec{Constants: []*Constant{c}, Defs: []*Def{high, def("A", call(high, &ConstRef{Const: c}))}}, ""},
 
 		{"too few arguments", spec(id, def("A", call(id))), "Id takes 1 arguments, not 0"},
-		{"a value for an operator", spec(high, def("A", call(high, num(1)))), "a *core.Int stands where an operator is expected"},
+		{"a value for an operator", spec(high, def("A", call(high, num(1)))), "a *core.Int is used where an operator is expected"},
 		{"an operator of the wrong arity", spec(high, def("A", call(high, &Lambda{Params: []*Local{x, y}, Body: ref(x)}))), "an operator with 1 arguments is expected, not with 2"},
-		{"an operator for a value", spec(id, def("A", call(id, &OpRef{Def: id}))), "operator Id stands where a value is expected"},
-		{"a lambda for a value", spec(def("A", &Lambda{Params: []*Local{x}, Body: ref(x)})), "a LAMBDA stands where a value is expected"},
+		{"an operator for a value", spec(id, def("A", call(id, &OpRef{Def: id}))), "operator Id is used where a value is expected"},
+		{"a lambda for a value", spec(def("A", &Lambda{Params: []*Local{x}, Body: ref(x)})), "a LAMBDA is used where a value is expected"},
 		{"a name out of scope", spec(def("A", ref(x))), "x is not in scope"},
 		{"a set that sees its name", spec(def("A", exists(in(x, ref(x)), ref(x)))), "x is not in scope"},
 		{"a name in its own scope", spec(def("A", exists(in(x, set()), exists(in(x, set()), ref(x))))), "x is bound inside its own scope"},

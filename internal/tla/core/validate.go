@@ -169,7 +169,7 @@ func (v *validator) operator(e Expr, arity int) {
 			v.problem("constant %s is not listed", e.Const.Name)
 		}
 	default:
-		v.problem("a %T stands where an operator is expected", e)
+		v.problem("a %T is used where an operator is expected", e)
 	}
 	if got != arity {
 		v.problem("an operator with %d arguments is expected, not with %d", arity, got)
@@ -227,9 +227,9 @@ func (v *validator) expr(e Expr) {
 		v.reference(e.Def)
 		v.arguments(e.Def.FullName(), len(e.Def.Params), e.Def.Params, e.Args)
 	case *OpRef:
-		v.problem("operator %s stands where a value is expected", e.Def.FullName())
+		v.problem("operator %s is used where a value is expected", e.Def.FullName())
 	case *Lambda:
-		v.problem("a LAMBDA stands where a value is expected")
+		v.problem("a LAMBDA is used where a value is expected")
 	case *Op:
 		if want := e.Op.Arity(); len(e.Args) != want {
 			v.problem("%s with %d arguments", e.Op, len(e.Args))

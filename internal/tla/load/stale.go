@@ -39,7 +39,7 @@ func (l *loader) warnStale(m *syntax.Module) {
 		return // and this, too
 	}
 	if what := difference(t, inFile(m)); what != "" {
-		l.staleHere(m, "this translation is used, and it is not that of the algorithm: "+what)
+		l.staleHere(m, "this translation is used, but it does not match the algorithm: "+what)
 	}
 }
 
@@ -111,7 +111,7 @@ func difference(made Translation, found []syntax.Unit) string {
 		}
 		a, b := says(comment.ReplaceAllString(p.Text, ""), ours), says(syntax.Format(defs[p.Name]), ours)
 		if !maps.Equal(a, b) {
-			return fmt.Sprintf("%s says other things in the two: %s", p.Name, apart(a, b))
+			return fmt.Sprintf("%s differs between the two: %s", p.Name, apart(a, b))
 		}
 	}
 	return ""

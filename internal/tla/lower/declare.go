@@ -59,7 +59,7 @@ func (p *Program) primedTwice(d *core.Def) {
 		op, ok := x.(*core.Op)
 		if ok && op.Op == core.OpPrime && core.LevelOf(op.Args[0]) > core.StateLevel {
 			p.diags.Add(source.Diagnostic{Code: resolve.LevelTooHigh, Span: x.Span(), Repair: "remove the prime",
-				Message: "the step has assigned this already: its next value stands here without a prime"})
+				Message: "the step has already assigned this: write its next value here without a prime"})
 			return false
 		}
 		return true

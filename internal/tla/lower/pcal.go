@@ -220,7 +220,7 @@ func (r *algorithm) unique(n syntax.Name, seen map[string]source.Span) {
 	m := r.outer.Lookup(n.Text)
 	switch {
 	case n.Text == "pc" || n.Text == "stack" || n.Text == "self":
-		r.error(n.Span(), resolve.Redefined, "choose another name", "%s has a meaning of its own in every algorithm", n.Text)
+		r.error(n.Span(), resolve.Redefined, "choose another name", "%s has a predefined meaning in every algorithm", n.Text)
 	case m.Variable != nil || m.Def != nil || m.Constant != nil || m.Other:
 		r.error(n.Span(), resolve.Redefined, "choose another name", "%s is declared already by the module", n.Text)
 	case seen[n.Text].IsValid():
@@ -292,7 +292,7 @@ func (r *algorithm) signatures() {
 	seen := map[string]source.Span{}
 	once := func(n syntax.Name, what string) {
 		if old, ok := seen[n.Text]; ok {
-			r.p.diags.Add(source.Diagnostic{Code: DuplicateName, Span: n.Span(), Message: fmt.Sprintf("%s %s has a name that is taken", what, n.Text),
+			r.p.diags.Add(source.Diagnostic{Code: DuplicateName, Span: n.Span(), Message: fmt.Sprintf("%s %s has a name that is already used", what, n.Text),
 				Repair: "choose another name", Related: []source.Note{{Span: old, Message: "other declaration here"}}})
 		}
 		seen[n.Text] = n.Span()

@@ -30,7 +30,7 @@ func (b *body) target(n syntax.Name) (*core.Variable, []core.Index) {
 	case m.Expr != nil:
 		v, path, ok := lvalue(m.Expr)
 		if !ok {
-			b.fail(n.Span(), MacroExpandAssignmentLhs, "pass a variable", "the macro assigns its parameter %s, and the argument is no variable", n.Text)
+			b.fail(n.Span(), MacroExpandAssignmentLhs, "pass a variable", "the macro assigns its parameter %s, and the argument is not a variable", n.Text)
 			return nil, nil
 		}
 		return v, path

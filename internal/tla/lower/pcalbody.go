@@ -490,7 +490,7 @@ func (b *body) callArgument(a syntax.Expr, param *pcal.Param) pcal.Arg {
 		b.fail(a.Span(), PCalInvalidAssignment, "", "a part of %s is passed by reference: expected a whole variable", v.Name)
 		return arg
 	case !param.Ref:
-		b.fail(a.Span(), MPCalMappingValueRefMismatch, "pass the value, without ref", "%s is passed by reference, and the parameter %s is no ref", v.Name, param.Var.Name)
+		b.fail(a.Span(), MPCalMappingValueRefMismatch, "pass the value, without ref", "%s is passed by reference, and the parameter %s is not a ref", v.Name, param.Var.Name)
 		return arg
 	case ref.Indices != param.Mapping:
 		b.fail(a.Span(), MPCalKindMismatch, "", "%s is passed with %s, and the parameter is ref %s", v.Name, plural(ref.Indices, "index"), indexed(param))

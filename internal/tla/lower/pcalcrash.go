@@ -32,7 +32,7 @@ func (b *body) noWaits(it *item) {
 	switch it.leaf.(type) {
 	case *pcal.Await:
 		b.fail(it.span, MPCalCrashPart, "replace await c by if (c) { ... }",
-			"%s waits: expected statements that can always be executed, for a crash waits for nothing", b.what)
+			"%s waits: expected statements that can always be executed, because a crash cannot wait", b.what)
 	case *pcal.Yield:
 		b.fail(it.span, MPCalCrashPart, "assign $variable := ...", "yield in %s: expected assignments to $variable; a crash part returns no value", b.what)
 	}
@@ -139,7 +139,7 @@ func (r *algorithm) crashes() {
 	r.needs("<", "Naturals", what, at)
 	if r.out.Fair != pcal.Unfair {
 		r.error(at, MPCalCrashFairness, "ask for fairness of the processes: fair process, or PlusCal options (wf)",
-			"wfNext asks that some step is taken, and a crash is one: nothing may force a process to crash")
+			"wfNext requires that some step is taken, and a crash is a step: nothing may force a process to crash")
 	}
 	c := &pcal.Crashes{Less: r.outer.Lookup("<").Def, Plus: r.outer.Lookup("+").Def}
 	place := core.At{Place: at}
@@ -153,7 +153,7 @@ func (r *algorithm) crashes() {
 		c.Bound = &core.Call{At: place, Def: m.Def}
 	default:
 		r.error(at, MPCalCrashBound, "rename it",
-			"%s is how many crashes there may be: expected a constant of that name, a definition without parameters or variables, or nothing", pcal.CrashBound)
+			"%s is the number of crashes: expected a constant of that name, a definition without parameters or variables, or nothing", pcal.CrashBound)
 	}
 	if c.Declared != nil {
 		r.boundIsFree()
@@ -186,7 +186,7 @@ func (r *algorithm) warnCrashes() {
 	plain := func(what string, blocks []*pcal.Block) {
 		for _, b := range blocks {
 			if b.Label == pcal.LabelRecover && r.a.Modular {
-				warn(b.Span, RecoverIsPlain, "only archetypes crash; otherwise rename the label", "the label recover in %s is like any other: nothing starts there after a crash", what)
+				warn(b.Span, RecoverIsPlain, "only archetypes crash; otherwise rename the label", "the label recover in %s is like any other: no process restarts there after a crash", what)
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (r *algorithm) warnCrashes() {
 func (r *algorithm) boundIsFree() {
 	taken := func(what, name string, at source.Span) {
 		if name == pcal.CrashBound {
-			r.error(at, MPCalCrashBound, "rename it", "%s is how many crashes there may be: expected no %s of that name", name, what)
+			r.error(at, MPCalCrashBound, "rename it", "%s is the number of crashes: expected no %s of that name", name, what)
 		}
 	}
 	vars := func(list []*pcal.Variable) {

@@ -52,7 +52,7 @@ func (b *body) collectLabels(items []*item) {
 			old := b.labels[l.name]
 			switch {
 			case l.name == pcal.LabelDone || l.name == pcal.LabelError:
-				b.fail(l.span, ReservedLabel, "choose another name", "the label %s has a meaning of its own", l.name)
+				b.fail(l.span, ReservedLabel, "choose another name", "the label %s has a predefined meaning", l.name)
 			case old != nil:
 				b.p.diags.Add(source.Diagnostic{Code: DuplicateLabel, Span: l.span, Message: fmt.Sprintf("the label %s occurs twice in %s", l.name, b.what),
 					Repair: "choose another name", Related: []source.Note{{Span: old.span, Message: "other label here"}}})
@@ -67,7 +67,7 @@ func (b *body) collectLabels(items []*item) {
 
 // require requires a label at an item that has none.
 func (l *labeler) require(it *item, why string) {
-	l.requireAs(it, LabelRequired, "a label is required before this statement: it stands "+why)
+	l.requireAs(it, LabelRequired, "a label is required before this statement: it comes "+why)
 }
 
 func (l *labeler) requireAs(it *item, code source.Code, message string) {
@@ -99,7 +99,7 @@ func (l *labeler) list(items []*item) {
 	for i, it := range items {
 		switch {
 		case it.label != nil && l.within && !it.label.auto:
-			l.fail(it.label.span, LabelForbidden, "make the steps apart from each other", "a label inside a with")
+			l.fail(it.label.span, LabelForbidden, "divide the with into separate steps", "a label inside a with")
 		case it.label == nil && why != "":
 			l.require(it, why)
 		case it.label == nil && it.kind == whileItem:

@@ -305,7 +305,7 @@ func (r *algorithm) instanceArgument(a syntax.Expr, p *pcal.Param, scope *Scope)
 	case v == nil || v == r.out.PC || v == r.out.Stack:
 		r.error(ref.Name.Span(), DefinitionLookup, "", "there is no global variable %s to pass by reference", ref.Name.Text)
 	case !p.Ref:
-		r.error(a.Span(), MPCalMappingValueRefMismatch, "pass the value, without ref", "%s is passed by reference, and the parameter %s is no ref", v.Name, p.Var.Name)
+		r.error(a.Span(), MPCalMappingValueRefMismatch, "pass the value, without ref", "%s is passed by reference, and the parameter %s is not a ref", v.Name, p.Var.Name)
 	case ref.Indices != p.Mapping:
 		r.error(a.Span(), MPCalKindMismatch, "", "%s is passed with %s, and the parameter is ref %s", v.Name, plural(ref.Indices, "index"), indexed(p))
 	default:
@@ -345,7 +345,7 @@ func (r *algorithm) mapped(in *pcal.Instance, m *syntax.Mapping, names []string)
 		p := in.Archetype.Params[i]
 		switch {
 		case !p.Ref:
-			r.error(m.Span(), MPCalMappingValueRefMismatch, "declare the parameter ref "+p.Var.Name, "the parameter %s is mapped, and is no ref", p.Var.Name)
+			r.error(m.Span(), MPCalMappingValueRefMismatch, "declare the parameter ref "+p.Var.Name, "the parameter %s is mapped, and is not a ref", p.Var.Name)
 		case m.Indices != p.Mapping:
 			r.error(m.Span(), MPCalKindMismatch, "", "the mapping has %s, and the parameter is ref %s", plural(m.Indices, "index"), indexed(p))
 		case in.Args[i].Mapping != nil:

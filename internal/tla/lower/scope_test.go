@@ -51,7 +51,7 @@ func TestScope(t *testing.T) {
 		{"x + self", "the operator + is not defined"},
 		{"<<x, self, before, N, Def(arg)>>", "<<x, self, before, N, Def(7)>>"},
 		{"Op(x)", "Op(x)"},
-		{"Op", "takes 1 argument and stands where a value is expected"},
+		{"Op", "takes 1 argument and is used where a value is expected"},
 		{"Translated", "Translated is used before it is defined"},
 		{"After", "After is used before it is defined"},
 		{`\E s \in {1} : s = x`, `\E s \in {1} : s = x`},

@@ -135,7 +135,7 @@ func TestValidate(t *testing.T) {
 		{"write", "write without a resource or a value", body(&pcal.Write{}, out)},
 		{"assignment", "assignment without target or value", body(&pcal.Assign{Pairs: []pcal.Assignment{{}}}, out)},
 		{"element of nothing", "variable x is an element of nothing", func(b *pcal.Algorithm) { a(b).Locals[0].In, a(b).Locals[0].Init = true, nil }},
-		{"indices", "parameter n has indices and is no ref", func(b *pcal.Algorithm) { a(b).Params[1].Mapping = 1 }},
+		{"indices", "parameter n has indices and is not a ref", func(b *pcal.Algorithm) { a(b).Params[1].Mapping = 1 }},
 		{"self", "has no self", func(b *pcal.Algorithm) { a(b).Self = nil }},
 	} {
 		t.Run(test.name, func(t *testing.T) {

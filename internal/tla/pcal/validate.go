@@ -88,7 +88,7 @@ func (v *validator) variables(list []*Variable) {
 func (v *validator) params(list []*Param) {
 	for _, p := range list {
 		v.check(p.Var != nil, "a parameter without identity")
-		v.check(p.Ref || p.Mapping == 0, "parameter %s has indices and is no ref", p.Var.Name)
+		v.check(p.Ref || p.Mapping == 0, "parameter %s has indices and is not a ref", p.Var.Name)
 	}
 }
 

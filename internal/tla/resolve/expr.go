@@ -45,9 +45,9 @@ func (r *resolver) value(e syntax.Expr) {
 			r.info.Paths[e] = p
 		}
 	case *syntax.OpRef:
-		r.error(e.Span(), ValueExpected, "give it its operands", "the operator %s stands where a value is expected", e.Op)
+		r.error(e.Span(), ValueExpected, "give it its operands", "the operator %s is used where a value is expected", e.Op)
 	case *syntax.Lambda:
-		r.error(e.Span(), ValueExpected, "LAMBDA is an argument of an operator, or stands for one in WITH", "a LAMBDA stands where a value is expected")
+		r.error(e.Span(), ValueExpected, "a LAMBDA may only be an argument of an operator, or replace one in WITH", "a LAMBDA is used where a value is expected")
 	case *syntax.Quant:
 		r.quant(e)
 	case *syntax.Choose:
@@ -69,7 +69,7 @@ func (r *resolver) value(e syntax.Expr) {
 	case *syntax.Label:
 		r.label(e)
 	case *syntax.AssumeProve:
-		r.error(e.Span(), Misplaced, "", "ASSUME ... PROVE stands only in a theorem")
+		r.error(e.Span(), Misplaced, "", "ASSUME ... PROVE is allowed only in a theorem")
 		r.inner(func() { r.assumeProve(e) })
 	case *syntax.Dollar:
 		if s := r.scope.Lookup(e.Name); s != nil {
@@ -83,7 +83,7 @@ func (r *resolver) value(e syntax.Expr) {
 			r.value(e.Range)
 		}
 	case *syntax.RefArg:
-		r.error(e.Span(), Misplaced, "", "ref stands only before an argument of a call or of an instance")
+		r.error(e.Span(), Misplaced, "", "ref is allowed only before an argument of a call or of an instance")
 	case *syntax.Record:
 		r.fields(e.Fields)
 	case *syntax.RecordSet:
@@ -100,7 +100,7 @@ func (r *resolver) fields(fields []syntax.RecordField) {
 	first := make(map[string]source.Span, len(fields))
 	for _, f := range fields {
 		if other, ok := first[f.Name.Text]; ok {
-			r.diags.Add(source.Diagnostic{Code: FieldTwice, Span: f.Name.Span(), Message: "the field " + f.Name.Text + " stands here twice",
+			r.diags.Add(source.Diagnostic{Code: FieldTwice, Span: f.Name.Span(), Message: "the field " + f.Name.Text + " occurs here twice",
 				Repair: "remove one of the two", Related: []source.Note{{Span: other, Message: "the first one"}}})
 		}
 		first[f.Name.Text] = f.Name.Span()
@@ -272,7 +272,7 @@ func (r *resolver) count2(name string, at source.Span, s *Symbol, got int) {
 	switch {
 	case got == 0:
 		d.Code = ValueExpected
-		d.Message = fmt.Sprintf("%s takes %s and stands where a value is expected", name, arguments(s))
+		d.Message = fmt.Sprintf("%s takes %s and is used where a value is expected", name, arguments(s))
 	case s.Arity() == 0 && s.Kind == Function:
 		d.Repair = "a function is applied with brackets: " + name + "[...]"
 	case s.Arity() == 0:

@@ -275,7 +275,7 @@ func (l *leveller) logical(items []syntax.Expr, got []term) term {
 		out = l.join(out, g)
 	}
 	if out.closed == TemporalLevel && action >= 0 && items != nil {
-		l.wrong(items[action].Span(), "write [][...]_vars for what every step does", "an action stands beside a temporal formula")
+		l.wrong(items[action].Span(), "write [][...]_vars for what every step does", "an action is combined with a temporal formula")
 	}
 	return out
 }

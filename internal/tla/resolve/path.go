@@ -169,7 +169,7 @@ func (r *resolver) part(use *PathUse, p *syntax.Path, steps []syntax.Step) *Part
 		}
 	}
 	if _, ok := f.cur.(*syntax.AssumeProve); ok {
-		return f.fail(steps[len(steps)-1], "this selects an ASSUME ... PROVE, which is no expression")
+		return f.fail(steps[len(steps)-1], "this selects an ASSUME ... PROVE, which is not an expression")
 	}
 	if len(f.open) > 0 {
 		r.error(p.Span(), Selector, fmt.Sprintf("give a value for %s: write !(...) after the step to the quantifier", f.open[0].Name),
@@ -212,7 +212,7 @@ func (f *finder) sequent(ap *syntax.AssumeProve, step syntax.Step) bool {
 	}
 	e, ok := ap.Items[n-1].(syntax.Expr)
 	if !ok {
-		f.fail(step, "this selects a declaration, which is no expression")
+		f.fail(step, "this selects a declaration, which is not an expression")
 		return false
 	}
 	f.cur = e

@@ -128,7 +128,7 @@ func words(n syntax.Node) string { return strings.Join(strings.Fields(syntax.For
 // twin warns that name comes from two modules with identical definitions.
 func (r *resolver) twin(at source.Span, name string, s, old *Symbol) {
 	r.diags.Add(source.Diagnostic{Severity: source.Warning, Code: DefinedAlike, Span: at,
-		Message: fmt.Sprintf("%s of module %s is defined here already, in the same words; this one counts", name, s.source().Module.Name),
+		Message: fmt.Sprintf("%s of module %s is already defined here, identically; this one counts", name, s.source().Module.Name),
 		Repair:  "remove one of the two definitions",
 		Related: []source.Note{{Span: old.Span, Message: "the one that counts"}, {Span: s.Span, Message: "the other one"}}})
 }
@@ -156,7 +156,7 @@ func (r *resolver) giveWay(at source.Span, s, old *Symbol) {
 		note = source.Note{Span: old.Span, Message: "the other one"}
 	}
 	r.diags.Add(source.Diagnostic{Severity: source.Warning, Code: Hides, Span: at,
-		Message: fmt.Sprintf("%s of module %s counts no more: this defines the name anew", old.Name, old.source().Module.Name),
+		Message: fmt.Sprintf("%s of module %s no longer counts: this definition replaces it", old.Name, old.source().Module.Name),
 		Repair:  "choose another name, or leave this definition out if it means the same",
 		Related: []source.Note{note}})
 }

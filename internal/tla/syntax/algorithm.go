@@ -145,7 +145,7 @@ func (p *parser) reach(s *sections, t *token, number int, single bool, what stri
 	if rank < s.rank {
 		p.report(source.Diagnostic{
 			Code: SectionOrder, Span: p.spanOf(t),
-			Message: fmt.Sprintf("%s must not stand after %s", what, s.last),
+			Message: fmt.Sprintf("%s must not come after %s", what, s.last),
 			Repair:  "move it; the order is " + sectionOrder(s.a.Modular),
 		})
 		return
@@ -202,7 +202,7 @@ func (p *parser) section(s *sections) {
 		if len(s.a.Processes) > 0 {
 			p.report(source.Diagnostic{
 				Code: SectionOrder, Span: p.spanOf(t),
-				Message: "an algorithm has either processes or a body of its own",
+				Message: "an algorithm has either processes or a body",
 				Repair:  "make the body a process",
 			})
 		}

@@ -116,7 +116,7 @@ func (p *parser) tooLong(t *token) {
 	p.fail(source.Diagnostic{
 		Code: NestingTooDeep, Span: p.spanOf(t),
 		Message: fmt.Sprintf("more than %d operators wait for their operands", NestingMax),
-		Repair:  "give parts of it names of their own",
+		Repair:  "define parts of it separately",
 	})
 }
 
@@ -179,7 +179,7 @@ func (p *parser) misaligned(t *token) {
 	}
 	p.report(source.Diagnostic{
 		Severity: source.Warning, Code: BulletMisaligned, Span: p.spanOf(t),
-		Message: fmt.Sprintf("this `%s` is no item of the list before it, for it stands in another column; it joins the whole list", t.text),
+		Message: fmt.Sprintf("this `%s` is not an item of the list before it, because it is in another column; it applies to the whole list", t.text),
 		Repair:  "align it with the list's bullets, or put the list in parentheses",
 		Related: []source.Note{{Span: j.Op.Span(), Message: "the list starts here"}},
 	})

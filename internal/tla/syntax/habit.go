@@ -85,11 +85,11 @@ func (p *parser) unitHabit(t *token) string {
 	case t.first && t.is(kindPunct, "==") && next.start == t.end && next.is(kindOp, "="):
 		return "write ==== to end the module: four or more"
 	case t.first && t.is(kindOp, "--") && next.start == t.end && next.kind == kindIdent:
-		return "write (* before the algorithm and *) after it: it stands in a comment"
+		return "write (* before the algorithm and *) after it: an algorithm must be in a comment"
 	case t.is(kindPunct, "=="):
 		return "write = to compare; == defines"
 	case t.is(kindPunct, ";"):
-		return "remove it: nothing stands between definitions"
+		return "remove it: definitions need no separator"
 	case t.is(kindOp, "<>"):
 		return "write # or /= for unequal; <> is an operator on behaviours"
 	case t.is(kindPunct, "->"):
@@ -266,7 +266,7 @@ func (p *parser) meantBefore() bool {
 	if a.is(kindPunct, "!") && b.is(kindOp, "=") && a.end == b.start {
 		p.fail(source.Diagnostic{
 			Code: UnitExpected, Span: source.Span{File: p.file, Start: a.start, End: b.end},
-			Message: "`!=` is no symbol of the language", Repair: "write # or /=",
+			Message: "`!=` is not a symbol of the language", Repair: "write # or /=",
 		})
 		return true
 	}

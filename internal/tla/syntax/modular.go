@@ -134,7 +134,7 @@ func (p *parser) crashOrder(message, repair string) {
 // order.
 func (p *parser) earlyCrash(m *MappingMacro) {
 	if p.crashAt() {
-		p.crashOrder("the crash part of a mapping macro stands last, after read and write", "move it behind the write part")
+		p.crashOrder("the crash part of a mapping macro must come last, after read and write", "move it after the write part")
 		p.advance()
 		m.Crash = p.body("")
 	}
@@ -151,7 +151,7 @@ func (p *parser) archetypeVariables(a *Archetype) {
 			case len(a.Durable) > 0:
 				what = "an archetype declares its durable variables once"
 			case len(a.Variables) > 0:
-				what = "the durable variables of an archetype stand before its other variables"
+				what = "the durable variables of an archetype must come before its other variables"
 			}
 			if what != "" {
 				p.report(source.Diagnostic{Code: DurableOrder, Span: p.spanOf(p.tok()), Message: what,

@@ -135,7 +135,7 @@ func (p *parser) unit() Unit {
 			p.fail(source.Diagnostic{
 				Code: NestingTooDeep, Span: u.Span(),
 				Message: fmt.Sprintf("this is nested %d levels deep, more than %d", d, TreeDepthMax),
-				Repair:  "give parts of it names of their own",
+				Repair:  "define parts of it separately",
 			})
 			return &BadUnit{place{u.Span()}}
 		}

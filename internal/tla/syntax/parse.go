@@ -274,7 +274,7 @@ func (p *parser) unexpected(code source.Code, expected, repair string) {
 	d := source.Diagnostic{Code: code, Span: span, Repair: repair}
 	found := p.describe(t)
 	if t.column <= p.fence && t.kind != kindEOF && t.kind != kindEnd {
-		found += ", which stands left of the list's bullets and so ends the list"
+		found += ", which is left of the list's bullets and so ends the list"
 	}
 	if t.kind == kindPunct && closesAny(t.text) && code == ExpressionExpected && p.match[p.i] < 0 {
 		p.unmatched(t)
@@ -338,16 +338,16 @@ func (p *parser) lexical(t *token) source.Diagnostic {
 	d := source.Diagnostic{Code: source.Code(t.text), Span: p.spanOf(t)}
 	switch d.Code {
 	case FileTooLarge:
-		d.Message = fmt.Sprintf("the text goes on after %d tokens, more than the tool accepts", TokensMax)
+		d.Message = fmt.Sprintf("the text continues after %d tokens, more than the tool accepts", TokensMax)
 	case UnterminatedComment:
 		d.Message, d.Repair = "this comment is not closed: expected *)", "write *)"
 	case UnterminatedString:
 		d.Message, d.Repair = "this string does not end on its line", `write " at its end`
 	case BadEscape:
-		d.Message = `a backslash in a string stands before one of " \ t n f r`
+		d.Message = `a backslash in a string must be followed by one of " \ t n f r`
 		d.Repair = `write \\ for a backslash`
 	default:
-		d.Message = p.describe(t) + " is no symbol of the language"
+		d.Message = p.describe(t) + " is not a symbol of the language"
 		d.Repair = lookalike(d.Span.Text())
 	}
 	return d
@@ -432,7 +432,7 @@ func (p *parser) enter() bool {
 		p.fail(source.Diagnostic{
 			Code: NestingTooDeep, Span: p.spanOf(t),
 			Message: fmt.Sprintf("nested more than %d levels deep", NestingMax),
-			Repair:  "give parts of it names of their own",
+			Repair:  "define parts of it separately",
 		})
 		return false
 	}

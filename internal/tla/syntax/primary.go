@@ -138,7 +138,7 @@ func (p *parser) worded(t *token) Expr {
 	case "LAMBDA":
 		p.report(source.Diagnostic{
 			Code: LambdaPlace, Span: p.spanOf(t),
-			Message: "LAMBDA stands only where an operator is an argument or is substituted for a constant",
+			Message: "LAMBDA is allowed only where an operator is an argument or is substituted for a constant",
 			Repair:  "define the operator with LET and use its name",
 		})
 		return p.lambda()
@@ -154,7 +154,7 @@ func (p *parser) worded(t *token) Expr {
 	case "ref":
 		p.fail(source.Diagnostic{
 			Code: RefPlace, Span: p.spanOf(t),
-			Message: "ref stands only before an argument of an instance or of a call",
+			Message: "ref is allowed only before an argument of an instance or of a call",
 			Repair:  "remove ref",
 		})
 		return p.badExpr()

@@ -132,9 +132,9 @@ func pairMarkers(begins, ends []source.Span, name string, errs *source.List) *Re
 	case len(ends) == 0:
 		return warn(begins[0], `expected a line \* END `+name+" after this one", `add \* END `+name)
 	case len(begins) > 1:
-		return warn(begins[1], "this marker was there before: expected one of it", "remove the line")
+		return warn(begins[1], "this marker occurs twice: expected it once", "remove the line")
 	case len(ends) > 1:
-		return warn(ends[1], "this marker was there before: expected one of it", "remove the line")
+		return warn(ends[1], "this marker occurs twice: expected it once", "remove the line")
 	case ends[0].Start < begins[0].Start:
 		return warn(ends[0], `expected \* BEGIN `+name+" to stand before this line", "exchange the two lines")
 	}

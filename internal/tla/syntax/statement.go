@@ -255,7 +255,7 @@ func (p *parser) yield() Stmt {
 	if !p.mapping {
 		p.report(source.Diagnostic{
 			Code: MappingPlace, Span: p.spanOf(t),
-			Message: "yield stands only in the bodies of a mapping macro",
+			Message: "yield is allowed only in the bodies of a mapping macro",
 		})
 	}
 	p.advance()

@@ -160,7 +160,7 @@ func parseAlgorithms(f *source.File, m *Module, heads []algorithmHead, mode Mode
 			errs.Add(source.Diagnostic{
 				Code: AlgorithmRepeated, Span: span,
 				Message: "a module has one algorithm, and this is a second one",
-				Repair:  "move it to a module of its own",
+				Repair:  "move it to a separate module",
 				Related: []source.Note{{Span: first, Message: "the first one"}},
 			})
 		}
@@ -181,7 +181,7 @@ func parseAlgorithm(f *source.File, h algorithmHead, errs *source.List) *Algorit
 			inner.Add(source.Diagnostic{
 				Code: NestingTooDeep, Span: a.Name.Span(),
 				Message: fmt.Sprintf("this is nested %d levels deep, more than %d", d, TreeDepthMax),
-				Repair:  "give parts of it names of their own",
+				Repair:  "define parts of it separately",
 			})
 			a = &Algorithm{place: a.place, Modular: a.Modular, Style: a.Style, Name: a.Name}
 		}
@@ -208,7 +208,7 @@ func ParseExpr(f *source.File) (Expr, *source.List) {
 			errs.Add(source.Diagnostic{
 				Code: NestingTooDeep, Span: x.Span(),
 				Message: fmt.Sprintf("this is nested %d levels deep, more than %d", d, TreeDepthMax),
-				Repair:  "give parts of it names of their own",
+				Repair:  "define parts of it separately",
 			})
 			return &BadExpr{place{x.Span()}}, errs
 		}

@@ -83,7 +83,7 @@ func warnMeaning(id *syntax.Ident, all []owned, diags *source.List) {
 	}
 	diags.Add(source.Diagnostic{Severity: source.Warning, Code: VariableRenamed, Span: id.Span(),
 		Message: fmt.Sprintf("%s is the variable of %s here; %s", id.Name, meant, strings.Join(others, ", ")),
-		Repair:  "give the variables names of their own"})
+		Repair:  "give the variables different names"})
 }
 
 // warnLabels reports labels that have another name in the translation. In a

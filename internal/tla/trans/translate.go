@@ -301,8 +301,8 @@ func splice(m *syntax.Module, t Text, diags *source.List) []byte {
 	}
 	if r := m.Translation; r != nil {
 		if c.inside(int(r.Begin.Start)) {
-			diags.Add(source.Diagnostic{Code: PCalTagsError, Span: r.Begin, Message: "the markers of the translation stand in a comment: expected them outside",
-				Repair: "move them behind the comment"})
+			diags.Add(source.Diagnostic{Code: PCalTagsError, Span: r.Begin, Message: "the markers of the translation are in a comment: expected them outside",
+				Repair: "move them after the comment"})
 		}
 		edits = append(edits, edit{r.Inner.Start, r.Inner.End, t.TLA})
 		for _, marker := range []source.Span{r.Begin, r.End} {
@@ -317,7 +317,7 @@ func splice(m *syntax.Module, t Text, diags *source.List) []byte {
 		at, ok := c.lineAfter(int(m.Algorithm.Span().End))
 		if !ok {
 			diags.Add(source.Diagnostic{Code: PCalTagsError, Span: m.Algorithm.Name.Span(),
-				Message: "the algorithm stands outside a comment, and there is no marker for its translation",
+				Message: "the algorithm is outside a comment, and there is no marker for its translation",
 				Repair:  `put the algorithm into (* *), or write \* BEGIN TRANSLATION and \* END TRANSLATION`})
 			return nil
 		}

@@ -28,7 +28,7 @@ import (
 // line.
 func Read(path string) (*wor.Genesis, error) {
 	if path == "" {
-		return nil, exit.With(exit.Usage, errors.New("--cluster is missing: the file that 'ashlard genesis' has written"))
+		return nil, exit.With(exit.Usage, errors.New("--cluster is missing: name the file that 'ashlard genesis' has written"))
 	}
 	f, err := os.Open(path)
 	if err != nil {

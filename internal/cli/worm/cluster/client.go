@@ -33,8 +33,8 @@ func (o *clientFlags) add(cmd *cobra.Command, timeout time.Duration) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&o.cluster, "cluster", "", "the cluster's description, `FILE`, from 'ashlard genesis'")
-	f.DurationVar(&o.timeout, "timeout", timeout, "give up after that; 0 is never")
-	f.BoolVar(&o.json, "json", false, "answer in JSON")
+	f.DurationVar(&o.timeout, "timeout", timeout, "give up after this time; 0 is never")
+	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.StringVar(&o.certificates.Cert, "tls-cert", "", "the certificate to show, `FILE` in PEM")
 	f.StringVar(&o.certificates.Key, "tls-key", "", "its key, `FILE` in PEM")
 	f.StringVar(&o.certificates.CA, "tls-ca", "", "the authority that signs the servers' certificates, `FILE` in PEM")
@@ -81,7 +81,7 @@ func (o *clientFlags) explain(ctx context.Context, c *worm.Client) string {
 	defer cancel()
 	parts, err := c.Inspect(ctx)
 	if parts == nil {
-		return fmt.Sprintf("and the servers could not be asked why: %v", err)
+		return fmt.Sprintf("and the servers did not report why: %v", err)
 	}
 	var why []string
 	for i := range parts {
@@ -93,7 +93,7 @@ func (o *clientFlags) explain(ctx context.Context, c *worm.Client) string {
 		}
 	}
 	if len(why) == 0 {
-		return "all servers answer and serve: it takes longer than that, or others keep it busy"
+		return "all servers answer and serve: the work takes longer than that, or other clients keep them busy"
 	}
 	return strings.Join(why, "; ")
 }
@@ -104,7 +104,7 @@ func (o *clientFlags) trouble(m *worm.MemberState, newest wor.Epoch) string {
 	case !m.Answers && strings.Contains(m.Trouble, wire.Unwelcomed) && o.certificates.Cert == "":
 		return "does not answer (" + m.Trouble + "): if it was started with --tls-cert, this command needs --tls-cert, --tls-key and --tls-ca, too"
 	case !m.Answers && o.certificates.Cert != "" && strings.Contains(m.Trouble, "EOF"):
-		return "does not answer (" + m.Trouble + "): if it was started without --tls-cert, leave --tls-cert, --tls-key and --tls-ca away"
+		return "does not answer (" + m.Trouble + "): if it was started without --tls-cert, omit --tls-cert, --tls-key and --tls-ca"
 	case !m.Answers && m.Trouble != "":
 		return "does not answer (" + m.Trouble + ")"
 	case !m.Answers:
@@ -112,7 +112,7 @@ func (o *clientFlags) trouble(m *worm.MemberState, newest wor.Epoch) string {
 	case m.Standing != wor.StatusOK || m.Epoch != newest:
 		return "is " + standing(m.Standing)
 	case m.Full >= pressedPercent:
-		return fmt.Sprintf("has taken %d%% of its memory for registers (MaxBytes) and refuses writes: trim, or give it a larger --memory", m.Full)
+		return fmt.Sprintf("uses %d%% of its memory for registers (MaxBytes) and refuses writes: trim, or give it a larger --memory", m.Full)
 	}
 	return ""
 }

@@ -51,8 +51,8 @@ func newReadCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read SEGMENT.OFFSET",
 		Short: "Read a register",
-		Long: `Read writes the value of a register, as it is. A register that is unwritten, of a
-segment that is not allocated, or trimmed, is exit code 5.`,
+		Long: `Read prints the value of a register unchanged. The exit code is 5 if the register is
+unwritten or trimmed, or if its segment is not allocated.`,
 		Example: `  ashlar worm read 17.0 --cluster cluster.json`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -97,10 +97,10 @@ func newWriteCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "write SEGMENT.OFFSET VALUE",
 		Short: "Write a register, once",
-		Long: `Write writes a register. VALUE - is what comes on standard input. If the register
-has another value, that stays for ever: it is written out, with exit code 3. With
---alloc the segment is allocated first, if it is not. Segments below 4294967296 are
-free for this; the others are those of logs and of the key-value store.`,
+		Long: `Write writes a register. If VALUE is -, the value is read from standard input. A
+register that already has another value keeps it permanently: that value is printed, with
+exit code 3. With --alloc the segment is allocated first if necessary. Segments below
+4294967296 are free for this; the others belong to logs and to the key-value store.`,
 		Example: `  ashlar worm write 17.0 hello --alloc 1000 --cluster cluster.json
   ashlar worm write 17.1 - --cluster cluster.json < picture.png`,
 		Args: cobra.ExactArgs(2),
@@ -143,9 +143,9 @@ free for this; the others are those of logs and of the key-value store.`,
 			})
 		},
 	}
-	cmd.Flags().Uint32Var(&alloc, "alloc", 0, "allocate the segment with `N` registers, if it is not")
-	cmd.Flags().StringVar(&protocol, "protocol", "paxos", "how --alloc keeps the registers: paxos, chain or fast")
-	cmd.Flags().Uint32Var(&partition, "partition", 0, "where --alloc puts the registers")
+	cmd.Flags().Uint32Var(&alloc, "alloc", 0, "allocate the segment with `N` registers if necessary")
+	cmd.Flags().StringVar(&protocol, "protocol", "paxos", "the protocol of the registers that --alloc makes: paxos, chain or fast")
+	cmd.Flags().Uint32Var(&partition, "partition", 0, "how --alloc places the registers")
 	o.add(cmd, timeoutDefault)
 	return cmd
 }
@@ -154,7 +154,7 @@ func newTrimCommand(t *console.Terminal) *cobra.Command {
 	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:     "trim SEGMENT",
-		Short:   "Give up a segment with all its registers, for ever",
+		Short:   "Discard a segment with all its registers, permanently",
 		Example: `  ashlar worm trim 17 --cluster cluster.json`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -178,8 +178,8 @@ func newLogCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "Append to a shared log, read it, follow it",
-		Long: fmt.Sprintf(`Logs have numbers, 1 to %d, and are there when something is appended. An
-entry's position is SEGMENT.REGISTER, two numbers that grow.`, worm.LogMax),
+		Long: fmt.Sprintf(`Logs have numbers, 1 to %d; the first append creates a log. An entry's position is
+SEGMENT.REGISTER, two numbers that increase.`, worm.LogMax),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -220,9 +220,9 @@ func newLogAppendCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "append LOG [TEXT]",
 		Short: "Append an entry, or one for each line of the input",
-		Long: `Append appends a text, or without one each line that comes on standard input, in
-their order, and writes the position of each when it is durable. After an outcome
-that is unknown (exit code 4) the line may be in the log.`,
+		Long: `Append appends a text, or, without one, each line of standard input, in order, and
+prints the position of each once it is durable. If the outcome is unknown (exit code
+4) the line may be in the log.`,
 		Example: `  ashlar worm log append 7 hello --cluster cluster.json
   journalctl -f | ashlar worm log append 7 --timeout 0 --cluster cluster.json`,
 		Args: cobra.RangeArgs(1, 2),
@@ -286,9 +286,9 @@ func newLogReadCommand(t *console.Terminal) *cobra.Command {
 	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "read LOG POSITION",
-		Short: "Read what is at a position",
-		Long: `Read writes the entry at a position as it is. A position that is unwritten or
-trimmed, or holds no entry, is exit code 5.`,
+		Short: "Read the entry at a position",
+		Long: `Read prints the entry at a position unchanged. The exit code is 5 if the position is
+unwritten or trimmed, or holds no entry.`,
 		Example: `  ashlar worm log read 7 0.12 --cluster cluster.json`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -306,7 +306,7 @@ trimmed, or holds no entry, is exit code 5.`,
 					return err
 				}
 				if e.Kind != log.Data {
-					return fmt.Errorf("position %v holds no entry but a %s: %w", at, v.Kind, wor.ErrUnwritten)
+					return fmt.Errorf("position %v holds a %s instead of an entry: %w", at, v.Kind, wor.ErrUnwritten)
 				}
 				return nil
 			})
@@ -322,10 +322,10 @@ func newLogCatCommand(t *console.Terminal) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:   "cat LOG",
-		Short: "Write the entries of a log, and go on as it grows",
-		Long: `Cat writes the entries of a log in their order, one a line, from its beginning or
---from on, up to its tail. With --follow it goes on as the log grows, until it is
-interrupted, which is no error then.`,
+		Short: "Print the entries of a log, and follow it as it grows",
+		Long: `Cat prints the entries of a log in order, one per line, from its beginning or from
+--from, up to its tail. With --follow it continues as the log grows, until it is
+interrupted, which is then not an error.`,
 		Example: `  ashlar worm log cat 7 --cluster cluster.json
   ashlar worm log cat 7 --follow --timeout 0 --json --cluster cluster.json`,
 		Args: cobra.ExactArgs(1),
@@ -362,7 +362,7 @@ interrupted, which is no error then.`,
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "the first `POSITION`")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as the log grows")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "continue as the log grows")
 	o.add(cmd, timeoutDefault)
 	return cmd
 }
@@ -371,9 +371,9 @@ func newLogTailCommand(t *console.Terminal) *cobra.Command {
 	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "tail LOG",
-		Short: "Say where a log begins and ends",
-		Long: `Tail writes the next position: it is above all appends that ended before. With
---json it says the first position that is not trimmed, too.`,
+		Short: "Print where a log begins and ends",
+		Long: `Tail prints the next position, which is above all appends that have ended. With
+--json it also prints the first position that is not trimmed.`,
 		Example: `  ashlar worm log tail 7 --cluster cluster.json`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -402,9 +402,9 @@ func newLogTrimCommand(t *console.Terminal) *cobra.Command {
 	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "trim LOG POSITION",
-		Short: "Give up the entries below a position, for ever",
-		Long: `Trim gives up what is below a position, rounded down to whole segments, and gives
-the memory back. The segment in use stays.`,
+		Short: "Discard the entries below a position, permanently",
+		Long: `Trim discards the entries below a position, rounded down to whole segments, and
+frees their memory. The segment in use stays.`,
 		Example: `  ashlar worm log trim 7 3.0 --cluster cluster.json`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -429,7 +429,7 @@ the memory back. The segment in use stays.`,
 }
 
 // errNotHeld reports that the condition of a change did not hold.
-var errNotHeld = errors.New("not done: the key is there already")
+var errNotHeld = errors.New("not done: the key already exists")
 
 func newKVCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
@@ -439,7 +439,7 @@ func newKVCommand(t *console.Terminal) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var ifAbsent bool
-	set := kvCommand(t, "set KEY VALUE", "Set a key; VALUE - is what comes on standard input", 2, 2,
+	set := kvCommand(t, "set KEY VALUE", "Set a key; if VALUE is -, it is read from standard input", 2, 2,
 		func(ctx context.Context, cmd *cobra.Command, o *clientFlags, kv *worm.KV, args []string) error {
 			v, err := value(cmd, args[1], tx.ValueMax)
 			if err != nil {
@@ -455,9 +455,9 @@ func newKVCommand(t *console.Terminal) *cobra.Command {
 			}
 			return err
 		})
-	set.Flags().BoolVar(&ifAbsent, "if-absent", false, "only if the key is not there; else exit code 3")
+	set.Flags().BoolVar(&ifAbsent, "if-absent", false, "only if the key is absent; otherwise exit code 3")
 	cmd.AddCommand(set,
-		kvCommand(t, "get KEY", "Write a key's value, as it is; exit code 5 if there is none", 1, 1,
+		kvCommand(t, "get KEY", "Print a key's value unchanged; exit code 5 if there is none", 1, 1,
 			func(ctx context.Context, cmd *cobra.Command, o *clientFlags, kv *worm.KV, args []string) error {
 				v, err := kv.Get(ctx, args[0])
 				if err != nil {
@@ -468,7 +468,7 @@ func newKVCommand(t *console.Terminal) *cobra.Command {
 					valueView
 				}{args[0], viewValue(v)}, func(w io.Writer) { _, _ = w.Write(v) })
 			}),
-		kvCommand(t, "del KEY...", "Remove keys, all at once, and say how many were there", 1, math.MaxInt,
+		kvCommand(t, "del KEY...", "Remove keys, all at once, and print how many existed", 1, math.MaxInt,
 			func(ctx context.Context, cmd *cobra.Command, o *clientFlags, kv *worm.KV, args []string) error {
 				var ops []tx.Op
 				for _, key := range args {
@@ -486,13 +486,13 @@ func newKVCommand(t *console.Terminal) *cobra.Command {
 				}
 				return o.say(map[string]int{"removed": n}, func(w io.Writer) { fmt.Fprintln(w, n) })
 			}),
-		kvCommand(t, "incr KEY [N]", "Add to a number, 1 unless said otherwise, and write the sum", 1, 2,
+		kvCommand(t, "incr KEY [N]", "Add to a number (by default 1), and print the sum", 1, 2,
 			func(ctx context.Context, cmd *cobra.Command, o *clientFlags, kv *worm.KV, args []string) error {
 				by := int64(1)
 				if len(args) == 2 {
 					var err error
 					if by, err = strconv.ParseInt(args[1], 10, 64); err != nil {
-						return usage(fmt.Errorf("%q is no number", args[1]))
+						return usage(fmt.Errorf("%q is not a number", args[1]))
 					}
 				}
 				n, err := kv.Incr(ctx, args[0], by)

@@ -20,11 +20,10 @@ func newDescribeCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe",
 		Short: "Write the description of a cluster as it is now",
-		Long: `Describe writes the cluster's description with the servers that there are now beside
-those that there were in the beginning. Give it to clients and servers after servers
-were replaced: who is given an older one finds the cluster as long as one of the
-servers in it is left. Every server keeps such a description in its directory, as
-members.json.`,
+		Long: `Describe writes the cluster's description with the current servers beside the original
+ones. Give it to clients and servers after servers were replaced: with an older
+description they find the cluster only as long as one of the servers in it is left.
+Every server keeps such a description in its directory, as members.json.`,
 		Example: `  ashlar worm describe --cluster cluster.json > new.json && mv new.json cluster.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,19 +44,20 @@ func newRestoreCommand(t *console.Terminal) *cobra.Command {
 	var cluster string
 	cmd := &cobra.Command{
 		Use:   "restore",
-		Short: "Write the description of a cluster that was put back from a backup",
-		Long: `Restore writes a new description of the cluster, in which it has another number. Use
-it when the directories of all servers were put back from copies that were made while
-the cluster was stopped:
+		Short: "Write the description of a cluster that was restored from a backup",
+		Long: `Restore writes a new description of the cluster, with another number. Use it when the
+directories of all servers were restored from copies that were made while the cluster
+was stopped:
 
-  1. Stop all servers, and put all directories back.
+  1. Stop all servers, and restore all directories.
   2. Write the new description, and start all servers with it.
   3. Give it to all clients.
 
-What was done since the copies were made is lost. Clients that were there then are
-told so by the servers and end: they must not mix what they have seen with what there
-is now. A server that was called older than its peers have seen it is taken as it is;
-so do not use this for one server that was put back: 'ashlar worm replace' it.`,
+Everything done since the copies were made is lost. The servers notify clients that
+were running before, and these end: they must not mix what they have seen with the
+restored state. Restore also accepts a server whose disk is older than its peers have
+seen it. So do not use it for a single server that was restored: 'ashlar worm replace'
+that server.`,
 		Example: `  ashlar worm restore --cluster cluster.json > restored.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -72,7 +72,7 @@ func standing(s wor.Status) string {
 	case wor.StatusForeign:
 		return "no member"
 	case wor.StatusMute:
-		return "mute: has not its state, or is not sure that its disk is the newest"
+		return "mute: has lost its state, or cannot confirm that its disk is the newest"
 	}
 	return s.String()
 }
@@ -112,7 +112,7 @@ func (v *clusterView) text(w io.Writer) {
 		writeMembers(w, p.Members)
 	}
 	if v.Trouble != "" {
-		fmt.Fprintf(w, "the newest configurations could not be learned: %s\n", v.Trouble)
+		fmt.Fprintf(w, "the newest configurations could not be read: %s\n", v.Trouble)
 	}
 }
 
@@ -124,7 +124,7 @@ func writeMembers(w io.Writer, members []clusterMemberView) {
 			fmt.Fprintf(t, ", %d epochs behind", m.Behind)
 		}
 		if m.Full >= pressedPercent {
-			fmt.Fprintf(t, ", PRESSED: %d%% of the memory for registers (MaxBytes) is taken", m.Full)
+			fmt.Fprintf(t, ", PRESSED: %d%% of the memory for registers (MaxBytes) is used", m.Full)
 		}
 		if m.Answers {
 			fmt.Fprintf(t, "\tstart %d, record %d", m.Generation, m.Position)
@@ -151,9 +151,9 @@ func newStatusCommand(t *console.Terminal) *cobra.Command {
 	o := clientFlags{t: t}
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Ask all servers of a cluster how they stand",
-		Long: `Status asks every server of every partition how it stands, and shows the newest
-configurations. It answers also when there is no majority; the exit code is then 1.`,
+		Short: "Show the state of all servers of a cluster",
+		Long: `Status asks every server of every partition for its state, and shows the newest
+configurations. It also works when there is no majority; the exit code is then 1.`,
 		Example: `  ashlar worm status --cluster cluster.json
   ashlar worm status --cluster cluster.json --json | jq .healthy`,
 		Args: cobra.NoArgs,
@@ -207,7 +207,7 @@ func resolve(c *worm.Client, known []wor.Member, s string) (wor.Member, error) {
 	case 0:
 		return wor.Member{}, usage(fmt.Errorf("there is no server %q; 'ashlar worm status' shows them", s))
 	}
-	return wor.Member{}, usage(fmt.Errorf("there are %d servers %q: say which by its identity", len(found), s))
+	return wor.Member{}, usage(fmt.Errorf("there are %d servers named %q: give the identity instead of the name", len(found), s))
 }
 
 // change is the result of a change of servers.
@@ -263,15 +263,15 @@ func newReplaceCommand(t *console.Terminal) *cobra.Command {
 	var with string
 	cmd := &cobra.Command{
 		Use:   "replace DEAD --with NAME=ID@ADDR",
-		Short: "Put a new server in the place of another, in all partitions",
-		Long: `Replace puts a new server, which 'ashlard format' has made and which runs, in the
-place of another one: DEAD is that one's name or identity. It looks before it acts:
-in each partition that has the dead server, all others must serve the newest epoch,
-and the new one must answer and be no member yet. It shows what it has found. If
-anything is wrong nothing is changed, and the exit code is 3.
+		Short: "Replace a server by a new one, in all partitions",
+		Long: `Replace replaces the server with the name or identity DEAD by a new one, which
+'ashlard format' has made and which must be running. It checks before it acts: in each
+partition that has the dead server, all others must serve the newest epoch, and the
+new one must answer and not be a member yet. It prints what it has found. If a check
+fails, nothing is changed, and the exit code is 3.
 
-When it was interrupted, run it again: it goes on. The old server may be dead or
-alive; it is never asked again.`,
+If it was interrupted, run it again: it continues. The old server may be dead or
+alive; it is never contacted again.`,
 		Example: `  ashlard format /var/lib/ashlard --name n4 --addr 10.0.0.4:7420
   ashlard serve /var/lib/ashlard --cluster cluster.json --listen 10.0.0.4:7420 &
   ashlar worm replace n2 --with n4=9b1e...@10.0.0.4:7420 --cluster cluster.json`,
@@ -300,7 +300,7 @@ func (o *clientFlags) replace(ctx context.Context, c *worm.Client, name string, 
 	if err != nil {
 		return err
 	}
-	result := change{Schema: "ashlar-worm-change/1", Done: fmt.Sprintf("%s is in the place of %s", fresh.Name, dead.Name)}
+	result := change{Schema: "ashlar-worm-change/1", Done: fmt.Sprintf("%s has replaced %s", fresh.Name, dead.Name)}
 	parts, err := c.Inspect(ctx)
 	if err != nil {
 		return err
@@ -432,11 +432,11 @@ func newReconfigureCommand(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reconfigure PARTITION SERVER...",
 		Short: "Choose the servers of a partition",
-		Long: `Reconfigure makes these servers keep a partition from its next epoch on: to add
-servers, to take some away, or to change the order, which is that of a chain. SERVER
-is the name or identity of one that the cluster has, or NAME=ID@ADDR. The partition
-stands still while its state is copied, which takes seconds for gigabytes. To put a
-new server in the place of a dead one, 'ashlar worm replace' checks more.`,
+		Long: `Reconfigure makes these servers the members of a partition from its next epoch on: to
+add servers, to remove some, or to change their order, which is the order of a chain.
+SERVER is the name or identity of a server of the cluster, or NAME=ID@ADDR. The
+partition is unavailable while its state is copied, which takes seconds for gigabytes.
+To replace a dead server, use 'ashlar worm replace', which checks more.`,
 		Example: `  ashlar worm reconfigure 0 n1 n2 n3 n4=9b1e...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --cluster cluster.json`,
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -449,7 +449,7 @@ new server in the place of a dead one, 'ashlar worm replace' checks more.`,
 				cfg, err := c.Reconfigure(ctx, p, members, progress)
 				c.Sync(stop)
 				if errors.Is(err, wor.ErrWritten) {
-					return fmt.Errorf("%w: somebody else has reconfigured partition %d at the same time; look at 'ashlar worm status'", worm.ErrRefused, p)
+					return fmt.Errorf("%w: another command has reconfigured partition %d at the same time; see 'ashlar worm status'", worm.ErrRefused, p)
 				}
 				if err != nil {
 					return err
@@ -471,19 +471,19 @@ func newUnsafeRecoverCommand(t *console.Terminal) *cobra.Command {
 	var accept, description string
 	cmd := &cobra.Command{
 		Use:   "unsafe-recover PARTITION SERVER... --accept " + consent,
-		Short: "Go on without a majority that is lost for good; DATA MAY BE LOST",
-		Long: `Unsafe-recover is the last resort: a majority of a partition's servers is lost for
-good, with their disks. It makes these servers keep the partition, with what those
-of the old members that still answer have. What was acknowledged may be missing, and
-what was read may change. The partition is called tainted from then on.
+		Short: "Continue without a majority that is permanently lost; DATA MAY BE LOST",
+		Long: `Unsafe-recover is the last resort, when a majority of a partition's servers is
+permanently lost, with their disks. It makes these servers the members of the partition,
+with the data of the old members that still answer. Acknowledged data may be missing,
+and values that were read may change. From then on the partition is marked as tainted.
 
-It refuses while a majority answers. Bring servers back instead, if their disks are
-there. One person must run it, once.
+It refuses while a majority answers. If the disks still exist, bring the servers back
+instead. Only one operator may run it, once.
 
-Partition 0 keeps the registers that decide who the servers are. Where those are lost
-no server believes a client that names others. So for partition 0 the command prepares
-the new servers, and writes a new description: stop all servers that are left, start
-each with it, and give it to all clients.`,
+Partition 0 has the registers that decide who the servers are. If these are lost, no
+server believes a client that names others. So for partition 0 the command prepares
+the new servers, and writes a new description: stop all remaining servers, start each
+with it, and give it to all clients.`,
 		Example: `  ashlar worm unsafe-recover 1 n1 n4=...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --accept data-may-be-lost --cluster cluster.json
   ashlar worm unsafe-recover 0 n1 n4=...@10.0.0.4:7420 n5=...@10.0.0.5:7420 --accept data-may-be-lost --cluster cluster.json --description recovered.json
   ashlard serve /var/lib/ashlard --cluster recovered.json ...           # each of n1, n4, n5`,
@@ -493,14 +493,14 @@ each with it, and give it to all clients.`,
 				return usage(fmt.Errorf("this can lose data permanently; to proceed, pass --accept %s (got %q)", consent, accept))
 			}
 			if args[0] == "0" && description == "" {
-				return usage(errors.New("--description is missing: the file to write the description to that the servers of partition 0 must be started with"))
+				return usage(errors.New("--description is missing: name the file for the new description, with which the servers of partition 0 must be started"))
 			}
 			return o.run(cmd, func(ctx context.Context, c *worm.Client) error {
 				p, members, err := parseTarget(ctx, c, args, false)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(o.t.Err, "WARNING: recovering partition %d without a majority: what was acknowledged may be missing from now on\n", p)
+				fmt.Fprintf(o.t.Err, "WARNING: recovering partition %d without a majority: acknowledged data may be missing from now on\n", p)
 				progress, stop := o.watch()
 				cfg, err := c.UnsafeRecover(ctx, p, members, progress)
 				c.Sync(stop)
@@ -515,7 +515,7 @@ each with it, and give it to all clients.`,
 		},
 	}
 	cmd.Flags().StringVar(&accept, "accept", "", "`WHAT` you accept: "+consent)
-	cmd.Flags().StringVar(&description, "description", "", "the `FILE` to write the new description to; needed for partition 0")
+	cmd.Flags().StringVar(&description, "description", "", "the `FILE` for the new description; required for partition 0")
 	o.add(cmd, 10*time.Minute)
 	return cmd
 }
@@ -529,9 +529,9 @@ func (o *clientFlags) consented(c *worm.Client, cfg *wor.Config, file string) er
 	if err := access.Write(file, &g); err != nil {
 		return err
 	}
-	result := change{Schema: "ashlar-worm-change/1", Done: fmt.Sprintf("partition 0 is prepared for epoch %d, TAINTED; it goes on when its servers are started with %s", cfg.Epoch, file)}
+	result := change{Schema: "ashlar-worm-change/1", Done: fmt.Sprintf("partition 0 is prepared for epoch %d, TAINTED; it continues when its servers are started with %s", cfg.Epoch, file)}
 	return o.say(result, func(w io.Writer) {
-		fmt.Fprintf(w, "done: %s\nstop all servers that are left, start each with --cluster %s, and give it to all clients; the members are:\n", result.Done, file)
+		fmt.Fprintf(w, "done: %s\nstop all remaining servers, start each with --cluster %s, and give it to all clients; the members are:\n", result.Done, file)
 		for _, m := range cfg.Members {
 			fmt.Fprintf(w, "  %s  %v  %s\n", m.Name, m.ID, m.Addr)
 		}

@@ -35,14 +35,14 @@ func New(t *console.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show write-once registers on a local cluster that loses a server",
-		Long: `Demo starts a cluster of three servers of write-once registers, each a process with a
-disk of its own in a temporary directory. It writes registers, appends to a shared
-log, adds to a number in the key-value store, and reads along; it kills a server with
-SIGKILL, goes on with two, puts a fresh server in the dead one's place, lets the old
-one come back, and checks at the end that nothing that was acknowledged is missing.
-It reports each step. docs/worm.md explains.`,
+		Long: `Demo starts a cluster of three servers of write-once registers, each a process with
+its own disk in a temporary directory. It writes registers, appends to a shared log,
+adds to a number in the key-value store, and reads along. It kills a server with
+SIGKILL, continues with two, replaces the dead server by a new one, restarts the old
+one, and checks at the end that no acknowledged data is missing. It reports each step.
+See docs/worm.md.`,
 		Example: `  ashlar worm demo
-  ashlar worm demo --keep     # leave the directories, and say how to serve them
+  ashlar worm demo --keep     # keep the directories, and print how to serve them
   ashlar worm demo --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), t, o) },
@@ -175,7 +175,7 @@ func (s *show) start(ctx context.Context) (string, error) {
 	if s.kv, err = c.KV(ctx); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Three servers run, processes %d, %d and %d, each with a disk of its own; a majority is two.",
+	return fmt.Sprintf("Three servers run, processes %d, %d and %d, each with its own disk; a majority is two.",
 		s.fleet.pid(0), s.fleet.pid(1), s.fleet.pid(2)), nil
 }
 
@@ -256,7 +256,7 @@ func (s *show) append(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("follow: %w", err)
 	}
 	tail, err := s.log.Tail(ctx)
-	return fmt.Sprintf("50 entries are appended to a shared log, which somebody follows and gets them all, in order; its tail is %v.", tail), err
+	return fmt.Sprintf("50 entries are appended to a shared log, and a follower receives all of them in order; its tail is %v.", tail), err
 }
 
 func (s *show) countSome(ctx context.Context, n int) error {
@@ -276,7 +276,7 @@ func (s *show) count(ctx context.Context) (string, error) {
 	if err := s.countSome(ctx, 25); err != nil {
 		return "", err
 	}
-	return "The key \"visits\" is counted up to 25, each time by a transaction of its own.", nil
+	return "The key \"visits\" is counted up to 25, each time by a separate transaction.", nil
 }
 
 func (s *show) kill(context.Context) (string, error) {
@@ -298,7 +298,7 @@ func (s *show) goOn(ctx context.Context) (string, error) {
 	if err := s.countSome(ctx, 25); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("With two of three servers, 100 registers are written, 50 entries appended (%v), and the counter goes on to %d (%v; a partition of n2 first waits for another owner).",
+	return fmt.Sprintf("With two of three servers, 100 registers are written, 50 entries appended (%v), and the counter continues to %d (%v; a partition of n2 first waits for another owner).",
 		logs.Round(time.Millisecond), s.counter, time.Since(begun).Round(time.Millisecond)), nil
 }
 
@@ -339,7 +339,7 @@ func (s *show) replace(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.p.Good(fmt.Sprintf("A fresh server, n4, takes the place of n2, by %v; the cluster is in epoch %d, and 50 more registers are written.", phases, cfg.Epoch)), nil
+	return s.p.Good(fmt.Sprintf("A new server, n4, replaces n2, by %v; the cluster is in epoch %d, and 50 more registers are written.", phases, cfg.Epoch)), nil
 }
 
 func (s *show) comeBack(ctx context.Context) (string, error) {
@@ -354,7 +354,7 @@ func (s *show) comeBack(ctx context.Context) (string, error) {
 		case state.Answers && state.Standing == wor.StatusOK && state.Epoch > 0:
 			return "", errors.New("the server that was replaced serves")
 		case state.Answers && state.Standing != wor.StatusMute:
-			return fmt.Sprintf("The old n2 comes back, with its old disk. It is in epoch %d, which is over: nothing can be decided with it any more.", state.Epoch), nil
+			return fmt.Sprintf("The old n2 comes back, with its old disk. It is in epoch %d, which is over: nothing can be decided with it.", state.Epoch), nil
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):
@@ -409,5 +409,5 @@ func (s *show) end(context.Context) (string, error) {
 	if err := s.fleet.stop(); err != nil {
 		return "", err
 	}
-	return "All servers have ended in order.", nil
+	return "All servers have shut down.", nil
 }
