@@ -37,7 +37,10 @@ FUZZTIME    ?= 10s
 DEDALUSFUZZTIME ?= 10m
 DEDALUSFUZZFROM ?= 1000
 
-.PHONY: demo test check build release lint lint-peers unit race counts repeat soak fuzz dedalus-fuzz sim crash raftkv-kill mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-systems bench-dedalus powerfail netns deps clean
+# How long processes are killed in `make dedalus-kills`.
+KILLTIME ?= 10m
+
+.PHONY: demo test check build release lint lint-peers unit race counts repeat soak fuzz dedalus-fuzz sim crash raftkv-kill mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-systems bench-dedalus bench-dedalus-machines bench-dedalus-quota dedalus-kills powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -106,6 +109,11 @@ sim:
 	ASHLAR_SIM=$(SIM) $(GO) test -count=1 -timeout 6h ./sim/...
 	$(GO) run ./internal/mutant/cmd/mutants -write -only '^sim/'
 	ASHLAR_SIM=$(SIM_WORM) $(GO) test -count=1 -timeout 6h ./internal/evidence/worm/simulation ./internal/worm/node ./store/wal
+
+.PHONY: dedalus-kills
+## dedalus-kills: processes of multi-Paxos, one of which is killed every five seconds for KILLTIME, while its log is trimmed; nothing is lost, and memory is bounded.
+dedalus-kills:
+	ASHLAR_KILLS=$(KILLTIME) $(GO) test -count=1 -timeout 24h -v -run TestKilledForLong ./examples/dedalus/compiled
 
 ## crash: many more crash states and full disks of the store than `make test` explores.
 crash:
