@@ -14,9 +14,12 @@ import (
 // appliesEvery is how often an applier says how far it has come.
 const appliesEvery = 50 * time.Millisecond
 
+// asksAtOnce is for how many slots an applier asks that has come no further.
+const asksAtOnce = 64
+
 // applier is the node "log" of a program that decides a log: it is told of slots and applies
 // them in their order. Where the program trims its log, it says how far it has come, and asks
-// for the slot that it lacks.
+// for slots that it lacks.
 type applier struct {
 	env     env.Env
 	program *rt.Program
@@ -68,19 +71,24 @@ func (a *applier) say() {
 		a.next++
 	}
 	for _, to := range a.to {
-		a.send(to, "applied")
-		if a.stuck == a.next {
-			a.send(to, "missing")
+		a.send(to, "applied", a.next)
+		if a.stuck != a.next {
+			continue
+		}
+		for slot := a.next; slot < a.next+asksAtOnce; slot++ {
+			if !a.knows(slot) {
+				a.send(to, "missing", slot)
+			}
 		}
 	}
 	a.stuck = a.next
 	a.env.Clock.After(appliesEvery, env.WakeFunc(a.say))
 }
 
-// send sends an input about the next slot. One that is lost is sent again.
-func (a *applier) send(to, input string) {
+// send sends an input about a slot. One that is lost is sent again.
+func (a *applier) send(to, input string, slot uint64) {
 	r := relation(a.program, input)
-	row, err := rt.AppendRow(nil, a.program.Relations[r].Columns, []rt.Value{{Str: "log"}, {Num: a.next}})
+	row, err := rt.AppendRow(nil, a.program.Relations[r].Columns, []rt.Value{{Str: "log"}, {Num: slot}})
 	if err != nil {
 		panic(err)
 	}
