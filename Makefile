@@ -110,7 +110,6 @@ sim:
 	$(GO) run ./internal/mutant/cmd/mutants -write -only '^sim/'
 	ASHLAR_SIM=$(SIM_WORM) $(GO) test -count=1 -timeout 6h ./internal/evidence/worm/simulation ./internal/worm/node ./store/wal
 
-.PHONY: dedalus-kills
 ## dedalus-kills: processes of multi-Paxos, one of which is killed every five seconds for KILLTIME, while its log is trimmed; nothing is lost, and memory is bounded.
 dedalus-kills:
 	ASHLAR_KILLS=$(KILLTIME) $(GO) test -count=1 -timeout 24h -v -run TestKilledForLong ./examples/dedalus/compiled
@@ -166,7 +165,7 @@ bench-systems:
 bench-dedalus:
 	$(GO) -C bench run ./dedalus
 
-.PHONY: bench-dedalus-quota bench-dedalus-machines
+
 ## bench-dedalus-quota: real processes with 3% of a core each, in control groups, which checks the ratios of bench-dedalus-machines; Linux, as root.
 bench-dedalus-quota:
 	$(GO) -C bench run ./dedalus -quota 3 -peers '' -programs voting,voting:voting-26,multipaxos,multipaxos:multipaxos-29 -clients 4000 -rounds 1
