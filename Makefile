@@ -125,10 +125,11 @@ raftkv-kill:
 	ASHLAR_RAFTKV_KILLS=$(KILLS) $(GO) test -count=1 -timeout 6h -v -run TestKill ./examples/raftkv
 	ASHLAR_LONG=1 $(GO) test -count=1 -timeout 6h -run RaftKV ./specs
 
-## soak: the attack on the memory bound of a store, SOAK times as long, and the check of a trace of ten million sections; the kernel says what they take.
+## soak: the attack on the memory bound of a store, SOAK times as long, a tree of 100 GB, and the check of a trace of ten million sections; the kernel says what they take.
 soak:
 	ASHLAR_LONG_TRACE=10000000 $(GO) test -count=1 -timeout 24h -v -run TestLongLogs ./internal/conform
 	$(GO) test -count=1 -timeout 24h -v -run TestUnderPressure ./store -args -pressure $(SOAK)
+	ASHLAR_SOAK=1 $(GO) test -count=1 -timeout 2h -v -run TestBranchesAreBounded ./internal/store/trunk
 
 ## mutants: named mistakes in the code, each of which a test must notice; writes build/mutants.md.
 mutants:

@@ -62,7 +62,8 @@ type Ingest struct {
 	begun   bool   // there is one
 	records int64
 	bytes   int64
-	guess   int // records in a branch
+	guess   int   // records in a branch
+	leaf    int64 // how long the branch that is being written is to become
 }
 
 // Ingest begins an ingest. There is one at a time.
@@ -124,7 +125,7 @@ func (i *Ingest) Put(key, value []byte) error {
 
 func (i *Ingest) put(key, value []byte) error {
 	db := i.db
-	if i.w != nil && i.w.Bytes() >= db.opt.Tuning.LeafBytes {
+	if i.w != nil && i.w.Bytes() >= i.leaf {
 		if err := i.finish(); err != nil {
 			return err
 		}
@@ -149,7 +150,14 @@ func (i *Ingest) put(key, value []byte) error {
 // begin begins a branch, when there is room for it.
 func (i *Ingest) begin() (err error) {
 	db := i.db
-	need := mergedPages(db.opt.Tuning.LeafBytes, 1)
+	db.mu.Lock()
+	var held int64
+	for _, b := range i.out {
+		held += int64(b.Meta.Bytes)
+	}
+	i.leaf = db.tree.leaf(held)
+	db.mu.Unlock()
+	need := mergedPages(i.leaf, 1)
 	if !db.space.spare(need) && !(db.freeRetired() && db.space.spare(need)) {
 		return db.noRoom(env.ErrNoSpace)
 	}

@@ -134,6 +134,12 @@ const (
 	fanoutDefault   = 24
 	runsDefault     = 12
 	buffersShareMax = 24 << 20
+	// partitionMemory is how much of Memory a partition must have for it: from then on they
+	// become larger and not more. With the branches beside its base, the
+	// partition itself takes about 6 KiB, half of them on the Go heap, where as much again
+	// is waiting for the collector.
+	partitionMemory = 48 << 10
+	partitionsMin   = 16
 )
 
 // Complete returns the options with the defaults in the place of zeros. The error
@@ -197,8 +203,9 @@ func (o Options) poolBytes() int64 {
 	return max(slab.Share(o.Memory, o.Memory >= MemoryMin), 4*int64(o.Tuning.MemtableBytes))
 }
 
-func (t Tuning) shape() trunk.Shape {
-	return trunk.Shape{Fanout: t.Fanout, LeafBytes: t.LeafBytes, Runs: t.Runs}
+func (o Options) shape() trunk.Shape {
+	t := o.Tuning
+	return trunk.Shape{Fanout: t.Fanout, LeafBytes: t.LeafBytes, Runs: t.Runs, Partitions: int(max(o.Memory/partitionMemory, partitionsMin))}
 }
 
 // checkWorld returns an error if the world lacks what a store needs.

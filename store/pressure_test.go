@@ -64,7 +64,12 @@ type pressureOrders struct {
 	// Counted says that the store's own count of its memory has to keep to its
 	// bound as well: the one of Memory leaves the Go heap some slack.
 	Counted bool
+	// Grouped asks for a control group whose bound on memory is that of the test.
+	Grouped bool
 }
+
+// bound is how much memory the process may take.
+func (o pressureOrders) bound() int64 { return o.Memory + o.Memory/10 }
 
 // bounded says whether the process is judged by its memory: with less the Go
 // runtime takes more than the store, and so does the race detector.
@@ -77,7 +82,7 @@ func raced() bool {
 }
 
 func TestUnderPressure(t *testing.T) {
-	for name, o := range map[string]pressureOrders{
+	attacks := map[string]pressureOrders{
 		"small records in order": {Memory: 4 << 20, Memtable: 512 << 10, Clients: 1, Keys: 900_000, Value: 8, Ops: 900_000, Lives: 2, Ordered: true},
 		"small records":          {Memory: store.MemoryMin, Clients: 2, Keys: 150_000, Value: 8, Ops: 500_000, Lives: 2, Gets: 20, Deletes: 50, Counted: true},
 		"range deletes":          {Memory: store.MemoryMin, Clients: 1, Keys: 60_000, Value: 20, Ops: 80_000, Lives: 2, Ranges: 950, Gets: 10},
@@ -86,10 +91,17 @@ func TestUnderPressure(t *testing.T) {
 		},
 		"eight clients scan": {Memory: store.MemoryMin, Clients: 8, Keys: 12_000, Value: 800, Ops: 8_000, Lives: 2, Gets: 300, Scans: 50},
 		"many iterators":     {Memory: store.MemoryMin, Clients: 4, Keys: 20_000, Value: 500, Ops: 20_000, Lives: 2, Iterators: 50},
-	} {
+	}
+	if *pressureFactor > 1 {
+		attacks["many times its memory"] = pressureOrders{
+			Memory: store.MemoryMin, Clients: 1, Keys: 15_000 * *pressureFactor, Value: 500, Ops: 20_000, Lives: 2, Gets: 20, Ranges: 1,
+		}
+	}
+	for name, o := range attacks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o.Ops *= *pressureFactor
+			o.Grouped = *pressureFactor > 1 && o.bounded()
 			if o.Value == 8 && *pressureFactor > 1 {
 				// Fences and filters become longer than the memory.
 				o.Memory, o.Memtable, o.Keys = store.MemoryMin, 0, o.Keys**pressureFactor
@@ -111,6 +123,13 @@ func runPressure(t *testing.T, o pressureOrders) {
 	command := exec.CommandContext(t.Context(), os.Args[0])
 	command.Env = append(os.Environ(), pressureVar+"="+string(orders))
 	out, err := command.CombinedOutput()
+	group := pressureGroup(command.Process.Pid)
+	if _, there := os.Stat(group); there == nil {
+		t.Logf("in a control group that has %d bytes of memory", o.bound())
+		defer os.Remove(group)
+	} else if o.Grouped {
+		t.Log("without a control group, since none can be made here")
+	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -119,7 +138,7 @@ func runPressure(t *testing.T, o pressureOrders) {
 		t.Fatalf("%v: %q", err, out)
 	}
 	t.Logf("memory %d: the process took %d", o.Memory, took)
-	if bound := o.Memory + o.Memory/10; o.bounded() && took > bound {
+	if bound := o.bound(); o.bounded() && took > bound {
 		t.Errorf("the process took %d bytes, with Memory %d it may %d", took, o.Memory, bound)
 	}
 }
@@ -140,6 +159,37 @@ func anonymous() int64 {
 	return kib << 10
 }
 
+// pressureGroup is the directory of the control group of that process. What a
+// process had before it came into the group does not count in it.
+func pressureGroup(pid int) string {
+	const groups = "/sys/fs/cgroup"
+	name := "ashlar-pressure-" + strconv.Itoa(pid)
+	if _, err := os.Stat(groups + "/memory/memory.limit_in_bytes"); err == nil {
+		return groups + "/memory/" + name
+	}
+	return groups + "/" + name
+}
+
+// enterPressureGroup puts the process into a control group with so much memory; where it may not make
+// one, it stays where it is.
+func enterPressureGroup(limit int64) {
+	group := pressureGroup(os.Getpid())
+	if os.Mkdir(group, 0o755) != nil {
+		return
+	}
+	for _, file := range []string{"memory.limit_in_bytes", "memory.max"} {
+		f, err := os.OpenFile(group+"/"+file, os.O_WRONLY, 0)
+		if err != nil {
+			continue
+		}
+		_, err = fmt.Fprint(f, limit)
+		if errors.Join(err, f.Close()) == nil && os.WriteFile(group+"/cgroup.procs", []byte(strconv.Itoa(os.Getpid())), 0) == nil {
+			return
+		}
+	}
+	_ = os.Remove(group)
+}
+
 // pressureChild does the orders and prints how much memory that took.
 func pressureChild(orders string) error {
 	var o pressureOrders
@@ -154,7 +204,9 @@ func pressureChild(orders string) error {
 	for i := range clients {
 		clients[i] = newPressureClient(o, i)
 	}
-	runtime.GC()
+	if runtime.GC(); o.Grouped {
+		enterPressureGroup(o.bound())
+	}
 	before := anonymous()
 	var peak atomic.Int64
 	ended, watched := make(chan struct{}), make(chan struct{})

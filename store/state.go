@@ -87,6 +87,7 @@ func (db *DB) publish(mems []*mem) {
 	}
 	s.pins.Store(1)
 	s.holds.Store(1)
+	db.tree.charge()
 	old := db.current.Load()
 	if old != nil && old.root == s.root {
 		s.runs = old.runs

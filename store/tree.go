@@ -24,6 +24,7 @@ type tree struct {
 	spoiled    []*trunk.Job        // merges that could not read an input
 	refused    map[pivot][]refusal // merges that found no room
 	unflushed  unflushed
+	charged    int64 // of the pool, for descriptions
 }
 
 func (t *tree) init(db *DB) {
@@ -33,7 +34,7 @@ func (t *tree) init(db *DB) {
 // load makes the tree of a root, which is nil in an empty store. Recovery calls
 // it when it has added the branches.
 func (t *tree) load(root *trunk.Node) {
-	shape := t.db.opt.Tuning.shape()
+	shape := t.db.opt.shape()
 	if root == nil {
 		t.trunk = trunk.New(shape, t.newID)
 	} else {
@@ -62,6 +63,9 @@ func (t *tree) height() int { return t.trunk.Root().Level + 1 }
 
 // runs is the number of branches that a read may have to search.
 func (t *tree) runs() int { return t.trunk.Runs() }
+
+// leaf is how many bytes a partition is meant to hold when the tree has so many more.
+func (t *tree) leaf(more int64) int64 { return t.trunk.Leaf(more) }
 
 // debt is how many bytes compactions must read.
 func (t *tree) debt(p trunk.Policy) int64 { return t.trunk.Debt(p) }
@@ -114,6 +118,32 @@ func (t *tree) gone() []*trunk.Branch {
 		}
 	}
 	return gone
+}
+
+// What a description takes of the Go heap, in bytes, about: that of a branch with its entry in the
+// table of the store, and a reference of a pivot, of which a checkpoint keeps the former one and the
+// table another copy. As much again may wait for the collector.
+const (
+	branchHeap  = 2 * 1600
+	refHeap     = 2 * 150
+	heapForTree = 4 // which part of the heap's share of Memory is for descriptions
+)
+
+// charge takes memory of the pool for descriptions that are more than the heap's share has room for,
+// so that both together keep to Options.Memory. Where there is none, the next call tries again.
+func (t *tree) charge() {
+	o, pool := &t.db.opt, t.db.pool
+	if o.Memory < MemoryMin {
+		return // a bound of tests
+	}
+	branches, refs := t.trunk.Counts()
+	want := max(int64(branches)*branchHeap+int64(refs)*refHeap-(o.Memory-pool.Limit())/heapForTree, 0)
+	if want < t.charged {
+		pool.Discharge(t.charged - want)
+		t.charged = want
+	} else if want > t.charged && pool.Charge(want-t.charged) {
+		t.charged = want
+	}
 }
 
 // freeze returns the changes since it was last called.
@@ -241,4 +271,6 @@ func (t *tree) free() {
 	for _, b := range t.branches {
 		b.Index.Close()
 	}
+	t.db.pool.Discharge(t.charged)
+	t.charged = 0
 }

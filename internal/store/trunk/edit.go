@@ -199,8 +199,8 @@ type Job struct {
 	// cut, at the bottom.
 	Parts int
 	// Flush reports that there is nothing to merge: the references are to be moved
-	// down.
-	Flush bool
+	// down, or with Join, partitions next to each other are to become one.
+	Flush, Join bool
 }
 
 // Bytes is what the job reads, about.
@@ -212,9 +212,13 @@ func (j *Job) Bytes() int64 {
 	return sum
 }
 
-// Flush moves the references of the job's pivot to its child. It answers false
+// Flush moves the references of the job's pivot to its child, or joins the pivots of the
+// job's range. It answers false
 // when the pivot is not as it was when the job was made.
 func (t *Trunk) Flush(j *Job) bool {
+	if j.Join {
+		return t.joinAll(j)
+	}
 	return t.edit(j, func(n *Node, i int, hi, _ []byte) {
 		p := &n.Pivots[i]
 		moved := p.Refs
@@ -283,13 +287,13 @@ func (t *Trunk) cut(p Pivot, newer []Ref, outputs []*Branch, hi []byte) []Pivot 
 // left, or the right: by reference, since their keys do not overlap. End is the
 // end of the node's range.
 func (t *Trunk) join(n *Node, i int, end []byte) {
-	if len(n.Pivots) < 2 || !t.small(n.Pivots[i], t.shape.LeafBytes/4) {
+	if len(n.Pivots) < 2 || !t.small(n.Pivots[i], t.leaf()/4) {
 		return
 	}
 	left := i - 1
-	if left < 0 || !t.small(n.Pivots[left], t.shape.LeafBytes/2) {
+	if left < 0 || !t.small(n.Pivots[left], t.leaf()/2) {
 		left = i
-		if i+1 >= len(n.Pivots) || !t.small(n.Pivots[i+1], t.shape.LeafBytes/2) {
+		if i+1 >= len(n.Pivots) || !t.small(n.Pivots[i+1], t.leaf()/2) {
 			return
 		}
 	}
@@ -367,6 +371,9 @@ func (t *Trunk) edit(j *Job, change func(n *Node, i int, hi, end []byte)) bool {
 
 // current reports whether the pivot still has the job's range and inputs.
 func current(p Pivot, hi []byte, j *Job) bool {
+	if j.Join {
+		return bytes.Equal(p.Lo, j.Lo)
+	}
 	if !bytes.Equal(p.Lo, j.Lo) || !bytes.Equal(hi, j.Hi) || (hi == nil) != (j.Hi == nil) {
 		return false
 	}

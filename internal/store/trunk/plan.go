@@ -16,6 +16,9 @@ const probeBytes = 32 << 10
 // while changes come.
 const paidShare = 1
 
+// crowdedAlpha is Policy.Alpha at most where branches take too much memory.
+const crowdedAlpha = 0.5
+
 // Policy states how eager compaction is.
 type Policy struct {
 	// Alpha is the ratio of newer bytes to base bytes at which a partition at
@@ -68,6 +71,9 @@ func (t *Trunk) Next(p Policy) *Job {
 	})
 	if space, j := t.sweep(p); j != nil && space.weight() >= 1 && space.weight() > most {
 		return j
+	}
+	if best == nil && t.crowded() {
+		return t.neighbours(p)
 	}
 	return best
 }
@@ -127,14 +133,14 @@ func (t *Trunk) above(n *Node, i int, hi []byte, policy Policy) (*Job, float64) 
 	for _, r := range p.Refs {
 		held += r.Bytes + r.tombBytes()
 	}
-	full := float64(held) / float64(t.shape.LeafBytes)
+	full := float64(held) / float64(t.leaf())
 	if policy.Idle && policy.tombs(p) {
 		return &Job{Level: n.Level, Lo: p.Lo, Hi: hi, Flush: true}, first // before merges of what they hide
 	}
 	if full >= 1 {
 		return &Job{Level: n.Level, Lo: p.Lo, Hi: hi, Flush: true}, 1 + full
 	}
-	return &Job{Level: n.Level, Lo: p.Lo, Hi: hi, Inputs: p.Refs, Parts: 1}, float64(len(p.Refs)) / float64(t.shape.Runs)
+	return &Job{Level: n.Level, Lo: p.Lo, Hi: hi, Inputs: t.tier(p.Refs), Parts: 1}, float64(len(p.Refs)) / float64(t.shape.Runs)
 }
 
 func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
@@ -154,8 +160,12 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 	}
 	total := newer + base
 	all.Parts = t.parts(total)
-	small := t.shape.LeafBytes / 4
-	ratio := float64(newer) / (policy.Alpha * float64(max(base, small)))
+	small := t.leaf() / 4
+	alpha := policy.Alpha
+	if t.crowded() {
+		alpha = min(alpha, crowdedAlpha)
+	}
+	ratio := float64(newer) / (alpha * float64(max(base, small)))
 	if newer > 0 && policy.tombs(p) {
 		// A range tombstone makes every reader pass over what it hides.
 		ratio = max(ratio, 1)
@@ -174,6 +184,9 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 	if bases > 1 {
 		// Neighbours that were joined are waiting to be one.
 		ratio = max(ratio, float64(bases)/4)
+		if t.crowded() {
+			ratio = max(ratio, 1)
+		}
 	}
 	many := float64(len(p.Refs)-bases) / float64(t.shape.Runs)
 	if many >= 1 && bases > 0 && !policy.Tight && (ratio < 0.5 || policy.skips(all)) {
@@ -182,7 +195,7 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 			deltas++
 		}
 		if deltas >= 2 {
-			return &Job{Lo: p.Lo, Hi: hi, Inputs: p.Refs[:deltas], Parts: 1}, many
+			return &Job{Lo: p.Lo, Hi: hi, Inputs: t.tier(p.Refs[:deltas]), Parts: 1}, many
 		}
 	}
 	return all, max(ratio, many)

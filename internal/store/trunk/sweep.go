@@ -120,7 +120,7 @@ func (t *Trunk) sweep(policy Policy) (Space, *Job) {
 			s.Cost += delta + base
 		case !shared:
 			return // it gives back nothing
-		case n.Level > 0 && 4*delta >= t.shape.LeafBytes:
+		case n.Level > 0 && 4*delta >= t.leaf():
 			j.Flush = true
 			s.Cost += delta
 		default:

@@ -222,8 +222,12 @@ func (n *Node) Branches(visit func(*Branch)) {
 type Shape struct {
 	// Fanout is what a node has of pivots at most, 4 or more.
 	Fanout int
-	// LeafBytes is what a partition at the bottom is meant to hold.
+	// LeafBytes is what a partition at the bottom is meant to hold, as long as there are
+	// not too many.
 	LeafBytes int64
+	// Partitions is from how many on partitions become larger, so that what a tree
+	// takes in memory stays about the same as it grows; 0: there is no such number.
+	Partitions int
 	// Runs is how many references a pivot may collect before they are merged.
 	Runs int
 }
@@ -237,6 +241,7 @@ type Trunk struct {
 	next   func() uint64  // numbers of new nodes
 	gone   []*Branch
 	held   int64 // bytes of the branches to which pivots refer
+	uses   int   // references of pivots
 	yields yields
 }
 
@@ -267,7 +272,11 @@ func (t *Trunk) Gone() []*Branch {
 	return gone
 }
 
+// Counts are how many branches there are, and how many references of pivots to them.
+func (t *Trunk) Counts() (branches, refs int) { return len(t.refs), t.uses }
+
 func (t *Trunk) retain(refs []Ref) {
+	t.uses += len(refs)
 	for _, r := range refs {
 		id := r.Branch.Meta.ID
 		if t.refs[id]++; t.refs[id] == 1 {
@@ -277,6 +286,7 @@ func (t *Trunk) retain(refs []Ref) {
 }
 
 func (t *Trunk) release(refs []Ref) {
+	t.uses -= len(refs)
 	for _, r := range refs {
 		id := r.Branch.Meta.ID
 		t.refs[id]--

@@ -133,8 +133,13 @@ func (t *Trunk) Shrink(worth Worth, p Policy) *Job {
 
 // parts is in how many pieces the merge of a partition of so many bytes is cut.
 func (t *Trunk) parts(total int64) int {
-	if total < 2*t.shape.LeafBytes {
+	leaf := t.leaf()
+	most := 2 * leaf
+	if leaf > t.shape.LeafBytes {
+		most -= leaf / 2 // the index of a large partition has to fit into memory while it is written
+	}
+	if total < most {
 		return 1
 	}
-	return int((total + t.shape.LeafBytes/2) / t.shape.LeafBytes)
+	return int((total + leaf/2) / leaf)
 }
