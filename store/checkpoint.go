@@ -134,6 +134,9 @@ func (c *checkpointer) write(clean bool) error {
 // writeNow is write without the measuring.
 func (c *checkpointer) writeNow(clean bool) error {
 	db := c.db
+	if err := db.settleFound(); err != nil {
+		return db.backgroundError("checkpoint", err)
+	}
 	f := c.freeze()
 	c.record(&f)
 	super := c.super

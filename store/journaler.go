@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -105,7 +106,7 @@ func (j *journaler) sync(upTo message.Seq) error {
 // writeFrames writes what is queued. The caller holds j.mu.
 func (j *journaler) writeFrames() error {
 	db := j.db
-	if err := db.err(); err != nil {
+	if err := cmp.Or(db.err(), db.settleFound()); err != nil {
 		return err
 	}
 	frames := db.writer.takeFrames()

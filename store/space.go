@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/internal/invariant"
@@ -46,6 +47,8 @@ type space struct {
 	dry uint32
 	// full reports that the file could not be made longer when that was last tried.
 	full bool
+	// unsettled is a superblock that this life relies on and has not made durable yet.
+	unsettled atomic.Pointer[foundSuper]
 	// The reserve, in pages (reserve.go), and how many a long run has at least.
 	floor, keep, deletes uint64
 	unit                 uint32
@@ -83,6 +86,9 @@ func (p pagesFor) Alloc(pages uint32) (extent.Run, error) { return p.take(pages,
 
 // take is Alloc for a purpose: what is kept from that stays free.
 func (s *space) take(pages uint32, p purpose) (extent.Run, error) {
+	if err := s.settle(); err != nil {
+		return extent.Run{}, err
+	}
 	for {
 		r, seen, ok := s.tryTake(pages, p)
 		if ok {

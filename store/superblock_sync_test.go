@@ -17,6 +17,7 @@ import (
 type forgetful struct {
 	hidden  // so that it cannot be read past the cache
 	fail    func() bool
+	full    bool             // no write has room
 	pending map[int64][]byte // what the disk has where something was written since the last sync
 	lost    map[int64][]byte // the same, of syncs that have failed
 }
@@ -35,6 +36,9 @@ func (d *forgetful) Open(name string, create bool) (env.File, error) {
 }
 
 func (f forgetfulFile) WriteAt(b []byte, off int64) (int, error) {
+	if f.disk.full {
+		return 0, env.ErrNoSpace
+	}
 	old := make([]byte, len(b))
 	_, _ = f.ReadAt(old, off) // zeros beyond the end
 	if was, ok := f.disk.lost[off]; ok {
@@ -114,5 +118,66 @@ func TestALifeDoesNotRelyOnAnEarlierSuperblock(t *testing.T) {
 	}
 	if failed < 2 {
 		t.Errorf("%d syncs have failed, want those of a tree and of its superblock", failed)
+	}
+}
+
+// The disk of a store is full, and one that never overwrites in place: nothing can be written, the superblock that
+// was found not either, which an earlier life has failed to sync. The store opens, shows what it has, and refuses to make
+// anything durable. When there is room, it goes on, and what it acknowledges then outlives a loss of power.
+func TestOpenOnAFullDiskThatCopiesOnWrite(t *testing.T) {
+	for nth := 1; nth <= 3; nth++ { // the sync of the data file that fails
+		disk := sim.NewDisk()
+		syncs := -1
+		lossy := &forgetful{
+			hidden: hidden{disk}, pending: map[int64][]byte{}, lost: map[int64][]byte{},
+			fail: func() bool {
+				if syncs >= 0 {
+					syncs++
+				}
+				return syncs == nth
+			},
+		}
+		db, err := store.Open(world(lossy, 1), "db", tiny())
+		must(t, err)
+		must(t, db.Put([]byte("first"), []byte("1")))
+		must(t, db.Flush())
+		must(t, db.Put([]byte("second"), []byte("2")))
+		syncs = 0
+		_ = db.Flush()
+		syncs = -1
+		disk.Crash(sim.KeepAll()) // the process ends
+		lossy.full = true
+		db, err = store.Open(world(lossy, 2), "db", tiny())
+		if err != nil {
+			t.Fatalf("sync %d, on a full disk: %v", nth, err)
+		}
+		shown := map[string]string{}
+		for _, k := range []string{"first", "second"} {
+			if v, err := db.Get([]byte(k), nil); err == nil {
+				shown[k] = string(v)
+			}
+		}
+		if len(shown) == 0 {
+			t.Errorf("sync %d: a store on a full disk shows nothing", nth)
+		}
+		must(t, db.Put([]byte("third"), []byte("3")))
+		for range 2 {
+			if err := db.Sync(); !errors.Is(err, env.ErrNoSpace) {
+				t.Errorf("sync %d: Sync on a full disk: %v", nth, err)
+			}
+		}
+		lossy.full = false
+		must(t, db.Sync())
+		shown["third"] = "3"
+		disk.Crash(sim.KeepUpTo(0)) // the power fails
+		for off, old := range lossy.lost {
+			edit(t, disk, "DATA", off, len(old), func(b []byte) { copy(b, old) })
+		}
+		db, err = store.Open(world(disk, 3), "db", tiny())
+		must(t, err)
+		if err := readsAll(db, shown); err != nil {
+			t.Errorf("sync %d: %v", nth, err)
+		}
+		must(t, db.Close())
 	}
 }

@@ -109,23 +109,35 @@ func (db *DB) syncNow() (message.Seq, error) {
 	return upTo, nil
 }
 
-// syncFound makes durable what recovery relies on, whichever life it is from:
-// the data file, its name, and that of the directory. When the data file is not open past
-// the page cache, an earlier life may have failed to sync the superblock: then the cache
-// shows as clean what the disk does not have, and no sync writes it. So it is written
-// again, over itself, which cannot tear it; if the disk has an older one in its place, the
-// other superblock is there until this one is durable.
-func (r *recovery) syncFound() error {
+// syncData syncs the data file, with the superblock written again where that is
+// necessary. Want of room for it is no error: the store does it later.
+func (r *recovery) syncData() error {
 	db := r.db
 	if r.image != nil {
-		if _, err := db.files.data.WriteAt(r.image, table.SuperAddr(r.slot)); err != nil {
-			return fmt.Errorf("write superblock %d again: %w", r.super.Seq, err)
-		}
+		found := &foundSuper{r.image, table.SuperAddr(r.slot), r.super.Seq}
 		r.image = nil
+		err := found.rewrite(db.files.data)
+		if errors.Is(err, env.ErrNoSpace) {
+			db.log.Warn("the disk has no room for the superblock that was found: nothing is written before there is some", "error", err)
+			db.space.postpone(found)
+			return nil
+		}
+		return err
 	}
-	db.journal.placeWitness()
 	if err := db.files.data.Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", datafile.Name, err)
+	}
+	return nil
+}
+
+// syncFound makes durable what recovery relies on, whichever life it is from:
+// the data file, its name, and that of the directory; and the superblock, when the data
+// file is not open past the page cache (settle.go).
+func (r *recovery) syncFound() error {
+	db := r.db
+	db.journal.placeWitness()
+	if err := r.syncData(); err != nil {
+		return err
 	}
 	if err := db.files.disk.SyncDir(db.files.dir); err != nil {
 		return err

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
+)
+
+// A superblock that recovery has found in a page cache may not be on the disk: the sync of an
+// earlier life may have failed. So recovery writes it again, over itself, which cannot
+// tear it; if the disk has an older one in its place, the other superblock is there until this one is
+// durable. A file system that never overwrites in place needs room for that. Where
+// there is none the store opens all the same, for reading, and so that something can be
+// deleted beside it; nothing is written that relies on the superblock, neither
+// pages nor frames nor another superblock, before it is durable. Each call that
+// needs one of these tries again.
+
+// foundSuper is a superblock as recovery has found it.
+type foundSuper struct {
+	image []byte
+	addr  int64
+	seq   uint64
+}
+
+// rewrite writes the superblock again, and syncs it.
+func (f *foundSuper) rewrite(file env.File) error {
+	if _, err := file.WriteAt(f.image, f.addr); err != nil {
+		return fmt.Errorf("write superblock %d again: %w", f.seq, err)
+	}
+	if err := file.Sync(); err != nil {
+		return fmt.Errorf("sync %s: %w", datafile.Name, err)
+	}
+	return nil
+}
+
+// postpone notes a superblock that could not be made durable for want of room.
+func (s *space) postpone(f *foundSuper) { s.unsettled.Store(f) }
+
+// settle makes the superblock durable that recovery has found, if it could not
+// do that itself for want of room.
+func (s *space) settle() error {
+	if s.unsettled.Load() == nil {
+		return nil
+	}
+	s.growing.Lock()
+	defer s.growing.Unlock()
+	f := s.unsettled.Load()
+	if f == nil {
+		return nil
+	}
+	err := f.rewrite(s.file)
+	if err == nil {
+		s.unsettled.Store(nil)
+	}
+	return err
+}
+
+// settleFound is settle, and stops the store when the superblock cannot be made durable for
+// another reason than want of room.
+func (db *DB) settleFound() error {
+	err := db.space.settle()
+	if err != nil && !errors.Is(err, env.ErrNoSpace) {
+		return db.stop(err)
+	}
+	return err
+}
