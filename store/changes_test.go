@@ -362,6 +362,9 @@ func TestDamagedHistory(t *testing.T) {
 	for range 250 {
 		c.commit()
 	}
+	if report, err := c.db.Verify(t.Context()); err != nil || report.Err() != nil || report.Changes == 0 {
+		t.Fatalf("Verify of a sound history: %d changes, %v, %v", report.Changes, report.Err(), err)
+	}
 	must(t, c.db.Close())
 	names, err := disk.List("db")
 	must(t, err)
@@ -390,6 +393,11 @@ func TestDamagedHistory(t *testing.T) {
 			_, err = f.WriteAt(b, place)
 			must(t, err)
 			db := open(t, damaged, o)
+			if sectors%4 == 1 {
+				if report, err := db.Verify(t.Context()); err != nil || !errors.Is(report.Err(), store.ErrCorrupt) {
+					t.Fatalf("damage at byte %d: Verify finds %v, %v", place, report.Err(), err)
+				}
+			}
 			feed, err := db.Changes(0)
 			must(t, err)
 			number := 0

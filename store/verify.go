@@ -21,6 +21,8 @@ import (
 // Report is the result of a check of the whole store.
 type Report struct {
 	Branches, Blocks, Messages, Blobs int64
+	// Changes is the number of those that the history has kept in files.
+	Changes int64
 	// Bytes is the number of bytes read from the disk.
 	Bytes int64
 	// Problems are the damaged places, at most ProblemsMax; More is the number
@@ -50,8 +52,8 @@ func (r *Report) add(err error) {
 
 // Verify reads the whole store and checks it: each block against its parent's
 // checksum and its own identity, the order of all messages, that filters and
-// fences lead to each of them, large values, the shape of the trunk, and that
-// every page of the data file has at most one owner. The store may be used
+// fences lead to each of them, large values, the shape of the trunk, that
+// every page of the data file has at most one owner, and the files of the history. The store may be used
 // meanwhile. The error is external, or the context's; damage is in the Report.
 func (db *DB) Verify(ctx context.Context) (Report, error) {
 	var report Report
@@ -73,6 +75,9 @@ func (db *DB) Verify(ctx context.Context) (Report, error) {
 			failed = db.examineBranch(ctx, b, db.files.data, &report, rest)
 		}
 	})
+	if failed == nil {
+		failed = db.examineHistory(ctx, &report, rest)
+	}
 	return report, failed
 }
 

@@ -221,6 +221,10 @@ func (r *repairer) examine() (sound bool, err error) {
 		r.report.damage(err)
 	}
 	for _, p := range report.Problems {
+		var at *store.CorruptError
+		if errors.As(p, &at) && strings.HasPrefix(path.Base(at.File), "HISTORY-") {
+			continue // the data are sound, and a new store would have no history at all
+		}
 		r.report.damage(p)
 	}
 	r.report.MoreDamage += report.More

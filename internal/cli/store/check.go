@@ -21,6 +21,9 @@ parent, the order of all messages, whether the filters and fences lead to each o
 them, large values, the shape of the tree, and that every page has at most one owner.
 It changes nothing. No other process may have the store open.
 
+Verify also reads the files of a history (HISTORY-...). Damage in such a file affects only
+feeds and archives: remove the file, and start a new copy for them. A repair leaves it.
+
 Exit codes: 0 sound; 150 damaged, each place is listed; 130 interrupted; 1 files;
 2 usage.`
 
