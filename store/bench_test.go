@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env/osenv"
@@ -272,4 +274,49 @@ func BenchmarkExpiry(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
 		})
 	}
+}
+
+// BenchmarkSyncedPut puts records of 536 bytes, each durable when the call returns, into a
+// journal whose files are new, and into one whose files are used again: the first write of a
+// page of a file is preceded by one of zeros, since a sync of space that the file system has
+// never seen written costs about twice as much.
+func BenchmarkSyncedPut(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		before uint64 // puts that are not measured
+	}{{"new files", 0}, {"used files", 3000}} {
+		b.Run(c.name, func(b *testing.B) {
+			disk, err := osenv.OpenDisk(b.TempDir())
+			must(b, err)
+			defer disk.Close()
+			db, err := store.Open(world(disk, 1), "db", store.Options{
+				Memory: 64 << 20, Durability: store.EveryCommit, Tuning: store.Tuning{MemtableBytes: 1 << 20},
+			})
+			must(b, err)
+			defer db.Close()
+			key, value := make([]byte, 24), make([]byte, 512)
+			put := func(i uint64) {
+				record(i, key, value)
+				must(b, db.Put(key, value))
+			}
+			for i := range c.before {
+				put(i)
+			}
+			start := writtenBytes()
+			b.ResetTimer()
+			for i := range uint64(b.N) {
+				put(c.before + i)
+			}
+			b.ReportMetric(float64(writtenBytes()-start)/float64(b.N), "written-B/op")
+		})
+	}
+}
+
+// writtenBytes is what the process has had written to disks; 0 where the system does not say.
+func writtenBytes() (n int64) {
+	text, _ := os.ReadFile("/proc/self/io")
+	for _, line := range strings.Split(string(text), "\n") {
+		_, _ = fmt.Sscanf(line, "write_bytes: %d", &n)
+	}
+	return n
 }

@@ -28,7 +28,7 @@ func world(disk env.Disk, seed uint64) env.Env {
 	return env.Env{Clock: osenv.NewClock(), Random: env.Seeded(seed), Disk: disk, Tracer: env.NoTrace{}}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
