@@ -156,7 +156,7 @@ func (db *DB) archiveFile(ctx context.Context, disk env.Disk, dir string, feed *
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, err
 	}
-	if err := disk.Rename(name, path.Join(dir, segmentName(db.life.store, first, message.Seq(last)))); err != nil {
+	if err := disk.Rename(name, path.Join(dir, datafile.HistoryName(db.life.store, first, message.Seq(last)))); err != nil {
 		return 0, err
 	}
 	return last, disk.SyncDir(dir)

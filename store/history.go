@@ -13,8 +13,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
@@ -58,9 +56,8 @@ type History struct {
 }
 
 const (
-	historyPrefix = "HISTORY-"
-	historyNew    = "HISTORY.new"
-	historyPiece  = 256 << 10 // of the changes in a section
+	historyNew   = "HISTORY.new"
+	historyPiece = 256 << 10 // of the changes in a section
 
 	historyVersion   = 2
 	historyBeginSize = 32
@@ -101,26 +98,11 @@ func (h *history) init(db *DB) {
 
 func (h *history) on() bool { return h.db.opt.History.Bytes > 0 }
 
-// segmentName is the name of a segment's file, in the directory of the store.
-func segmentName(store uint64, first, last message.Seq) string {
-	return fmt.Sprintf("%s%016x-%016x-%016x", historyPrefix, store, uint64(first), uint64(last))
-}
-
-// parseSegment reads a name.
+// parseSegment reads the name of a segment.
 func parseSegment(name string) (store uint64, s segment, ok bool) {
-	parts := strings.Split(strings.TrimPrefix(name, historyPrefix), "-")
-	if !strings.HasPrefix(name, historyPrefix) || len(parts) != 3 {
-		return 0, s, false
-	}
-	var n [3]uint64
-	for i, p := range parts {
-		var err error
-		if n[i], err = strconv.ParseUint(p, 16, 64); err != nil || len(p) != 16 {
-			return 0, s, false
-		}
-	}
-	s = segment{name: name, first: message.Seq(n[1]), last: message.Seq(n[2])}
-	return n[0], s, s.first >= 1 && s.first <= s.last
+	store, s.first, s.last, ok = datafile.ParseHistoryName(name)
+	s.name = name
+	return store, s, ok
 }
 
 // find is called by recovery with the cut of the superblock.
@@ -279,7 +261,7 @@ func (h *history) write(m *mem) (segment, error) {
 		return segment{}, err
 	}
 	s := segment{first: m.table.MinSeq(), last: m.table.MaxSeq()}
-	s.name = segmentName(db.life.store, s.first, s.last)
+	s.name = datafile.HistoryName(db.life.store, s.first, s.last)
 	if err = f.Truncate(0); err == nil {
 		s.bytes, err = h.fill(f, m, s)
 	}

@@ -201,6 +201,7 @@ func dumpText(a *inspect.Anatomy, w io.Writer) error {
 			dumpBranch(w, &a.Branches[i])
 		}
 		dumpJournal(w, a)
+		dumpHistory(w, a)
 	}
 	for _, d := range a.Damage {
 		fmt.Fprintf(w, "damage: %v\n", d)
@@ -265,8 +266,29 @@ func dumpBranch(w io.Writer, m *branch.Meta) {
 // runsShown is the number of runs of a branch that dump shows.
 const runsShown = 8
 
+// dumpHistory shows what was kept of earlier changes.
+func dumpHistory(w io.Writer, a *inspect.Anatomy) {
+	if len(a.History) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nhistory\n")
+	for _, h := range a.History {
+		note := ""
+		switch {
+		case h.Foreign:
+			note = ", of another store"
+		case h.Stale:
+			note = ", left by a crash: they do not count"
+		}
+		fmt.Fprintf(w, "  changes %d to %d in %s bytes%s\n", h.First, h.Last, console.Count(h.Bytes), note)
+	}
+}
+
 func dumpJournal(w io.Writer, a *inspect.Anatomy) {
 	fmt.Fprintf(w, "\njournal\n")
+	if a.Durable > 0 {
+		fmt.Fprintf(w, "  witness: everything was durable up to change %d\n", a.Durable)
+	}
 	for _, s := range a.Journal {
 		if !s.Flaw.OK() {
 			fmt.Fprintf(w, "  %s: %s bytes, no segment of this store: want %s, found %s\n", s.Name, console.Count(s.Size), s.Flaw.Want(), s.Flaw.Found())

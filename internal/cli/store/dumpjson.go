@@ -24,15 +24,17 @@ func jsonText(b []byte) string {
 // dumpDocument is the result of store dump as JSON. Keys are escaped as in a Go
 // string.
 type dumpDocument struct {
-	Schema   string        `json:"schema"`
-	Dir      string        `json:"dir"`
-	Files    []dumpFile    `json:"files"`
-	Slots    []dumpSlot    `json:"slots"`
-	Used     *int          `json:"used"` // index of the slot; null: no table can be read
-	Nodes    []dumpNode    `json:"nodes"`
-	Branches []dumpedRun   `json:"branches"`
-	Journal  []dumpSegment `json:"journal"`
-	Damage   []string      `json:"damage"`
+	Schema   string            `json:"schema"`
+	Dir      string            `json:"dir"`
+	Files    []dumpFile        `json:"files"`
+	Slots    []dumpSlot        `json:"slots"`
+	Used     *int              `json:"used"` // index of the slot; null: no table can be read
+	Nodes    []dumpNode        `json:"nodes"`
+	Branches []dumpedRun       `json:"branches"`
+	Journal  []dumpSegment     `json:"journal"`
+	Witness  uint64            `json:"witness,omitempty"` // everything was durable up to that change
+	History  []dumpHistoryFile `json:"history,omitempty"`
+	Damage   []string          `json:"damage"`
 }
 
 type dumpFile struct {
@@ -99,6 +101,15 @@ type span struct {
 	Bytes int64 `json:"bytes"`
 }
 
+type dumpHistoryFile struct {
+	File    string `json:"file"`
+	Bytes   int64  `json:"bytes"`
+	First   uint64 `json:"first"`
+	Last    uint64 `json:"last"`
+	Foreign bool   `json:"foreign,omitempty"`
+	Stale   bool   `json:"stale,omitempty"`
+}
+
 type dumpSegment struct {
 	File    string `json:"file"`
 	Size    int64  `json:"size"`
@@ -150,6 +161,10 @@ func dumpJSON(dir string, a *inspect.Anatomy, w io.Writer) error {
 			g.Flaw = "want " + s.Flaw.Want() + ", found " + s.Flaw.Found()
 		}
 		d.Journal = append(d.Journal, g)
+	}
+	d.Witness = uint64(a.Durable)
+	for _, h := range a.History {
+		d.History = append(d.History, dumpHistoryFile{h.Name, h.Bytes, uint64(h.First), uint64(h.Last), h.Foreign, h.Stale})
 	}
 	for _, e := range a.Damage {
 		d.Damage = append(d.Damage, e.Error())

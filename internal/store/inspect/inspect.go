@@ -57,6 +57,11 @@ type Anatomy struct {
 	Root *trunk.Node
 	// Journal has the files of the journal.
 	Journal []SegmentFile
+	// Durable is the change up to which everything was durable, as the witness says; 0
+	// if there is no witness.
+	Durable message.Seq
+	// History has the files of the history, by name.
+	History []HistoryFile
 	// Damage has the errors for the unreadable parts.
 	Damage []error
 }
@@ -76,6 +81,15 @@ type SegmentFile struct {
 	Last   message.Seq
 	Bytes  int64  // of the frames
 	Stop   string // why there are no more
+}
+
+// HistoryFile is a file of the history with the changes First to Last.
+type HistoryFile struct {
+	FileSize
+	First, Last message.Seq
+	// Foreign reports that it is of another store, and Stale that a crash has left it: its
+	// changes do not count, since no superblock has them.
+	Foreign, Stale bool
 }
 
 // memoryMax bounds the memory of Look, apart from its result, in bytes.
@@ -111,8 +125,23 @@ func Look(disk env.Disk, dir string) (Anatomy, error) {
 		if err := a.readJournal(disk, dir); err != nil {
 			a.Damage = append(a.Damage, err)
 		}
+		a.readHistory()
 	}
 	return a, nil
+}
+
+// readHistory looks at the names of the files.
+func (a *Anatomy) readHistory() {
+	super := a.Slots[a.Used].Super
+	for _, f := range a.Files {
+		id, first, last, ok := datafile.ParseHistoryName(f.Name)
+		if !ok {
+			continue
+		}
+		a.History = append(a.History, HistoryFile{
+			FileSize: f, First: first, Last: last, Foreign: id != datafile.StoreID(super.UUID), Stale: last > message.Seq(super.Cut),
+		})
+	}
 }
 
 func sizeOf(disk env.Disk, name string) (int64, error) {
@@ -151,6 +180,11 @@ func (a *Anatomy) readTable(disk env.Disk, dir string) error {
 			continue
 		}
 		a.Used, a.Table, a.Root = i, t, tree.Root
+		durable, err := datafile.ReadWitness(f, make([]byte, datafile.WitnessSize), a.Slots[i].Super.UUID)
+		if err != nil {
+			a.Damage = append(a.Damage, err)
+		}
+		a.Durable = message.Seq(durable)
 		for _, m := range tree.Metas {
 			a.Branches = append(a.Branches, m)
 		}
