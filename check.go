@@ -121,7 +121,7 @@ type Violation struct {
 	// LivenessViolated.
 	Trace []State
 	// Loop is, for LivenessViolated, the index in Trace of the state that follows the
-	// last one, so that the behaviour repeats from there for ever. If the behaviour
+	// last one, so that the behaviour repeats from there forever. If the behaviour
 	// stutters at the end, Loop is the index of the last state. For any other verdict
 	// Loop is -1.
 	Loop int

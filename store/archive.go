@@ -333,7 +333,7 @@ func restoreUntil(ctx context.Context, world env.Env, dir string, o RestoreOptio
 	if wall := time.Unix(0, mark.wall); !o.UntilTime.IsZero() && wall.After(o.UntilTime) {
 		return done, fmt.Errorf("the copy is of %v, and cannot give the state of %v", wall, o.UntilTime)
 	}
-	// Nobody else uses the store, so that one goroutine does all the work.
+	// No other caller uses the store, so that one goroutine does all the work.
 	db, err := Open(world, work, Options{Memory: o.Memory, Merger: o.Merger, Tuning: Tuning{Inline: true}})
 	if err != nil {
 		return done, err

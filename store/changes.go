@@ -107,9 +107,9 @@ func (db *DB) Changes(after uint64) (*Feed, error) {
 // ErrStopped, an ErrCorrupt, or of the disk; after that of a context the feed can
 // be used again.
 //
-// In a store that is open for reading only no change is awaited: the error is io.EOF
-// behind the last one that the tree has. Of those that only the journal has, nobody can
-// say then whether they are durable.
+// In a store that is open for reading only, Next waits for no change: the error is io.EOF
+// after the last change in the tree. Whether changes that are only in the journal are durable
+// is then unknown.
 func (f *Feed) Next(ctx context.Context) (Change, error) {
 	c, err := f.step(ctx)
 	if err != nil && !errors.Is(err, ctx.Err()) {

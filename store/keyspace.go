@@ -166,7 +166,7 @@ func newKeyspace(db *DB, name string, number uint32) *Keyspace {
 }
 
 // shown is a stored key as errors print it: with the name of its keyspace, or the number
-// where nobody has opened it.
+// if the keyspace was not opened.
 func (s *keyspaces) shown(key []byte) string {
 	if len(key) < spaceStart || !s.hides(key) {
 		return fmt.Sprintf("%.64q", key)
@@ -353,7 +353,7 @@ func (db *DB) reserveKeys() error {
 }
 
 // giveUp gives the reserved keys back to the default keyspace, if no superblock can say
-// that the store has keyspaces: one that does says so for good, and hides those keys in
+// that the store has keyspaces: one that does says so permanently, and hides those keys in
 // the next life.
 func (s *keyspaces) giveUp(db *DB) {
 	db.checkpoints.lock()

@@ -128,7 +128,7 @@ const notifyWait = 500 * time.Millisecond
 // waits for the function, or with Tuning.Inline at the end of calls.
 type notices struct {
 	db     *DB
-	notify func(env.Event) // nil: nobody wants events
+	notify func(env.Event) // nil: no events are wanted
 
 	mu      invariant.Mutex // a leaf
 	queue   []env.Event

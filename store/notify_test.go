@@ -44,7 +44,7 @@ func (h *heard) count() (n map[string]int64) {
 }
 
 // callEverything calls what a program may call in Options.Notify: if the store held a lock
-// then, some of it would wait for ever.
+// then, some of it would wait forever.
 func callEverything(t *testing.T, db *store.DB) {
 	key := []byte("from the event")
 	noErr := func(err error) {

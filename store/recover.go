@@ -271,8 +271,8 @@ func (r *recovery) readSupers() (*table.Superblock, error) {
 	for i := range slots {
 		slots[i] = buf[i*table.SuperSize : (i+1)*table.SuperSize]
 		if err := datafile.ReadFull(db.files.data, slots[i], table.SuperAddr(i)); err != nil {
-			// It may be the newer one, without which what was promised would be
-			// missing and nobody would know. A superblock that is torn can be
+			// It may be the newer one, without which changes that were promised would
+			// silently be missing. A torn superblock can be
 			// read.
 			return nil, fmt.Errorf("superblock %d: %w", i, err)
 		}

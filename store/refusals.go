@@ -13,7 +13,7 @@ import (
 )
 
 // refusals are the pieces of work for which one worker or caller has found no room.
-// They are not tried again before a merge has succeeded, whoever made it: that may
+// They are not tried again before a merge, by any worker, has succeeded: that may
 // have given back space. Until some merge succeeds, only other merges at the bottom
 // are tried.
 //
@@ -26,7 +26,7 @@ type refusals struct {
 	bottom bool  // so was a merge at the bottom, which may use the reserve
 	jobs   []*trunk.Job
 	asked  bool // the disk was asked for room for what the tree lists
-	// insist is for a caller who wants to know: each merge is tried once, whatever the
+	// insist is for a caller that wants to know: each merge is tried once, whatever the
 	// tree lists.
 	insist bool
 }
@@ -119,7 +119,7 @@ func (t *tree) lacking(p purpose) (room uint64) {
 
 // refusalOf returns the error of a merge for which there was no room, and for which
 // there is no more now; nil: it may be tried. It is called for each pivot whenever
-// somebody looks for work.
+// a worker looks for work.
 func (t *tree) refusalOf(j *trunk.Job) error {
 	for _, r := range t.refused[pivot{j.Level, string(j.Lo)}] {
 		if r.is(j) && !t.hasMoreRoom(&r.want, purposeOfMerge(j)) {

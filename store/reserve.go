@@ -41,7 +41,7 @@ import (
 type purpose uint8
 
 const (
-	forPuts    purpose = iota // changes that may need more space for ever
+	forPuts    purpose = iota // changes that may need more space permanently
 	forDeletes                // changes that give back space in the end
 	forSpeed                  // merges that can wait
 	forWork                   // flushes, and merges that give back space

@@ -124,7 +124,7 @@ func (s *schedule) enter() { s.workers.Add(1) }
 func (s *schedule) leave() { s.workers.Done() }
 
 // end waits until the goroutines have ended, and the calls that have entered. The
-// store is closing, and everybody has been woken.
+// store is closing, and all that wait have been woken.
 func (s *schedule) end() {
 	s.alarm.stop()
 	s.workers.Wait()
@@ -424,7 +424,7 @@ func (s *schedule) tick() {
 	quiet := seq == s.lastSeq
 	reads := db.metrics.iterators.Load() + db.metrics.misled.Load()
 	if quiet && !s.quiet || reads != s.lastReads {
-		s.wake() // merges may be due that nobody has asked for
+		s.wake() // merges may be due that no caller has requested
 	}
 	s.quiet, s.lastSeq, s.lastReads = quiet, seq, reads
 	if db.journal.hasNews(db.durable.upTo()) {

@@ -26,10 +26,10 @@ import (
 // found them and cannot know, are holes: in use as far as the allocator knows,
 // and asked for before the file is made longer.
 //
-// To ask the file system for room, or to give some back, may take long. Whoever does
-// it holds growing, and neither mu nor, as its rank says, DB.mu.
+// Asking the file system for room, or giving some back, may take long. A caller that does
+// so holds growing, and neither mu nor, as its rank says, DB.mu.
 type space struct {
-	// growing guards, together with mu, the end of the file, holes, dry and full: who
+	// growing guards, together with mu, the end of the file, holes, dry and full: code that
 	// changes these holds both.
 	growing invariant.Mutex
 	grown   uint64 // how often the file got room, or holes were made
@@ -230,8 +230,8 @@ func (s *space) hasGrown() {
 	s.dry, s.full = 0, false
 }
 
-// unknown is called when recovery is done: of the granules that it has found free
-// nobody knows whether they have room on the disk.
+// unknown is called when recovery is done: it is unknown whether the granules that
+// recovery has found free have room on the disk.
 func (s *space) unknown() {
 	if _, ok := s.file.(env.SpaceFile); !ok {
 		return // holes cannot be filled before they are written
@@ -409,7 +409,7 @@ func (s *space) trim() (bytes int64, err error) {
 }
 
 // digIn makes a hole of what is free in a span, as far as the reserve allows. It
-// returns no pages if somebody has taken some of them meanwhile.
+// returns no pages if another caller has taken some of them meanwhile.
 func (s *space) digIn(span extent.Span) extent.Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()

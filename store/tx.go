@@ -307,7 +307,7 @@ func (db *DB) backOff(ctx context.Context, try int) {
 }
 
 // draw returns numbers that differ between callers, so that two transactions in each
-// other's way do not try again at the same moment for ever.
+// other's way do not retry at the same moment forever.
 func (t *transactions) draw() uint64 {
 	return t.waits.Add(1) * 0x9E3779B97F4A7C15 >> 20
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// The record of recent changes is the memtables: they have every change, in the order
-// of the numbers, whoever made it. A transaction remembers the place where its
+// The record of recent changes is the memtables: they have every change of any caller, in the
+// order of the numbers. A transaction remembers the place where its
 // snapshot ends in the active memtable, and Commit reads on from there. So changes
 // outside of transactions pay nothing, and no memory is needed. Most is read before
 // Commit takes DB.mu, and only what came meanwhile under it.

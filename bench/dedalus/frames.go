@@ -77,7 +77,7 @@ func (w *wire) write(parts ...[]byte) {
 	w.mu.Unlock()
 }
 
-// flush sends what was gathered, unless somebody else is doing that.
+// flush sends what was gathered, unless another goroutine is doing that.
 func (w *wire) flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

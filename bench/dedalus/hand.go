@@ -13,7 +13,7 @@ import (
 
 // Voting as one would write it by hand in Go, with what the runtime of compiled
 // programs has left out: no acknowledgements, nothing sent again, no limits, no
-// bookkeeping of who is connected. It says how far there is to go.
+// bookkeeping of connections. It says how far there is to go.
 
 // handJob is what a process of it is told.
 type handJob struct {

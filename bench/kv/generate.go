@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// source is splitmix64: small, and the same for ever on every machine.
+// source is splitmix64: small, and the same forever on every machine.
 type source struct{ state uint64 }
 
 // newSource makes a source from parts that together name one stream.

@@ -203,8 +203,8 @@ func (c *Child) Await(line string, within time.Duration) error {
 type tail struct {
 	mu     sync.Mutex
 	buf    []byte
-	wanted string        // a line that somebody waits for
-	said   chan struct{} // closed when it was said; nil when nobody waits
+	wanted string        // a line for which a caller waits
+	said   chan struct{} // closed when it was said; nil when no caller waits
 }
 
 // await returns what is closed when a line was said. One waits at a time.

@@ -168,7 +168,7 @@ func (o *ours) read(ctx context.Context, at int) error {
 	return checkValue(v, o.job.Value, 0, at)
 }
 
-// known looks at a register that the client knows to be decided, which asks nobody;
+// known looks at a register that the client knows to be decided, which asks no server;
 // Read does, as the segment may have been trimmed.
 func (o *ours) known(at int) error {
 	v, err := knownTo(o.client, wor.Addr{Segment: o.segment(0), Offset: uint32(at)})

@@ -55,7 +55,7 @@ func (agree) Prepare(tx.RM, tx.ID, uint64, []byte) (brief, redo []byte, yes bool
 func (agree) Finish(tx.RM, tx.ID, *tx.Outcome) {}
 func (agree) Lost(tx.RM)                       {}
 
-// Trace implements env.Tracer: it passes on who has learned an outcome.
+// Trace implements env.Tracer: it passes on which participants have learned an outcome.
 func (s *txSession) Trace(e env.Event) {
 	if l, ok := e.(tx.Learned); ok {
 		s.learned <- l

@@ -23,7 +23,7 @@ func (d slowDisk) Sync(f filesys.File) {
 	d.FS.Sync(f)
 }
 
-// TestDeliveryThatWaits: a client does not wait for ever for a disk that has no
+// TestDeliveryThatWaits: a client does not wait forever for a disk that has no
 // room, deliveries that wait are bounded, and what they deliver counts.
 func TestDeliveryThatWaits(t *testing.T) {
 	dir := t.TempDir()

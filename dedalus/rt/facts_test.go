@@ -57,7 +57,7 @@ func TestSlots(t *testing.T) {
 	})
 }
 
-// TestSlotsAreHalved: a table that was large once does not stay large for ever.
+// TestSlotsAreHalved: a table that was large once does not stay large forever.
 func TestSlotsAreHalved(t *testing.T) {
 	s := rt.NewSlots()
 	for i := range int32(5000) {

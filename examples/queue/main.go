@@ -145,7 +145,7 @@ func (q *queue) push(ctx context.Context, item []byte) (n uint64, err error) {
 	return n, err
 }
 
-// pop takes the first item, and returns it when nobody can pop it again. A program that
+// pop takes the first item, and returns it when no program can pop it again. A program that
 // must not lose the item when it is killed then needs a second queue, of items at work,
 // into which the same transaction puts it.
 func (q *queue) pop(ctx context.Context) (n uint64, item []byte, err error) {

@@ -86,7 +86,7 @@ func TestDeepenAgainstRun(t *testing.T) {
 }
 
 // TestDeepenEndsWithinItsTable: all of a graph with cycles is seen, though a
-// table without room would go round for ever.
+// table without room would go round forever.
 func TestDeepenEndsWithinItsTable(t *testing.T) {
 	g := chain(300)
 	g.edges[299] = []edge{{to: 0}}

@@ -301,7 +301,7 @@ func TestAlgorithms(t *testing.T) {
 		blocked := strings.Contains(o.Err, "deadline exceeded")
 		switch {
 		case blocked && m.terminal[o.projection()]:
-			// Waiting for ever, where the model can do nothing either.
+			// Waiting forever, where the model can do nothing either.
 		case o.Err != "" && !m.fails:
 			t.Errorf("%s: compiled: %s", of[i], o.Err)
 		case o.Err != "":

@@ -5,7 +5,7 @@ package goose
 import "github.com/ashlar-dev/ashlar/internal/source"
 
 // The codes of what the translator refuses. Each comment shows a failing line;
-// testdata/refused has a file per code. Category says which are for good.
+// testdata/refused has a file per code. Category says which are permanent.
 const (
 	// GoError: what the Go compiler would refuse. Example: var x uint64 = "a"
 	GoError source.Code = "GoError"

@@ -16,7 +16,7 @@ import (
 type tail uint8
 
 const (
-	tailNone    tail = iota // nobody looks at it
+	tailNone    tail = iota // the result is not used
 	tailLoop                // the body of a loop that only continues
 	tailUnit                // a function without results: ()
 	tailValue               // a function with results: them

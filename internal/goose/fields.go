@@ -8,7 +8,7 @@ import (
 	"go/types"
 )
 
-// constantFields finds the fields of a package that nobody changes once their
+// constantFields finds the fields of a package that no code changes once their
 // struct is made: not exported, never assigned, their address never taken, and
 // their struct never overwritten as a whole. No call changes such a field, so it
 // may be read beside any.

@@ -220,7 +220,7 @@ func (f *fn) syncMethod(e *ast.CallExpr, fun *ast.SelectorExpr, o *types.Func) o
 		items = append(items, func() operand { return f.expr(a) })
 	}
 	ops := f.list(items...)
-	// Who takes a lock sees what others wrote: so a lock counts as a write.
+	// A thread that takes a lock sees what others wrote: so a lock counts as a write.
 	return join(Lib{Name: lib, Args: terms(ops)}, ops...).calling(true)
 }
 

@@ -272,7 +272,7 @@ func (f *fn) block(list []ast.Stmt, end token.Pos) {
 	f.frame.block--
 }
 
-// enter counts how deep we are and refuses to go on for ever.
+// enter counts the depth and refuses to recurse without end.
 func (f *fn) enter(n ast.Node) bool {
 	if f.depth >= depthMax {
 		f.refuse(n, TooDeep, "code nested this deeply", "give its parts names")

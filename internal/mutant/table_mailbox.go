@@ -3,7 +3,7 @@
 package mutant
 
 // mailboxMutants are about what crosses the network: each message arrives
-// once, in order, and nobody is believed who should not be.
+// once, in order, and no sender is believed wrongly.
 func mailboxMutants() []Mutant {
 	return append(deliveryMutants(), linkMutants()...)
 }

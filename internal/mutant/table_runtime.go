@@ -3,7 +3,7 @@
 package mutant
 
 // runtimeMutants are about running systems: sections are atomic, nothing is
-// lost, and nobody waits who could go on.
+// lost, and no section waits that could continue.
 func runtimeMutants() []Mutant {
 	return append(sectionMutants(), resourceMutants()...)
 }

@@ -51,8 +51,8 @@ import (
 // as recovery does, up to where it is damaged.
 //
 // If no superblock leads to a table, all pages are searched for blocks. Then
-// nobody knows which branches were in use: of each key the newest message that
-// was found counts, and what had been deleted may be back.
+// it is unknown which branches were in use: for each key the newest message that
+// was found counts, and deleted keys may be back.
 //
 // Nothing is written over. The new file is DATA.repaired until it is complete
 // and durable; then DATA becomes DATA.damaged-N, and DATA.repaired becomes DATA,

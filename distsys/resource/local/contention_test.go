@@ -36,7 +36,7 @@ func still(t *testing.T, self int, run section) *distsys.Instance[int] {
 }
 
 // attempts steps the instances in turn until each of them waits or is
-// finished, and returns how many steps that took; 1000 is as good as for ever.
+// finished, and returns how many steps that took; 1000 is as good as forever.
 func attempts(ins ...*distsys.Instance[int]) int {
 	steps := 0
 	for running := true; running && steps < 1000; {

@@ -21,7 +21,7 @@ const failoverCommands = 4000
 // failoverClients is how many commands are under way.
 const failoverClients = 256
 
-// answersAgainWithin is when no answer has come for good. What was measured is in
+// answersAgainWithin is when no answer has come permanently. What was measured is in
 // docs/decisions/dedalus.md; a machine that does other things takes what it takes.
 const answersAgainWithin = 2 * time.Minute
 
@@ -67,7 +67,7 @@ func (p *progress) wait(t *testing.T, more int) int {
 
 // TestLeaderKilled: processes of multi-Paxos whose leader is killed when the log is long, and trimmed.
 // The other proposer takes over, and when it is killed in turn the first one does, which
-// has started anew: nothing stops for good, and no slot has two commands.
+// has started anew: nothing stops permanently, and no slot has two commands.
 func TestLeaderKilled(t *testing.T) {
 	commands := failoverCommands
 	if text := os.Getenv("ASHLAR_FAILOVER"); text != "" {

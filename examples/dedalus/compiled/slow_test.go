@@ -57,7 +57,7 @@ func (s *slow) Task(step func() bool) env.Waker {
 // a leader who says nothing is taken for dead.
 const slowMessage = 200 * time.Microsecond
 
-// overloadWithin is when no answer has come for good, in simulated time: it takes half
+// overloadWithin is when no answer has come permanently, in simulated time: it takes half
 // a minute for those that are waited for.
 const overloadWithin = 5 * time.Minute
 

@@ -4,7 +4,7 @@
 // blocks of 4 KiB, and of three kinds.
 //
 //   - Disk: a write is durable when it returns.
-//   - Two: two of these, of which at most one fails, for good.
+//   - Two: two of these, of which at most one fails, permanently.
 //   - Async: a write is durable after the next Barrier; a crash before that
 //     leaves, at each address by itself, any content since the last Barrier.
 //

@@ -112,7 +112,7 @@ func (p *pair) openFailed(why [2]error) error {
 	return nil
 }
 
-// fail makes a disk fail for good. Its error is that both have.
+// fail makes a disk fail permanently. Its error is that both have.
 func (p *pair) fail(which uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

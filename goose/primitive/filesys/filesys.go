@@ -20,7 +20,7 @@
 // the operating system end the process: for the model, that is a crash. Where the
 // system has no room, on the disk or for another descriptor, the call waits until
 // it has: for the model, the call is slow. A sync that fails for want of room ends
-// the process all the same, as nobody knows what it has written.
+// the process all the same, because it is unknown what it has written.
 package filesys
 
 import "os"

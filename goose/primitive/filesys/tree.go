@@ -136,7 +136,7 @@ func (t *tree) settle(d *directory) error {
 	return t.sync(d.self)
 }
 
-// names are the names in a directory. It is for who holds or shares its lock.
+// names are the names in a directory. The caller must hold or share its lock.
 func (d *directory) names() ([]string, error) {
 	f, err := d.root.Open(".")
 	if err != nil {
@@ -304,7 +304,7 @@ func (t *tree) ReadAt(fd File, off, n uint64) []byte {
 	return b
 }
 
-// size is for who holds or shares the file's lock.
+// size is the file's size; the caller must hold or share the file's lock.
 func (t *tree) size(d descriptor) uint64 {
 	info, err := d.f.Stat()
 	must(err, "stat %s", d.f.Name())

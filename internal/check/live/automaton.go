@@ -37,7 +37,7 @@ type automaton struct {
 }
 
 // transition is taken on a step that satisfies its guard. It puts off the
-// promises <>f in postponed; a run is accepted when none is put off for ever.
+// promises <>f in postponed; a run is accepted when none is put off forever.
 type transition struct {
 	guard     *Formula // it speaks of one step
 	next      int

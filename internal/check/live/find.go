@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Lasso is a behaviour that goes round for ever: Path leads from an initial
+// Lasso is a behaviour that goes round forever: Path leads from an initial
 // state to the first state of Loop, without it; after the last state of Loop
 // comes its first again. In a Loop of one state nothing happens.
 type Lasso struct{ Path, Loop []uint32 }

@@ -2,7 +2,7 @@
 
 // Package adversary runs Dedalus programs under a scheduler that means harm: it
 // delays, reorders and repeats messages, lets timers run out when it likes, crashes
-// nodes between ticks and in them, and stops machines for ever. It is for inputs and
+// nodes between ticks and in them, and stops machines forever. It is for inputs and
 // deployments that are too large for package explore.
 //
 // In: a program, messages from outside, and a seed or a schedule. Out: a Run, with

@@ -25,7 +25,7 @@ const (
 	TickCrash
 	// Crash has a node crash between two ticks.
 	Crash
-	// Stop has a machine do nothing more, for ever.
+	// Stop makes a machine do nothing more, permanently.
 	Stop
 )
 

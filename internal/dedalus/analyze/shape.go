@@ -164,8 +164,8 @@ func merging(r *logic.Rule) *logic.Relation {
 	return nil
 }
 
-// threshold blocks unless the aggregates of a rule grow, and everybody who reads
-// them asks only whether they have passed a bound.
+// threshold blocks unless the aggregates of a rule grow, and every rule that reads
+// them only asks whether they have passed a bound.
 func threshold(p Part, r *logic.Rule, v *Verdict) {
 	if _, growing := p.assumed(logic.Growing, r.Head.Relation); growing {
 		a, _ := p.assumed(logic.Growing, r.Head.Relation)

@@ -11,10 +11,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Still says whether ticks in which nothing comes in leave the part as it is: there may
-// be more or fewer of them, and what it does when the next thing comes is the same. It
-// is what StateMachine asks but for messages: one that is sent in such a tick may be
-// late for ever.
+// Still says whether ticks without inputs leave the part as it is: there may
+// be more or fewer of them, and the part does the same when the next input arrives. It
+// is StateMachine's condition without the one on messages: a message that is sent in such a tick may be
+// late forever.
 func Still(p Part) Verdict {
 	v := yes()
 	inputs, e := p.inputs(), set(Existence(p))

@@ -412,8 +412,8 @@ func (m *matching) passesOn(r *logic.Rule) bool {
 }
 
 // inputs checks that each relation that the moved rules read, and do not derive,
-// comes to them: sent to them by all who send it, if nobody else there reads it, or
-// passed on; and kept, where it must be.
+// reaches them: all senders send it to them, if no other rule there reads it, or the
+// original forwards it; and that it is kept where it must be.
 func (m *matching) inputs() error {
 	derived, keptReads, local := derives(m.h.moved), reads(m.h.kept), derives(m.h.kept)
 	for n := range reads(m.h.moved) {

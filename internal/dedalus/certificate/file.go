@@ -23,7 +23,7 @@ const (
 )
 
 // Step is a step of a certificate: what it claims, and the text of the program after it. The
-// program after the last step is not among them: whoever checks the certificate has it.
+// program after the last step is not among them: the caller that checks the certificate has it.
 type Step struct {
 	Claim   Claim
 	Program string

@@ -82,7 +82,7 @@ func (h *halves) stays() error {
 	return nil
 }
 
-// persistent are the relations that rules carry to the next tick for ever, and those
+// persistent are the relations that rules carry to the next tick forever, and those
 // that follow within a tick from such alone. What a message brings is there for one tick,
 // unless it is carried.
 func (h *halves) persistent(rules []*logic.Rule) map[rel]bool {
@@ -139,7 +139,7 @@ func (h *halves) alone(n rel, seen map[rel]bool) bool {
 	return true
 }
 
-// growing are the relations whose facts stay for ever, if those that come in do.
+// growing are the relations whose facts stay forever, if those that come in do.
 func (h *halves) growing() map[rel]bool {
 	derived, out := derives(h.moved), map[rel]bool{}
 	for n := range reads(h.moved) {

@@ -123,7 +123,7 @@ func (w *writing) compare(a *logic.Component, old []*logic.Rule, order *logic.Co
 }
 
 // same checks a rule: what goes to the divided component goes to the piece of its key,
-// or to who orders it.
+// or to the node that orders it.
 func (d *division) same(old, new *logic.Rule, order *logic.Component) error {
 	is := func(list []*logic.Relation) bool {
 		return old.Kind == logic.Async && slices.ContainsFunc(list, func(r *logic.Relation) bool { return r.Name == old.Head.Relation.Name })
@@ -348,7 +348,7 @@ func (w *writing) sending(outbox map[rel][]string) {
 		async $C_count@to(self, i, part, p, n) <- $C_total(to, n), $C_prev(to, p), $C_turn(i, part)`, "i$", fmt.Sprint(len(w.claim.Partial.Sealed)))
 }
 
-// receiving are the rules by which somebody puts together what is sealed.
+// receiving are the rules by which a receiver puts together what is sealed.
 func (w *writing) receiving() {
 	for i, n := range w.claim.Partial.Sealed {
 		s := w.before.Find(n)

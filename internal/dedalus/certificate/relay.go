@@ -33,8 +33,8 @@ func checkRelay(before, after *logic.Program, from *logic.Component, c Claim) er
 	return h.transformed(after, from, c)
 }
 
-// comesFromOutside reports whether nobody sends a relation who could be told to send it to
-// another place: clients do, or it is a timer's.
+// comesFromOutside reports whether no rule sends a relation, so that no sender can be
+// redirected: clients send it, or it is a timer's.
 func comesFromOutside(r *logic.Relation) bool {
 	return r.Kind == logic.Input || r.Kind == logic.Timer
 }

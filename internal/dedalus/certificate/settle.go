@@ -74,7 +74,7 @@ func (d *division) settles() error {
 }
 
 // adds checks what a rule does in ticks in which nothing came: it may add to what is
-// there for ever, of values that are there, or to what is there for a tick only.
+// there forever, of values that are there, or to what is there for a tick only.
 func (d *division) adds(r *logic.Rule, k term) error {
 	guards, carries := r.Persistence()
 	for _, g := range guards {

@@ -203,7 +203,7 @@ func receivers(p *logic.Program, s Send) []string {
 	return out
 }
 
-// client is who asks for command n.
+// client is the node that sends command n.
 func (l *Load) client(n uint64) string { return fmt.Sprintf("client/%d", n%uint64(l.Clients)) }
 
 // Command is command number n: what is sent, in order. The program must be one that the

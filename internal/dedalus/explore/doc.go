@@ -12,7 +12,7 @@
 //
 // Promised: within the bounds nothing is left out, and the bounds are said. What is
 // sent again is under way again, as often as it is sent; so that a run which comes to
-// rest may go on sending for ever, and rest means that there is no further output. Failures
+// rest may go on sending forever, and rest means that there is no further output. Failures
 // are of nodes: a machine that stands for a node together with others fails with
 // them. docs/decisions/dedalus.md says what of that rewrites promise to survive.
 //

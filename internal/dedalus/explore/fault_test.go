@@ -62,7 +62,7 @@ func TestOmittedForEver(t *testing.T) {
 	}
 }
 
-// TestOmission has a node omit what it sends and is sent, for ever.
+// TestOmission has a node omit what it sends and is sent, forever.
 func TestOmission(t *testing.T) {
 	// Two of three are enough.
 	p := given.Program(t, strings.NewReplacer("k >= m", "k + 1 >= m", "participant: 2", "participant: 3").Replace(voting))

@@ -2,7 +2,7 @@
 
 package explore
 
-// A run in which the adversary does nothing more goes on for ever among states that
+// A run in which the adversary does nothing more goes on forever among states that
 // can reach each other by fair steps, if each fair step that is possible again and
 // again is taken: a strongly connected component that no fair step leaves. What is
 // output only grows, so that it is the same in all of these states.

@@ -233,7 +233,7 @@ func growing(t *logic.Term) bool {
 	return false
 }
 
-// resent warns of an Async rule whose body holds for ever once it holds.
+// resent warns of an Async rule whose body holds forever once it holds.
 func (l *lowerer) resent(c *logic.Component, r *logic.Rule) {
 	if r.Kind != logic.Async {
 		return

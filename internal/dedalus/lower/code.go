@@ -57,6 +57,6 @@ const (
 	// nothing bounds them: sync up(y) <- up(x), y := x + 1
 	Endless source.Code = "Endless"
 	// Resent warns of messages that are sent again at every tick, as all that
-	// they are made of is kept for ever.
+	// they are made of is kept forever.
 	Resent source.Code = "Resent"
 )

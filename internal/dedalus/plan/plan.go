@@ -31,7 +31,7 @@ type Class uint8
 
 // The classes.
 const (
-	// Static facts are the same for ever.
+	// Static facts are the same forever.
 	Static Class = iota
 	// Passing facts are those of one tick, and forgotten after it.
 	Passing

@@ -122,7 +122,7 @@ func (l *Literal) changing() bool { return l.Relation != nil && !l.static() }
 
 // classify says which relations and rules are pulses: as many as possible, but that
 // a next rule does not become one by a relation that it is a cycle with, which
-// would be carried for ever.
+// would be carried forever.
 func (n *planner) classify() {
 	number := map[*Relation]int{}
 	for i, r := range n.component.Relations {

@@ -20,7 +20,7 @@ import (
 // what is sent in other ticks until the last batch before it is acknowledged. That
 // makes a tick of the moved part one in which the rest went through none, which
 // others can observe; it needs a moved part that is monotonic or functional, of which these
-// rules need neither; and as published it blocks for ever what is derived later than
+// rules need neither; and as published it blocks forever what is derived later than
 // its batch.
 
 // asymmetric says whether the program allows it.

@@ -19,10 +19,10 @@ import (
 // it sees the facts of the batch: it is sealed. Then the batch is forgotten, and the
 // next one is due, in the next tick at the earliest.
 //
-// Messages come twice and in any order. What comes twice is one fact of the batch;
-// what comes of a batch that is no longer due is dropped, so that nothing is kept for
-// ever. A relation of which a batch has no fact counts nothing and is waited for by
-// nobody.
+// Messages arrive more than once and in any order. Repeated facts are one fact of the batch;
+// facts of a batch that is no longer due are dropped, so that nothing is kept
+// permanently. A relation of which a batch has no fact adds nothing to the count, and
+// no receiver waits for it.
 //
 // The published rules differ in three ways that make them wrong: they seal a batch at
 // every tick from the first on, they take the time of the batch before for 0 when

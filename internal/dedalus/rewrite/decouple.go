@@ -150,10 +150,10 @@ func unhurried(w *site) analyze.Verdict {
 	return v
 }
 
-// growing says whether the rest keeps for ever what a moved part that only grows reads
-// of it. What comes in a message may come again, together with anything else, but not
-// to the moved part only: where the rest reads it too, or derives it, it must be so
-// in the program before that it stays.
+// growing says whether the rest permanently keeps what a moved part that only grows reads
+// of it. A message may arrive again, together with anything else, but not
+// at the moved part only: if the rest reads it too, or derives it, the original program
+// must keep it.
 func growing(w *site) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	stays, assuming := analyze.Persisted(w.kept, func(*logic.Relation) bool { return false })
@@ -303,7 +303,7 @@ func (d *decoupling) pass(rel, own *logic.Relation) {
 	})
 }
 
-// keep are the rules by which the new component keeps for ever what it is given.
+// keep are the rules by which the new component permanently keeps what it receives.
 func (d *decoupling) keep(given, kept *logic.Relation) []*logic.Rule {
 	head, in := atom(given)
 	_, again := atom(kept)
@@ -325,7 +325,7 @@ func read(rules []*logic.Rule, from, to *logic.Relation) {
 	}
 }
 
-// redirect has everybody who sends a relation to the old component send it to the
+// redirect makes every sender of a relation to the old component send it to the
 // new one.
 func (d *decoupling) redirect(rel *logic.Relation) {
 	for _, c := range d.p.Components {

@@ -333,7 +333,7 @@ func pathOf(c *explore.Comparison) string {
 }
 
 // oneForAll is sealed in parts, of which one piece sends one for all: the others must count
-// it as well, or who gets it waits for their counts for ever.
+// it as well, or who gets it waits for their counts forever.
 const oneForAll = `program oneforall
 component leader {
   input  in(k: text)

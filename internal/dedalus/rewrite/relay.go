@@ -20,7 +20,7 @@ import (
 // come to the node when the relay's message has. A timer has no time of its own
 // either: any tick may be one in which it runs out, and so may be the one in which the
 // message arrives; that it comes twice is that the timer runs out twice. If the relay
-// stops for ever, nothing comes in any more, and no timer runs out; as what timers do
+// stops forever, nothing comes in any more, and no timer runs out; as what timers do
 // may be after all else, and what is sent then may be lost, that is an omission of the
 // node.
 

@@ -87,7 +87,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestTicksClaimed has rewrites of a node that keeps p for ever stand for rewrites of
+// TestTicksClaimed has rewrites of a node that keeps p forever stand for rewrites of
 // the node that does not: no certificate of them is accepted. What y is joined with may
 // follow from p, y may come because somebody was answered, and what is kept as long as
 // something else does not hold is not kept.

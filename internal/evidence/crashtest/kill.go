@@ -30,7 +30,7 @@ type orders struct {
 	Life int
 }
 
-// serveOrders runs the system for ever if this process is a child of Kill.
+// serveOrders runs the system forever if this process is a child of Kill.
 func serveOrders[S, Op, Ret any](sys System[S, Op, Ret]) {
 	text := os.Getenv(childVar)
 	if text == "" {
@@ -49,7 +49,7 @@ func serveOrders[S, Op, Ret any](sys System[S, Op, Ret]) {
 // as JSON. openLine says that the system is open.
 const openLine = "open"
 
-// serve runs clients for ever. A line leaves the process before the operation
+// serve runs clients forever. A line leaves the process before the operation
 // starts, or after it has ended, so it is in the pipe if the process is killed
 // later.
 func (s System[S, Op, Ret]) serve(o orders, out io.Writer) error {

@@ -240,8 +240,8 @@ func live[S, Op, Ret any](sys System[S, Op, Ret], s scenario, h *history[Op, Ret
 			}
 		})
 	}
-	// A goroutine that ends in a crash may have held a lock; who waits for it
-	// waits for ever, as no device will hear of it.
+	// A goroutine that ends in a crash may have held a lock; one that waits for it
+	// waits forever, as no device will hear of it.
 	done := make(chan struct{})
 	go func() {
 		wait.Wait()

@@ -2,14 +2,14 @@
 
 // Package ports finds addresses on loopback for processes that are about to be started.
 //
-// In: how many. Out: as many addresses at which nobody listens, no two alike.
+// In: how many. Out: as many different addresses at which no process listens.
 //
-// Promised: their ports lie below those that systems give to whoever asks for any, and to
-// connections that are made. One of these could be gone before the process has it, which
+// Promised: their ports are below those that systems assign to processes that ask for any port, and to
+// outgoing connections. One of these could be taken before the process uses it, which
 // happens where many tests run beside each other.
 //
-// Refused: to keep the ports. Somebody else who wants just one of these may take it;
-// then the process that was to have it says so.
+// Refused: reserving the ports. Another process may take one of these;
+// then the process that was to have it reports an error.
 package ports
 
 import (

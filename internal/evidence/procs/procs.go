@@ -296,7 +296,7 @@ type printed struct {
 	taken int    // how much of text the lines have that were taken
 	lost  bool   // lines were cut before they were taken
 	ended bool
-	heard *sync.Cond // nil: nobody takes lines
+	heard *sync.Cond // nil: no caller reads lines
 }
 
 func (w *printed) Write(b []byte) (int, error) {

@@ -6,7 +6,7 @@
 // In: a tree of applications, operators, bindings and sequences, and the
 // definitions of a file. Out: text that coqc reads with the notations of
 // proofs/lang/notation.v and golib.v, laid out for people. The package knows
-// nothing of Go; what a tree means is the business of who builds it.
+// nothing of Go; the caller that builds a tree decides what it means.
 package coq
 
 import "strings"

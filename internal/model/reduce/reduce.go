@@ -27,7 +27,7 @@
 //	          mentions, and of which neither their own name nor that of a label
 //	          they jump to is compared with pc in one
 //	safe      unseen labels without those at which a cycle of safe labels would
-//	          close: no state is passed over for ever
+//	          close: no state is passed over forever
 //
 // The last one takes the place of looking at the states that were visited
 // before, so that the reduced search too is the same for any number of

@@ -95,7 +95,7 @@ func (id ID) String() string {
 	return fmt.Sprintf("%s %d of branch %d, epoch %d", what, id.Block, id.Branch, id.Epoch)
 }
 
-// Want is what a block must be: CRC comes from who points at the block, never
+// Want is what a block must be: CRC comes from the reference to the block, never
 // from the block.
 type Want struct {
 	ID

@@ -11,7 +11,7 @@
 //
 // Records and blocks are two tenants. A record is worth a read at the price of
 // its own bytes, a block is worth one at the price of 4 KiB but serves its
-// neighbours too; which is better depends on who reads what. So the border
+// neighbours too; which is better depends on what is read. So the border
 // moves: what comes back soon after it was evicted would have been a hit had
 // the tenant been larger, and the border goes to where that happens more often
 // per byte that the tenant would have needed.

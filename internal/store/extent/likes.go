@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// Likes counts who refers to a run that several branches may share: a large
+// Likes counts the references to a run that several branches may share: a large
 // value lives until the last of them is gone. The zero Likes counts nothing
 // yet.
 type Likes struct {

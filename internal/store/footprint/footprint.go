@@ -3,8 +3,8 @@
 // Package footprint records what a transaction has read and written.
 //
 // In: keys and ranges that were read, and changes of keys. Out: for each change
-// that somebody else has made, whether it touches what was read; for each key,
-// what the transaction's own changes make of it, in order. Promised: Spans never
+// made outside of the transaction, whether it touches what was read; for each key,
+// the result of the transaction's own changes, in order. Promised: Spans never
 // miss a change of what was added to them, and cover nothing else; a list of
 // entries or spans that was handed out stays as it is. Refused: values that were
 // read, and what another transaction has written. A Spans or Writes is for one

@@ -27,7 +27,7 @@ func (e Entry) bytes() int  { return len(e.Key) + len(e.Value) + entryOverhead }
 type Writes struct {
 	entries List[Entry]
 	deleted List[Span] // with other keys between them
-	handed  int        // lists that somebody has
+	handed  int        // lists that callers hold
 	kept    int        // bytes that are only in those
 }
 

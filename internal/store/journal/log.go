@@ -93,8 +93,8 @@ type slot struct {
 	info  SegmentInfo // of the first page, or of what was begun
 	flaw  Flaw        // of the first page
 	state slotState
-	// unsynced is whether it may have something that is not durable and that
-	// somebody counts on.
+	// unsynced is whether it may have something that is not durable and on which
+	// a caller relies.
 	unsynced bool
 	// backed reports that the disk has room for all of it, which is not known of a
 	// file that was found.

@@ -58,7 +58,7 @@ package journal
 // Order. Segments are tried in the order of their numbers. A segment that a life
 // has found and given up has a lower number than those of later lives, so that it
 // is never tried after them; and it was given up because its first frame was
-// broken or not the next one. The first it remains, as long as nobody writes to
+// broken or not the next one. The first it remains, as long as no life writes to
 // the file. The second it remains because the first frame that was recovered
 // in its stead has the same First and a higher number, and what is tried later
 // has a higher First.

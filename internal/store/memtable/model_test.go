@@ -97,7 +97,7 @@ type machine struct {
 	key   *rapid.Generator[[]byte]
 }
 
-// taken is a view and what it must show for ever.
+// taken is a view and what it must show forever.
 type taken struct {
 	view  *memtable.View
 	model model

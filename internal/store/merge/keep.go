@@ -56,14 +56,13 @@ type Counts struct {
 // every snapshot and now.
 //
 // The snapshots cut the numbers into stripes: stripe i holds the numbers above
-// snapshot i-1 up to snapshot i, and the last one those up to now. Nobody can
-// tell apart two moments of one stripe. Of each key and stripe therefore only
+// snapshot i-1 up to snapshot i, and the last one those up to now. No reader can
+// distinguish two moments of one stripe. Of each key and stripe therefore only
 // the newest message matters; if that is an operand, the ones down to the next
-// value are combined with it. Since everybody who sees one stripe of the
-// tombstones sees the older stripes of them too, a message is dropped when a
+// value are combined with it. Since a reader that sees one stripe of the
+// tombstones also sees the older stripes, a message is dropped when a
 // tombstone of its own stripe is over it; one of a later stripe hides it only
-// from some.
-//
+// from some readers.
 // A delete is held back until it is known whether something older of its key is
 // kept: if not, and if nothing lies below that it must hide, it has done its
 // work. Operands are held back in the same way, until it is known what they are
@@ -117,7 +116,7 @@ func NewKeep(o KeepOptions) *Keep {
 }
 
 // Tombstones are the range tombstones that must be kept: disjoint within each
-// stripe, and at the bottom none that everybody sees, since what those hide is
+// stripe, and at the bottom none that every reader sees, since what those hide is
 // gone. They are the same at all times, alias the ones that were given, and
 // may be read when Keep is closed.
 func (k *Keep) Tombstones() []message.RangeTombstone {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package merge makes one sequence of messages out of many, and out of that
-// what somebody wants: Merged is the messages of all sources in order, Visible
+// what its caller needs: Merged is the messages of all sources in order, Visible
 // is what a user sees of them at one moment, Keep is what a compaction must
 // keep of them, and Fold is the value of one key (VeriBetrKV, OSDI 2020,
 // section 4; SplinterDB, ATC 2020, section 3).

@@ -68,7 +68,7 @@ const (
 const Reserved = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
 
 // Message is one change. Who returns a Message says how long its slices stay
-// as they are; who keeps one copies them.
+// as they are; a caller that keeps one must copy them.
 type Message struct {
 	Key, Value []byte
 	Seq        Seq

@@ -15,7 +15,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// Files of past versions are kept for ever; -update writes those of this one.
+// Files of past versions are kept forever; -update writes those of this one.
 var update = flag.Bool("update", false, "write the golden files of this version")
 
 func golden(t *testing.T, name string, got []byte) []byte {

@@ -87,7 +87,7 @@ const (
 )
 
 // Loc says where bytes are in the data file, how many, and what their checksum
-// is: who holds a Loc finds out when the disk answers with other bytes.
+// is: the holder of a Loc finds out when the disk answers with other bytes.
 type Loc struct {
 	Addr int64
 	Len  uint32
@@ -111,7 +111,7 @@ type Chain struct {
 
 // Superblock is the root of everything on disk.
 type Superblock struct {
-	// UUID is the store's, for ever.
+	// UUID is the store's, permanently.
 	UUID [16]byte
 	// Seq counts the superblocks of the store from 1.
 	Seq uint64

@@ -49,7 +49,7 @@ type Object struct {
 	// Epoch is the superblock's when the object was made.
 	Epoch uint64
 	// Body is the object in the encoding of its kind. What the Table returns
-	// is not to be changed, and stays as it is for ever.
+	// must not be changed, and never changes.
 	Body []byte
 }
 

@@ -24,9 +24,9 @@ type Policy struct {
 	// Alpha is the ratio of newer bytes to base bytes at which a partition at
 	// the bottom is merged: small keeps reads short, large writes less.
 	Alpha float64
-	// Snapshots reports that somebody may still look at the changes up to Oldest
-	// without the later ones, and nobody at fewer. Then range tombstones that
-	// are newer hide nothing for good.
+	// Snapshots reports that a reader may still look at the changes up to Oldest
+	// without the later ones, and no reader at fewer. Then range tombstones that
+	// are newer hide nothing permanently.
 	Snapshots bool
 	Oldest    message.Seq
 	// Skip reports that a merge is not to be made, however much it is worth; nil:
@@ -212,7 +212,7 @@ func (p *Policy) tombs(pivot *Pivot) bool {
 	return false
 }
 
-// seen reports whether all who may still look see the change.
+// seen reports whether all remaining readers see the change.
 func (p *Policy) seen(seq message.Seq) bool { return !p.Snapshots || seq <= p.Oldest }
 
 // deleted finds the case that a range tombstone covers the whole pivot: what

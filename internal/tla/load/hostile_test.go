@@ -26,7 +26,7 @@ func moduleText(name, body string) string {
 	return fmt.Sprintf("---- MODULE %s ----\n%s\n====\n", name, body)
 }
 
-// TestHostile loads what would take a careless loader for ever: long lists,
+// TestHostile loads what would take a careless loader forever: long lists,
 // long chains, and small texts that ask for exponentially much.
 func TestHostile(t *testing.T) {
 	const n = 10_000

@@ -335,7 +335,7 @@ type Assignment struct {
 }
 
 // NeedsPC reports whether the state has a program counter. It has none if every
-// process repeats a single step for ever.
+// process repeats a single step forever.
 func (a *Algorithm) NeedsPC() bool {
 	if len(a.Procedures) > 0 || a.NamesPC {
 		return true

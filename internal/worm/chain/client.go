@@ -8,7 +8,7 @@ import "github.com/ashlar-dev/ashlar/worm/wor"
 //
 // If the head holds a value other than that of a Write, the write drives the
 // head's value down the chain. It answers Conflict or Outbid like any protocol,
-// and sets Written: Value is then decided, so the write has failed for good. A
+// and sets Written: Value is then decided, so the write has failed permanently. A
 // later capture shows the same value.
 type Client struct{}
 

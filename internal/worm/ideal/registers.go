@@ -122,7 +122,7 @@ func (s *registers) write(a wor.Addr, b wor.Ballot, value []byte, keep func() bo
 	return nil
 }
 
-// decide makes the value the register's, for ever.
+// decide makes the value the register's, permanently.
 func (s *registers) decide(a wor.Addr, c *cell, value []byte) {
 	c.written, c.value, c.halves = true, value, nil
 	for _, l := range s.listeners {

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestRolledBack: a server whose disk was put back is mute for good, whichever peer
+// TestRolledBack: a server whose disk was put back is mute permanently, whichever peer
 // notices, and the others go on.
 func TestRolledBack(t *testing.T) {
 	for _, test := range []struct {

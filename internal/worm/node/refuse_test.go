@@ -361,7 +361,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestDrainGivesUp: a drain does not wait for ever for a peer that does not answer.
+// TestDrainGivesUp: a drain does not wait forever for a peer that does not answer.
 func TestDrainGivesUp(t *testing.T) {
 	d := newDesk(t, func(o *Options) { o.Memory = true })
 	d.guest()

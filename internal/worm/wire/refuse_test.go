@@ -74,7 +74,7 @@ func TestEveryLengthCounts(t *testing.T) {
 }
 
 // TestScannerRefuses: what is no frame is refused as soon as that can be told,
-// and for good.
+// and permanently.
 func TestScannerRefuses(t *testing.T) {
 	head := func(n uint32, version, typ byte) []byte {
 		return append(binary.LittleEndian.AppendUint32(nil, n), version, typ)

@@ -74,7 +74,7 @@ func (d draw) tell(body string) string {
 // later is when something is derived.
 func (d draw) later() string { return d.of("sync ", "sync ", "next ", "next ", "next ", "log ") }
 
-// table are the rules of a table: what fills it, and that it is carried on, mostly for ever.
+// table are the rules of a table: what fills it, and that it is carried on, mostly forever.
 func (d draw) table(t string, from ...string) []string {
 	var out []string
 	for _, body := range from {
@@ -150,8 +150,8 @@ func (d draw) groups() []string {
 		d.tell("c(k, v)"+d.of("", ", v >= 2", ", "+d.comes()+"(k, _)")))
 }
 
-// counts: somebody asks how much there is in all, and is told by way of the front; and what was
-// asked last.
+// counts: a client asks for the total, and is answered through the front component; and what
+// was asked last.
 func (d draw) counts() []string {
 	t, ask := d.of("p", "q", "r"), d.of("law", "law", "law", "put")
 	var from []string

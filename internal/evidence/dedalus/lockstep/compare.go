@@ -14,8 +14,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// arrivals are facts that come in: some of those that are on their way here, some of
-// them not for the last time, and some that nobody has sent.
+// arrivals are facts that arrive: some of those that are on their way here, some of
+// which will arrive again, and some that no node has sent.
 func (n *node) arrivals() []interp.Fact {
 	var in []interp.Fact
 	rest := n.pending[:0:0]

@@ -257,7 +257,7 @@ func (x *run) value() []byte {
 	return bytes.Repeat([]byte{byte('a' + len(x.history)%26)}, n)
 }
 
-// work does operations until one fails for good, or there are enough.
+// work does operations until one fails permanently, or there are enough.
 func (x *run) work() {
 	for range 10 + x.r.IntN(70) {
 		err := x.op()

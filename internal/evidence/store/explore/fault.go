@@ -11,7 +11,7 @@ import (
 // FaultKind is what goes wrong in operation, as opposed to a loss of power.
 type FaultKind uint8
 
-// The kinds. Damage of a read is there for good: the page that it hits is what
+// The kinds. Damage of a read is there permanently: the page that it hits is what
 // it has become.
 const (
 	NoFault    FaultKind = iota

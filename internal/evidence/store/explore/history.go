@@ -237,7 +237,7 @@ func same(a, b []byte) bool {
 }
 
 // place finds for each key which record is its own, and refuses keys that
-// nobody wrote, or that are not in order.
+// no client wrote, or that are not in order.
 func (h *history) place(found []record) error {
 	h.found = h.found[:0]
 	for range h.keys {

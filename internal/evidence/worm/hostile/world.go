@@ -288,7 +288,7 @@ func (w *world) crash(s *server) {
 	}
 }
 
-// heal ends all faults and waits until everybody has finished.
+// heal ends all faults and waits until all clients have finished.
 func (w *world) heal() {
 	w.healed = true
 	for _, s := range w.servers {

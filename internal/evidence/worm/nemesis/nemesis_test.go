@@ -357,7 +357,7 @@ func (n *nemesis) replace(dead wor.ServerID, with wor.Member) {
 	}
 }
 
-// dead has a server die for good, and a spare one take its place. A new disk makes
+// dead has a server die permanently, and a spare one take its place. A new disk makes
 // it the spare one.
 func (n *nemesis) dead() {
 	n.done["dead"]++

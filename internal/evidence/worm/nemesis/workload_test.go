@@ -26,7 +26,7 @@ const (
 	theMachine smr.ID = 9
 	// registersEach is how many registers a segment has, segmentEvery how long
 	// clients are on one, and keyEvery how long they are on one key: what is
-	// unknown stays so for ever, and an order of many such is long to look for.
+	// unknown stays so forever, and an order of many such is long to look for.
 	registersEach = 6
 	segmentEvery  = 500 * time.Millisecond
 	keyEvery      = 500 * time.Millisecond
