@@ -149,7 +149,7 @@ func crashLanguageMutants() []Mutant {
 		},
 		{
 			Name: "lower/crash/parts-that-never-happen-pass", Kind: WrongAnswer, In: "internal/tla/lower", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/crash",
-			Breaks: "Nobody is warned of a crash part that no process that crashes has.",
+			Breaks: "No warning is given for a crash part that no crashing process has.",
 			Old:    "in.Archetype.Restart != \"\" && arg.Mapping != nil",
 			New:    "arg.Mapping != nil",
 		},

@@ -46,7 +46,7 @@ func dedalusCrowdMutants() []Mutant {
 		},
 		{
 			Name: "dedalus/loadgen/asks-the-same-again", Kind: Stuck, In: "internal/dedalus/loadgen", Packages: []string{"internal/dedalus/loadgen"}, Run: "TestAskedAgain",
-			Breaks: "A command without an answer is asked for again where nobody answers.",
+			Breaks: "A command without an answer is sent again to a server that does not answer.",
 			Old:    "if k.at == x.at {",
 			New:    "if k.at > x.at {",
 		},
@@ -139,7 +139,7 @@ func dedalusNameMutants() []Mutant {
 		},
 		{
 			Name: "dedalus/certificate/answers-cause-nothing", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/dedalus/rewrite"}, Run: "TestTicks|TestTicksClaimed",
-			Breaks: "That somebody was answered brings no input.",
+			Breaks: "An answer to a client causes no input.",
 			Old:    "if in.Kind == logic.Input {", New: "if in.Kind == logic.Input && false {",
 		},
 		{
@@ -202,7 +202,7 @@ func dedalusStrangerMutants() []Mutant {
 		},
 		{
 			Name: "dedalus/rt/host/frame-without-end", Kind: Unguarded, In: "link", Packages: []string{"dedalus/rt/host"}, Run: "TestSlowFrames",
-			Breaks: "A byte now and then keeps a connection for ever.",
+			Breaks: "A byte now and then keeps a connection forever.",
 			Old:    "case begun != 0 && now.Sub(",
 			New:    "case begun < 0 && now.Sub(",
 		},
@@ -286,13 +286,13 @@ func dedalusStrangerMutants() []Mutant {
 		},
 		{
 			Name: "dedalus/analyze/a-message-stays", Kind: Unsound, In: "internal/dedalus/analyze", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
-			Breaks: "What a message brings passes for what holds for ever, because all that is derived of its relation does.",
+			Breaks: "What a message brings passes for what holds forever, because all that is derived of its relation does.",
 			Old:    "\tif p.sent(rel) {\n\t\treturn false",
 			New:    "\tif p.sent(rel) && p.Program == nil {\n\t\treturn false",
 		},
 		{
 			Name: "dedalus/certificate/a-message-stays", Kind: Unsound, In: "internal/dedalus/certificate", Packages: []string{"internal/evidence/dedalus/mutants"}, Run: "TestWrongSteps",
-			Breaks: "The checker accepts that what a message brings is kept, because all that is derived of its relation holds for ever.",
+			Breaks: "The checker accepts that what a message brings is kept, because all that is derived of its relation holds forever.",
 			Old:    "all := !sent(h.p, h.p.Find(n))",
 			New:    "all := true || sent(h.p, h.p.Find(n))",
 		},

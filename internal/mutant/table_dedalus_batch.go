@@ -13,7 +13,7 @@ func batchRuleMutants() []Mutant {
 	return []Mutant{
 		{
 			Name: "dedalus/rewrite/batch-is-taken-late", Kind: NotAtomic, In: "internal/dedalus/rewrite", Packages: tests, Run: run,
-			Breaks: "What comes of a batch that was sealed is kept for ever.",
+			Breaks: "What comes of a batch that was sealed is kept forever.",
 			Old:    `early := []logic.Literal{has(due, counter("d")), compare("b", logic.GreaterEqual, "d")}`,
 			New:    `early := []logic.Literal{has(due, counter("d")), compare("d", logic.GreaterEqual, "d")}`,
 		},
@@ -62,13 +62,13 @@ func batchConditionMutants() []Mutant {
 		},
 		{
 			Name: "dedalus/rewrite/for-ever-in-batches", Kind: Unsound, In: "internal/dedalus/rewrite", Packages: checker, Run: needs,
-			Breaks: "A relation that holds for ever is sent at every tick.",
+			Breaks: "A relation that holds forever is sent at every tick.",
 			Old:    "if derived(w.kept, rel) && !ends[rel] {",
 			New:    "if derived(w.kept, rel) && !ends[rel] && len(ends) > 99 {",
 		},
 		{
 			Name: "dedalus/certificate/for-ever-in-batches", Kind: Unsound, In: "internal/dedalus/certificate", Packages: checker, Run: needs,
-			Breaks: "A claim that sends a relation for ever passes.",
+			Breaks: "A claim that sends a relation forever passes.",
 			Old:    "if local[r.Name] && !done[r.Name] {",
 			New:    "if local[r.Name] && !done[r.Name] && len(done) > 99 {",
 		},

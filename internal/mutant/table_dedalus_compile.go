@@ -25,7 +25,7 @@ func factsMutants() []Mutant {
 		},
 		{
 			Name: "dedalus/rt/passed-twice", Kind: WrongAnswer, In: "dedalus/rt", Packages: tests,
-			Breaks: "A fact that a pulse carries into the next tick is carried on for ever.",
+			Breaks: "A fact that a pulse carries into the next tick is carried on forever.",
 			Old:    "keeps && m.next == 0, f.recursive", New: "f.recursive",
 		},
 		{

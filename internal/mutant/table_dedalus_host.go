@@ -55,13 +55,13 @@ func hostLinkMutants() []Mutant {
 		},
 		{
 			Name: "dedalus/rt/host/key-is-not-asked-for", Kind: Unguarded, In: "dedalus/rt/host", Packages: host, Run: "TestHellos",
-			Breaks: "Whoever says that it is an instance is believed.",
+			Breaks: "A peer that claims to be an instance is believed.",
 			Old:    "case !client && !peer.Keyed && len(h.opt.Key) > 0:",
 			New:    "case !client && !peer.Keyed && len(h.opt.Key) > 1000:",
 		},
 		{
 			Name: "dedalus/rt/host/peer-without-key-is-told", Kind: Unguarded, In: "link", Packages: host, Run: "TestPeerWithoutKey",
-			Breaks: "Messages go to whoever listens where an instance should.",
+			Breaks: "Messages go to any process that listens at an instance's address.",
 			Old:    "if h.Keyed = len(s.opt.Key) > 0; h.Keyed {",
 			New:    "if h.Keyed = len(s.opt.Key) > 1000; h.Keyed {",
 		},
@@ -79,7 +79,7 @@ func hostLinkMutants() []Mutant {
 		},
 		{
 			Name: "dedalus/rt/host/inbox-is-forgotten", Kind: Stuck, In: "dedalus/rt/host", Packages: host, Run: "TestNothingIsLost",
-			Breaks: "What came while a tick took what a limit had left waits for somebody else's message.",
+			Breaks: "What came while a tick took what a limit had left waits for another message.",
 			Old:    "some := func(i int) bool { return s.at[i] < len(s.work[i].list) || h.inbox.batches(i) > 0 }",
 			New:    "some := func(i int) bool { return s.at[i] < len(s.work[i].list) }",
 		},

@@ -164,13 +164,13 @@ func linkMutants() []Mutant {
 		},
 		{
 			Name: "link/a-slow-frame-goes-on", Kind: Unguarded, In: "link", Packages: tests, Run: "TestLateConnections", Short: true,
-			Breaks: "A frame that comes byte by byte keeps its connection for ever.",
+			Breaks: "A frame that comes byte by byte keeps its connection forever.",
 			Old:    ">= o.FrameWithin:",
 			New:    ">= o.FrameWithin*1000:",
 		},
 		{
 			Name: "link/silence-goes-on", Kind: Unguarded, In: "link", Packages: tests, Run: "TestLateConnections|TestClientGivesUp", Short: true,
-			Breaks: "A peer that says nothing keeps its connection for ever.",
+			Breaks: "A peer that says nothing keeps its connection forever.",
 			Old:    "silent >= o.DeadAfter:",
 			New:    "silent >= o.DeadAfter*1000:",
 		},

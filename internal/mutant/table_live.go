@@ -14,7 +14,7 @@ func liveMutants() []Mutant {
 		},
 		{
 			Name: "check/live/promises-are-not-kept", Kind: WrongAnswer, In: "internal/check/live", Packages: find,
-			Breaks: "A loop that puts off an eventuality for ever is taken for a behaviour that satisfies it.",
+			Breaks: "A loop that puts off an eventuality forever is taken for a behaviour that satisfies it.",
 			Old:    "postponed &= p\n",
 			New:    "postponed &= p & 0\n",
 		},

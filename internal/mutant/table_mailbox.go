@@ -227,7 +227,7 @@ func deliveryMutants() []Mutant {
 		},
 		{
 			Name: "distsys/resource/mailbox/lost-answer-is-waited-for", Kind: Stuck, In: "distsys/resource/mailbox", Packages: tests, Run: worldTests,
-			Breaks: "A section whose offer was on its way when the connection broke waits for the answer for ever.",
+			Breaks: "A section whose offer was on its way when the connection broke waits for the answer forever.",
 			Old:    "\t\t\tt.state = lost\n\t\t\tt.tx.Answered().Wake()\n",
 			New:    "\t\t\tt.tx.Answered().Wake()\n",
 		},

@@ -117,7 +117,7 @@ func messageMutants() []Mutant {
 		},
 		{
 			Name: "store/merge/nobody-jumps", Kind: WrongAnswer, In: "internal/store/merge", Packages: []string{"internal/store/merge"},
-			Breaks: "Nobody jumps.",
+			Breaks: "No iterator jumps.",
 			Old:    "v.under[i] != v.ranges.at || newest", New: "newest < cover || newest",
 		},
 		{

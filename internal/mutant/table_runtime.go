@@ -140,7 +140,7 @@ func resourceMutants() []Mutant {
 		},
 		{
 			Name: "distsys/resource/queue/dropped-bytes-still-count", Kind: Stuck, In: "distsys/resource/queue", Packages: queue,
-			Breaks: "Messages that were given up use up the room of the queue for good.",
+			Breaks: "Messages that were given up use up the room of the queue permanently.",
 			Old:    "\t\t\tq.bytes -= p.msg.Size\n",
 			New:    "",
 		},

@@ -153,7 +153,7 @@ func simMutants() []Mutant {
 		},
 		{
 			Name: "sim/nobody-is-told-of-room", Kind: Stuck, In: "sim", Packages: []string{"sim"},
-			Breaks: "Nobody is told of room.",
+			Breaks: "No writer is notified of room.",
 			Old:    "p.full && p.state == open", New: "p.full && p.state == over",
 		},
 		{

@@ -25,7 +25,7 @@ func seenMutants() []Mutant {
 		},
 		{
 			Name: "check/seen/anybody-settles", Kind: WrongAnswer, In: "internal/check/fpset", Packages: tests, Run: "Seen",
-			Breaks: "A state belongs to whoever asks first whether it is theirs, and not to the lowest chunk that found it.",
+			Breaks: "A state belongs to the chunk that asks for it first, and not to the lowest chunk that found it.",
 			Old:    "if x != key|uint64(m) {",
 			New:    "if Mark(x) < FirstPiece {",
 		},
@@ -127,7 +127,7 @@ func reductionMutants() []Mutant {
 	return []Mutant{
 		{
 			Name: "eval/reduce/cycles-are-taken-alone", Kind: Unsound, In: "internal/model/reduce", Packages: tests, Run: "Reduc",
-			Breaks: "A process that loops over own variables is taken alone for ever, and what the others do is never seen.",
+			Breaks: "A process that loops over own variables is taken alone forever, and what the others do is never seen.",
 			Old:    "closes[b] = true",
 			New:    "closes[b] = false",
 		},

@@ -66,7 +66,7 @@ func transactionMutants() []Mutant {
 			"Changes before the Commit are not compared with what was read.",
 			"err = tx.touchedBy(tails)\n\t\tdb.release(s)", "_ = tx.touchedBy(tails)\n\t\tdb.release(s)"),
 		in(by(tx("the-judge-looks-at-commits-alone", WrongAnswer,
-			"The judge of histories does not see that a value was read that nobody has left.",
+			"The judge of histories does not see that a value was read that no transaction has left.",
 			"if written[m] {", "if false {"), "internal/evidence/store/serial", "TestAnomalies"), "internal/evidence/store/serial"),
 		in(by(tx("the-judge-leaves-out-who-did-not-commit", WrongAnswer,
 			"The judge of histories does not see that a transaction which did not commit has read two moments.",

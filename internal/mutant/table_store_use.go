@@ -54,7 +54,7 @@ func ingestMutants() []Mutant {
 			"Changes are made while an ingest ends, behind its number in front of its superblock.",
 			"\ts.held = true", "\ts.held = false"),
 		ingest("the-number-stays-behind", WrongAnswer, "TestIngestAgainstAMap",
-			"The store's numbers do not move to that of the ingest, so that nobody sees its records.",
+			"The store's numbers do not move to that of the ingest, so that no reader sees its records.",
 			"\tw.seq = seq\n\tw.db.metrics.changes[message.Put] += records", "\tw.db.metrics.changes[message.Put] += records"),
 		ingest("what-was-discarded-keeps-its-pages", Unsound, "TestIngestOnAFullDisk",
 			"The branches of an ingest that failed stay in the file and in memory.",
@@ -78,7 +78,7 @@ func keyspaceMutants() []Mutant {
 	}
 	return []Mutant{
 		keyspace("a-drop-leaves-the-keys", "store", Unsound, "TestADropIsShort",
-			"A drop removes the name alone, so that the keys take space for ever.",
+			"A drop removes the name alone, so that the keys take space forever.",
 			"\tb.append(message.RangeDelete, k.lo, k.hi)\n", ""),
 		keyspace("numbers-are-used-again", "store", WrongAnswer, "TestKeyspacesAgainstMaps",
 			"A new keyspace gets the number of an older one, whose keys it shows.",
@@ -87,7 +87,7 @@ func keyspaceMutants() []Mutant {
 			"A batch that was made before a drop writes behind it.",
 			"b.drops.dropped.Store(true)", ""),
 		keyspace("one-of-another-db-is-taken", "store", Lost, "TestKeyspacesOfAnotherDB",
-			"A batch with a keyspace of another DB goes to a number that nobody has here.",
+			"A batch with a keyspace of another DB goes to a number that no keyspace has here.",
 			"\tif k.db != db {\n", "\tif k.name == \"\" {\n"),
 		keyspace("a-refusal-is-forgotten", "store", Lost, "TestTheFirstKeyspaceWithoutRoom",
 			"The first keyspace fails when a superblock says that there is one, and the default one takes its keys again.",

@@ -8,7 +8,7 @@ func strangersAshlardMutants() []Mutant {
 	return []Mutant{
 		{
 			Name: "strangers/tx/rolled-is-an-abort", Kind: WrongAnswer, In: "worm/tx", Packages: []string{"worm/tx"},
-			Breaks: "A transaction whose register an RM has closed with its segment is aborted though nobody wanted that.",
+			Breaks: "A transaction whose register an RM has closed with its segment is aborted though no participant wanted that.",
 			Old:    "\t\t\tif e.metClosed(t, o) && starts > 1 {",
 			New:    "\t\t\tif e.metClosed(t, o) && starts > startsMax {",
 		},
@@ -26,7 +26,7 @@ func strangersAshlardMutants() []Mutant {
 		},
 		{
 			Name: "strangers/tx/closed-register-is-silent", Kind: Stuck, In: "worm/tx", Packages: []string{"worm/tx"},
-			Breaks: "Nobody votes in a register that is closed, so that all who joined wait for their patience to end.",
+			Breaks: "No participant votes in a register that is closed, so that all that joined wait for their patience to end.",
 			Old:    "\tcase s.take(a.Offset):\n\t\treturn s, answerOK\n\tcase s.closed:",
 			New:    "\tcase !s.closed && s.take(a.Offset):\n\t\treturn s, answerOK\n\tcase s.closed:",
 		},
@@ -98,7 +98,7 @@ func strangersAshlardMutants() []Mutant {
 		},
 		{
 			Name: "strangers/front/idle-holds-its-place", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"},
-			Run: "TestIdleConnectionsMakeRoom", Breaks: "Connections that say nothing keep everybody else out.",
+			Run: "TestIdleConnectionsMakeRoom", Breaks: "Idle connections keep all other clients out.",
 			Old: "\treturn instead != nil, instead",
 			New: "\treturn false, nil",
 		},

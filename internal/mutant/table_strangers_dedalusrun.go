@@ -56,12 +56,12 @@ func dedalusRunMutants() []Mutant {
 		},
 		{
 			Name: "strangers/ending/servers-stay-behind", Kind: Stuck, In: "internal/child", Packages: []string{"internal/child"}, Run: "TestChildrenEnd",
-			Breaks: "Whoever kills a demonstration leaves its servers running for ever.",
+			Breaks: "A demonstration that is killed leaves its servers running forever.",
 			Old:    "Setpgid: true, Pdeathsig: syscall.SIGKILL}", New: "Setpgid: true}",
 		},
 		{
 			Name: "strangers/ending/commands-that-cannot-heed", Kind: Stuck, In: "internal/cli/ending", Packages: []string{"cmd/ashlar"}, Run: "TestEveryCommandEnds/ashlar_help$",
-			Breaks: "A command that waits for somebody to read what it says, or computes without end, is not ended by a signal.",
+			Breaks: "A signal does not end a command whose output is not read, or that computes without end.",
 			Old:    "\t\tos.Exit(code)",
 			New:    "\t\t_ = os.Exit",
 		},

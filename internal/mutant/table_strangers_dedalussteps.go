@@ -38,8 +38,8 @@ func dedalusStepMutants() []Mutant {
 		on(wrong("certificate", "false-dependencies", "A claim rests on a dependency that the facts contradict.", "if same && row[d.To].Compare(other[d.To]) != 0 {", "if same && row[d.To].Compare(other[d.To]) > 9 {"), "internal/dedalus/rewrite", "TestFalseDependency"),
 		on(wrong("lower", "false-dependencies", "Facts may contradict a dependency that is declared of them.", "if other[d.To].Compare(row[d.To]) != 0 {", "if other[d.To].Compare(row[d.To]) > 9 {"), "internal/dedalus/rewrite", "TestFalseDependency"),
 		on(wrong("explore", "late-is-wrong", "A message that is late is one that the original never sends.", "if rest && len(a.lines) != len(b.lines) ||", "if len(a.lines) != len(b.lines) ||"), "internal/dedalus/explore", "TestLate"),
-		on(wrong("explore", "order-is-not-compared", "Clients may wait for what they are told, and nobody looks whether it was told before they asked.", "order && b.come[j]&^a.come[i] != 0", "order && b.come[j]&^a.come[i] == 1<<63"), "internal/dedalus/explore", "TestOrder"),
-		on(wrong("explore", "late-for-ever", "A message that is never sent is late for ever.", "if rest && len(a.lines) != len(b.lines) ||", "if false ||"), "internal/dedalus/explore", "TestLate"),
+		on(wrong("explore", "order-is-not-compared", "Clients may wait for what they receive, and whether it was sent before they asked is not checked.", "order && b.come[j]&^a.come[i] != 0", "order && b.come[j]&^a.come[i] == 1<<63"), "internal/dedalus/explore", "TestOrder"),
+		on(wrong("explore", "late-for-ever", "A message that is never sent is late forever.", "if rest && len(a.lines) != len(b.lines) ||", "if false ||"), "internal/dedalus/explore", "TestLate"),
 		on(wrong("adversary", "order-is-not-asked-for", "The original may be given what clients ask before it told what they waited for.", "if ok && t.At < g.At && told", "if ok && t.At < 0 && told"), "internal/dedalus/adversary", "TestMistakes"),
 	}
 	all = append(all, wrong("rewrite", "keys-that-all-are-given", "Every machine derives what follows from an input that all are given, whatever its keys.",

@@ -69,7 +69,7 @@ func strangersForgedMutants() []Mutant {
 		},
 		{
 			Name: "strangers/forged/stages-for-ever", Kind: Stuck, In: "internal/worm/group", Packages: group, Run: "TestStagesAreBounded",
-			Breaks: "Whoever fills the room for stages with some that nobody decides keeps the members from being changed, for ever.",
+			Breaks: "A client that fills the room for stages with undecided ones prevents changes of members permanently.",
 			Old:    "return g.age-t.born > StageAges })", New: "return g.age-t.born > 1<<62 })",
 		},
 		{
@@ -84,12 +84,12 @@ func strangersForgedMutants() []Mutant {
 		},
 		{
 			Name: "strangers/forged/any-welcome", Kind: Unguarded, In: "internal/worm/node", Packages: []string{"internal/worm/node"}, Run: "TestBadServer",
-			Breaks: "Whoever listens at a server's address answers in its name.",
+			Breaks: "A program that listens at a server's address answers in its name.",
 			Old:    "\tcase !p.proven(w):\n", New: "\tcase w.Proof != nil && !p.proven(w):\n",
 		},
 		{
 			Name: "strangers/forged/random-schedules-find-impostors", Kind: Unguarded, In: "internal/worm/node", Packages: simulation, Run: "TestRegisters$", Short: true,
-			Breaks: "Whoever listens at a server's address, with a key of its own, answers in its name.",
+			Breaks: "A program that listens at a server's address, with its own key, answers in its name.",
 			Old:    "return err == nil && from == p.key.id", New: "return err == nil && from != 0",
 		},
 		{

@@ -129,7 +129,7 @@ func strangersFrontMutants() []Mutant {
 		},
 		{
 			Name: "cmd/memory/the-raised-limit-alone", Kind: WrongAnswer, In: "internal/cli/check", Packages: []string{"internal/cli/check", "cmd/ashlar"}, Run: "TestMemoryBounds|TestScripts/notchecked",
-			Breaks: "A user of --memory 60M reads of a limit that nobody set.",
+			Breaks: "A user of --memory 60M sees a limit that was not set.",
 			Old:    "case raised > wanted:",
 			New:    "case raised < wanted:",
 		},
@@ -177,7 +177,7 @@ func strangersFrontMutants() []Mutant {
 		},
 		{
 			Name: "cmd/memory/too-much-is-taken-in-silence", Kind: Unguarded, In: "cmd/ashlard/daemon", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestTooMuchMemory",
-			Breaks: "Nobody learns that a server may be killed before it refuses writes.",
+			Breaks: "There is no warning that a server may be killed before it refuses writes.",
 			Old:    "if available < 0 || c.kept() <= available {",
 			New:    "if available <= 0 || wanted >= available {",
 		},

@@ -22,13 +22,13 @@ func strangersMailMutants() []Mutant {
 		},
 		{
 			Name: "strangers/mail/lines-have-time", Kind: Stuck, In: "cmd/mailboat", Packages: server, Run: "TestLimitsOfAConnection",
-			Breaks: "A line may take for ever.",
+			Breaks: "A line may take forever.",
 			Old:    "reads && !c.line.IsZero() && over.Before(end)",
 			New:    "reads && c.line.IsZero() && over.Before(end) && over.After(now)",
 		},
 		{
 			Name: "strangers/mail/sessions-have-time", Kind: Stuck, In: "cmd/mailboat", Packages: server, Run: "TestLimitsOfAConnection",
-			Breaks: "A connection may last for ever.",
+			Breaks: "A connection may last forever.",
 			Old:    "over := c.begun.Add(c.from.session); over.Before(end)",
 			New:    "over := now.Add(c.from.session); over.Before(end)",
 		},

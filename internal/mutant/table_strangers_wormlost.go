@@ -60,7 +60,7 @@ func strangersWormMutants() []Mutant {
 		},
 		{
 			Name: "strangers/worm/old-clients-are-not-told", Kind: Stuck, In: "internal/worm/node", Packages: daemon, Run: "TestRestore",
-			Breaks: "Clients that were there before a restore wait for ever.",
+			Breaks: "Clients that were there before a restore wait forever.",
 			Old:    "if f := t.opt.Restored; f != nil && 2*n > len(t.peers) {", New: "if f := t.opt.Restored; f != nil && n < 0 {",
 		},
 		{
@@ -90,7 +90,7 @@ func strangersWormMutants() []Mutant {
 		},
 		{
 			Name: "strangers/worm/refused-and-tried-again", Kind: Stuck, In: "worm/log", Packages: []string{"cmd/ashlard/daemon"}, Run: "TestFullMemory",
-			Breaks: "An append that servers have no room for goes on to the next address, for ever.",
+			Breaks: "An append that servers have no room for goes on to the next address, forever.",
 			Old:    "case a.refused != nil:", New: "case a.refused != nil && p.l.closed:",
 		},
 		{

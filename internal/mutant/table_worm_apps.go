@@ -26,13 +26,13 @@ func wormAppsMutants() []Mutant {
 		},
 		{
 			Name: "worm/log/fence-ends-at-a-void-segment", Kind: Unsound, In: "worm/log", Packages: shared,
-			Breaks: "Who takes over after a sequencer that died while taking over leaves the one before it unfenced.",
+			Breaks: "A sequencer that takes over after one that died while taking over leaves the one before that unfenced.",
 			Old:    "\tr.fence(int64(f.index)-1, lowest, done)",
 			New:    "\tif !found.open {\n\t\tdone()\n\t\treturn\n\t}\n\tr.fence(int64(f.index)-1, lowest, done)",
 		},
 		{
 			Name: "worm/log/open-segment-is-called-closed", Kind: Unsound, In: "worm/log", Packages: shared,
-			Breaks: "The mark of the next segment says that the one in use is closed, so that who takes over does not fence it.",
+			Breaks: "The mark of the next segment says that the one in use is closed, so that the next sequencer does not fence it.",
 			Old:    "r.open(c, closed, func() { r.next",
 			New:    "r.open(c, c.index, func() { r.next",
 		},
@@ -80,7 +80,7 @@ func wormAppsMutants() []Mutant {
 		},
 		{
 			Name: "worm/log/holes-are-not-looked-for", Kind: Stuck, In: "worm/log", Packages: shared,
-			Breaks: "A hole below which nothing is written keeps readers waiting for ever.",
+			Breaks: "A hole below which nothing is written keeps readers waiting forever.",
 			Old:    "\t\t\tcase err != nil || f.ended() || f.next != at || tail <= at:",
 			New:    "\t\t\tcase err != nil || f.ended() || f.next != at || tail >= at:",
 		},

@@ -186,7 +186,7 @@ func wormNodeMutants() []Mutant {
 		},
 		{
 			Name: "worm/node/forged-reports-count", Kind: Lost, In: "internal/worm/node", Packages: node, Run: "TestForgedReportsKeepNobodyWaiting",
-			Breaks: "Whoever forges reports of a server whose disk was put back keeps it from the verdict that denies it.",
+			Breaks: "A client that forges reports of a server whose disk was put back keeps from it the verdict that denies it.",
 			Old:    "return nil, b != nil && !b.has(", New: "return nil, b != nil && !b.take(",
 		},
 		{
@@ -236,7 +236,7 @@ func wormNodeMutants() []Mutant {
 		},
 		{
 			Name: "worm/node/one-that-hung-up-once-is-never-trusted", Kind: Stuck, In: "internal/worm/node", Packages: node, Run: "TestWelcomeAndHangUp",
-			Breaks: "A server is dialled rarely for ever, once it was away.",
+			Breaks: "A server is dialled rarely forever, once it was away.",
 			Old:    "if p.state == welcomed && now.Sub(p.since) >= p.t.opt.BackoffMax {", New: "if false {",
 		},
 		{

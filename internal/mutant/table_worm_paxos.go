@@ -211,7 +211,7 @@ func fastMutants() []Mutant {
 		},
 		{
 			Name: "worm/fast/down-servers-are-waited-for", Kind: Stuck, In: "internal/worm/paxos", Packages: in,
-			Breaks: "A write at ballot zero waits for ever for a server that is down.",
+			Breaks: "A write at ballot zero waits forever for a server that is down.",
 			Old:    "m.expired >= patience && answered.count()",
 			New:    "m.expired < 0 && answered.count()",
 		},

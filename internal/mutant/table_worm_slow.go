@@ -21,12 +21,12 @@ func wormSlowMutants() []Mutant {
 		},
 		{
 			Name: "worm/row/patience-does-not-grow", Kind: Stuck, In: "internal/worm/row", Packages: log, Run: slow,
-			Breaks: "An operation that takes longer than it is given is begun again for ever.",
+			Breaks: "An operation that takes longer than it is given is begun again forever.",
 			Old:    "min(p.level+1, levelsMax)", New: "min(p.level, levelsMax)",
 		},
 		{
 			Name: "worm/row/patience-does-not-shrink", Kind: Stuck, In: "internal/worm/row", Packages: row, Run: "TestPatience",
-			Breaks: "Who was patient once waits for the dead as long for ever.",
+			Breaks: "Who was patient once waits for the dead as long forever.",
 			Old:    "p.level = max(p.level-1, 0)", New: "p.level = max(p.level, 0)",
 		},
 		{

@@ -86,7 +86,7 @@ func wormWalMutants() []Mutant {
 		},
 		{
 			Name: "worm/wal/nothing-is-retired", Kind: Stuck, In: "store/wal", Packages: wal,
-			Breaks: "The log grows for ever.",
+			Breaks: "The log grows forever.",
 			Old:    "	if err := l.journal.Retire(c.place.Segment - 1); err != nil {\n		return err\n	}\n",
 			New:    "",
 		},

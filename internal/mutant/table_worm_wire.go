@@ -92,7 +92,7 @@ func wormWireMutants() []Mutant {
 		},
 		{
 			Name: "worm/wire/no-time-left-is-no-bound", Kind: WrongAnswer, In: "internal/worm/wire", Packages: wire,
-			Breaks: "A request whose time is over is sent as one that may take for ever.",
+			Breaks: "A request whose time is over is sent as one that may take forever.",
 			Old:    "	case d < 0:\n		return 1\n",
 			New:    "	case d < 0:\n		return 0\n",
 		},
@@ -128,7 +128,7 @@ func wormWireMutants() []Mutant {
 		},
 		{
 			Name: "worm/wire/a-run-of-none-passes", Kind: Unguarded, In: "internal/worm/wire", Packages: wire,
-			Breaks: "A reply may cover nothing, and its asker asks for ever.",
+			Breaks: "A reply may cover nothing, and its asker asks forever.",
 			Old:    "run.Count <= 1 {",
 			New:    "run.Count == 1 {",
 		},
