@@ -68,7 +68,7 @@ type Feed struct {
 	file  env.File
 	in    *segmentReader
 	last  message.Seq // of the segment
-	// hint is the place in a memtable where the next change stands.
+	// hint is the place in a memtable where the next change is.
 	hint struct {
 		segment uint64
 		seq     message.Seq

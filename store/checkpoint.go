@@ -257,7 +257,7 @@ func (c *checkpointer) writeChunk(super *table.Superblock) (old []extent.Run, er
 	return old, nil
 }
 
-// writeSuper writes the superblock, while the journal stands.
+// writeSuper writes the superblock, while the journal waits.
 func (c *checkpointer) writeSuper(super *table.Superblock, f frozen) error {
 	db := c.db
 	buf, err := c.buffer(table.SuperSize)

@@ -519,7 +519,7 @@ func (r *segmentReader) change() (Change, error) {
 	return c, nil
 }
 
-// end reads what stands behind the last change.
+// end reads what is behind the last change.
 func (r *segmentReader) end() error {
 	if c, err := r.change(); err == nil {
 		return r.bad("the end of the changes", fmt.Sprintf("change %d", c.Number))

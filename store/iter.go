@@ -105,7 +105,7 @@ type Iterator struct {
 	closed     bool
 }
 
-// position is where an Iterator stands, as far as its Visible must be told when it
+// position is where an Iterator is, as far as its Visible must be told when it
 // is made anew.
 type position uint8
 
@@ -291,7 +291,7 @@ func (it *Iterator) prev(v *merge.Visible) bool {
 	return it.place != beforeFirst && v.Last()
 }
 
-// move makes a move; end is where the iterator stands when there is no key.
+// move makes a move; end is where the iterator is when there is no key.
 func (it *Iterator) move(how func(*merge.Visible) bool, end position) bool {
 	it.mu.Lock()
 	defer it.mu.Unlock()

@@ -198,7 +198,7 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// poolBytes is the part of Memory that lies outside of the Go heap.
+// poolBytes is the part of Memory that is outside of the Go heap.
 func (o Options) poolBytes() int64 {
 	return max(slab.Share(o.Memory, o.Memory >= MemoryMin), 4*int64(o.Tuning.MemtableBytes))
 }

@@ -23,7 +23,7 @@ import (
 //	             and for merging the whole tree, one partition after the other
 //	for deletes  for memtables of deletes beyond those
 //
-// A part of them lies in long runs: an index of a branch and a chunk of the table need
+// A part of them is in long runs: an index of a branch and a chunk of the table need
 // their pages in a row. The blocks of a branch do with fragments, which are taken first,
 // since each piece comes from the smallest run that has room for it.
 //

@@ -42,7 +42,7 @@ static char *kv_get(rocksdb_t *db, rocksdb_readoptions_t *o, const char *k, size
 	return NULL;
 }
 
-// kv_next copies records from where the iterator stands, each as two lengths
+// kv_next copies records from where the iterator is, each as two lengths
 // of 4 bytes, key and value, until want are there or the next does not fit.
 // *used is how many bytes they take, *need what the next one would have needed
 // when not even one fitted.

@@ -6,7 +6,7 @@ import "math/bits"
 
 // depths is a table of fixed size. For each state, by its fingerprint, it
 // remembers the smallest depth at which the state was met and the last round
-// that met it there. A fingerprint may lie in any of depthsWays neighbouring
+// that met it there. A fingerprint may be in any of depthsWays neighbouring
 // slots. If all of them are taken, the deepest entry is forgotten, or the new
 // one if it is deeper: a state near the initial states usually has more states
 // behind it.

@@ -58,7 +58,7 @@ func newLineage(tape *spill.Tape, actions int) *lineage {
 // difference appends to dst how child differs from parent: the length of what
 // both begin with, and whether both are as long; the length of what stands
 // between that and what both end with; the length of that end, unless it
-// follows from the others; and what stands between.
+// follows from the others; and what is between.
 func difference(dst, parent, child []byte) []byte {
 	short := min(len(parent), len(child))
 	prefix := 0

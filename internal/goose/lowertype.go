@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// typ lowers a type that stands, or is needed, at a node. What is outside the
+// typ lowers a type that is, or is needed, at a node. What is outside the
 // subset is refused there; the Type is then of no use.
 func (l *lowerer) typ(t types.Type, at ast.Node) Type {
 	switch t := types.Unalias(t).(type) {

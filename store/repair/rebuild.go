@@ -162,7 +162,7 @@ func (r *repairer) end(hi []byte) error {
 	return nil
 }
 
-// endBranch completes the branch of the piece, with what of the tombstones lies
+// endBranch completes the branch of the piece, with what of the tombstones is
 // in [lo, hi). It is nil when there is nothing.
 func (r *repairer) endBranch(lo, hi []byte) (*trunk.Branch, error) {
 	var tombs []message.RangeTombstone

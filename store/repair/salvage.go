@@ -150,7 +150,7 @@ func (s *oldBranch) advance() error {
 	}
 }
 
-// load opens the next block; it stands on none when that cannot be read.
+// load opens the next block; it is on none when that cannot be read.
 func (s *oldBranch) load() error {
 	b := s.next
 	s.next++
@@ -221,7 +221,7 @@ func (s *oldBranch) loadPlace(i int) error {
 	return nil
 }
 
-// gap notes that so many blocks are missing between where it stands and a key.
+// gap notes that so many blocks are missing between where it is and a key.
 func (s *oldBranch) gap(hi []byte, blocks int64) {
 	lo := s.meta.Lo
 	if s.seen {

@@ -98,7 +98,7 @@ func (l *Log) EndCheckpoint() error {
 }
 
 // placeCheckpoint notes that the checkpoint of that number, with so many records
-// before it, begins where the writer stands: at the beginning of a segment.
+// before it, begins where the writer is: at the beginning of a segment.
 func (l *Log) placeCheckpoint(number, records uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -34,7 +34,7 @@
 // its state as it is there (Save, EndCheckpoint), all at once or in pieces, and
 // Commits write it in bounded pieces between the records that go on coming. When
 // all of it is durable, a superblock says that recovery begins at that place: it
-// reads the state first, from wherever it stands between the records, and then
+// reads the state first, from wherever it is between the records, and then
 // the records behind the place, in order. What was before the place is given
 // back. A crash before the superblock is durable leaves the checkpoint before,
 // with all records since.

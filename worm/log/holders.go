@@ -18,7 +18,7 @@ type holders struct {
 }
 
 const (
-	// holdersMax bounds the clients that are told apart. The positions of
+	// holdersMax bounds the clients that are distinguished. The positions of
 	// further clients stay recorded until their segment is closed.
 	holdersMax = 4096
 	// spansMax bounds the spans of one client. Beyond it, two spans are merged

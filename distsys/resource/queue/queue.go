@@ -335,7 +335,7 @@ func (q *Queue) hasTaken(key string) bool {
 // pass marks the undecided messages equal to one that is being removed as past, so
 // that they are dropped once decided. They were placed while that message was in
 // the queue, so their sections can be ordered before this one; this section may
-// even have read some of their effects. No other section can lie in between:
+// even have read some of their effects. No other section can be in between:
 // theirs had all their locks when the messages were placed, and still hold them.
 // The reader's own messages are past too, except those that it wrote after it had
 // read their equal.

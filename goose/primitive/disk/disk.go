@@ -26,7 +26,7 @@ import "fmt"
 // BlockSize is the length of a block in bytes.
 const BlockSize = 4096
 
-// Blocks is what stands behind a disk. Read gives a slice that is the caller's,
+// Blocks is what is behind a disk. Read gives a slice that is the caller's,
 // Write does not keep its own; all calls are atomic and safe for concurrent use.
 // Addresses are below Size and blocks of BlockSize: the disks see to it.
 type Blocks interface {

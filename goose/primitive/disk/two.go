@@ -2,7 +2,7 @@
 
 package disk
 
-// TwoBlocks is what stands behind two disks.
+// TwoBlocks is what is behind two disks.
 type TwoBlocks interface {
 	// Read is of disk 0 or 1. False says that the disk has failed; the block
 	// is zero then.

@@ -28,7 +28,7 @@ import "os"
 // File is an open file. The number has no meaning to others.
 type File uint64
 
-// Backend is what stands behind an FS. Its methods are those of FS.
+// Backend is what is behind an FS. Its methods are those of FS.
 type Backend interface {
 	Create(dir, name string) (File, bool)
 	Open(dir, name string) (File, bool)

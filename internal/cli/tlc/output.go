@@ -32,9 +32,9 @@ import (
 //	Invariant Small is violated.
 //	@!@!@ENDMSG 2110 @!@!@
 //
-// where 2110 is what it is about and 1 how bad it is. What stands within is
+// where 2110 is what it is about and 1 how bad it is. What is within is
 // fixed where the readers look at it, and is in our words elsewhere. What the
-// specification prints stands between messages.
+// specification prints is between messages.
 
 // code identifies the subject of a message.
 type code int

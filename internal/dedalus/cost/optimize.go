@@ -25,7 +25,7 @@ type Result struct {
 	// allowed to move.
 	Programs int `json:"programs"`
 	Refused  int `json:"refused"`
-	// Why is why there is no more: what stands in the way in the end. Stopped is why
+	// Why is why there is no more: what is in the way in the end. Stopped is why
 	// the search ended before it was through, and empty if it was.
 	Why     string `json:"why"`
 	Stopped string `json:"stopped,omitempty"`

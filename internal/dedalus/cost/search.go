@@ -61,7 +61,7 @@ func (o Options) complete() Options {
 type Candidate struct {
 	Step string `json:"step"`
 	// Allowed reports that a rewrite and its certificate allow it; if not, Reason says
-	// what stands in the way.
+	// what is in the way.
 	Allowed bool   `json:"allowed"`
 	Reason  string `json:"reason,omitempty"`
 	// Throughput is what it allows within the budget, 0 if that was not profiled.

@@ -34,7 +34,7 @@ func apply(p *logic.Program, s rewrite.Step) (*logic.Program, *rewrite.Certifica
 	return q, cert, ""
 }
 
-// reason is the first thing that stands in the way of a step.
+// reason is the first thing that is in the way of a step.
 func reason(err error) string {
 	var r *rewrite.Refusal
 	if errors.As(err, &r) && len(r.Verdict.Because) > 0 {

@@ -253,7 +253,7 @@ func (d *Description) validate(p *Process, nodes map[string]bool, addrs map[stri
 	return nil
 }
 
-// hostPort reports whether an address is HOST:PORT. A host that has colons stands in
+// hostPort reports whether an address is HOST:PORT. A host that has colons is in
 // brackets.
 func hostPort(addr string) bool {
 	i := strings.LastIndexByte(addr, ':')

@@ -5,7 +5,7 @@
 //
 // In: a program and a Step, or the steps of a script. Out: another program, and a
 // Certificate that says which rewrite it was and what it rests on; or a Refusal,
-// which says what stands in the way. The pieces of a component go on being called
+// which says what is in the way. The pieces of a component go on being called
 // what it was: self in their rules is the node that they stand for.
 //
 // Intended: every run of the new program gives outside the messages that some run

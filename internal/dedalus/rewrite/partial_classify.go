@@ -102,7 +102,7 @@ func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, anal
 	return nil, all
 }
 
-// told reports whether the same stands in the way of giving less to all.
+// told reports whether the same is in the way of giving less to all.
 func told(why map[int]string, mask int) bool {
 	for less, w := range why {
 		if less != mask && less&mask == less && w == why[mask] {

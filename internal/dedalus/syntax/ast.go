@@ -16,7 +16,7 @@ type File struct {
 // Comments are those that belong to an item or a statement.
 type Comments struct {
 	// Lead are the lines before it, without the mark; Trail follows it in its
-	// last line. Blank says that an empty line stands before all that.
+	// last line. Blank says that an empty line is before all that.
 	Lead  []string
 	Trail string
 	Blank bool

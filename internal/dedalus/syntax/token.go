@@ -28,9 +28,9 @@ type token struct {
 	// text is the name, symbol or number, and a string's value.
 	text string
 	span source.Span
-	// line: nothing but space and comments stands before it in its line.
+	// line: nothing but space and comments is before it in its line.
 	line bool
-	// blank: an empty line stands before it, or before its comments.
+	// blank: an empty line is before it, or before its comments.
 	blank bool
 	// lead are the comments in lines of their own before it, trail the one that
 	// follows it in its line.

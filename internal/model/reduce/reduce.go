@@ -13,7 +13,7 @@
 
 // A step at a label that reads and writes nothing but its process's own
 // variables commutes with every step of every other process. Where a process
-// stands at such a label and can take the step, the search takes the steps of
+// is at such a label and can take the step, the search takes the steps of
 // that process only, and leaves those of the others for later: what they lead
 // to is reached afterwards all the same. That keeps every deadlock, every
 // failed assertion and expression without value, and every violation of an

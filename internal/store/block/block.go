@@ -36,7 +36,7 @@
 //	n × u16  where the value begins, among the values
 //	n × u16  where the rest of the key ends, among these
 //
-// Everything that a search needs lies together behind the values. Offsets have
+// Everything that a search needs is together behind the values. Offsets have
 // 16 bits, since a block of more than one message has at most 32 KiB; a longer
 // message is alone in its block, and its offsets are zero.
 package block
@@ -221,7 +221,7 @@ func Open(stored []byte, w Want, scratch []byte, c *Coder) (Block, error) {
 	return b, nil
 }
 
-// wrongSum tells apart the ways in which a block can be another than wanted.
+// wrongSum distinguishes the ways in which a block can be another than wanted.
 func wrongSum(stored []byte, sum uint32, w Want) error {
 	m := &Mismatch{
 		Want:  fmt.Sprintf("%v, checksum %08x", w.ID, w.CRC),

@@ -11,7 +11,7 @@
 // or by iterator. Promised: a key is found with one read, of the pages of one
 // block; every block is compared with the checksum that its fence holds, then
 // with the identity that it claims, so that rot, lost, stale and misdirected
-// writes are a *Corrupt and never a message; what grows with the data lies in
+// writes are a *Corrupt and never a message; what grows with the data is in
 // the memory of a slab.Pool. Refused: durability, since Finish writes and does
 // not sync; concurrency of a Writer or an iterator; change.
 package branch

@@ -84,7 +84,7 @@ func (x *Index) Get(key []byte, at message.Seq, c Cache, s *Scratch, emit func(m
 }
 
 // load opens block b from the cache or from the file, and gives it to the cache
-// in the second case. The block lies in s.
+// in the second case. The block is in s.
 func (x *Index) load(f *fences, b int, c Cache, s *Scratch) (block.Block, error) {
 	if c != nil {
 		if blk, ok, err := x.fromCache(f, b, c, s); ok || err != nil {

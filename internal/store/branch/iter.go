@@ -38,7 +38,7 @@ type IterOptions struct {
 	// the memory.
 	Go func(task func())
 	// Lo and Hi bound the keys, Hi excluded; nil is open. Nothing is read that
-	// lies wholly outside.
+	// is wholly outside.
 	Lo, Hi []byte
 }
 
@@ -46,7 +46,7 @@ type IterOptions struct {
 // then twice 32 KiB, then twice as much each time; without a Cache, or Eager,
 // 32 KiB at once.
 // Backward it reads block by block. When the pool has no memory for more, it
-// reads less at once. After an error it stands nowhere and stays so.
+// reads less at once. After an error it is nowhere and stays so.
 type Iterator struct {
 	x *Index
 	o IterOptions
@@ -141,7 +141,7 @@ func (it *Iterator) Close() {
 // Err is why the last move answered false, if not for the end.
 func (it *Iterator) Err() error { return it.err }
 
-// Message is the message it stands on. It is valid until the next move.
+// Message is the message it is on. It is valid until the next move.
 func (it *Iterator) Message() message.Message { return it.m }
 
 // First moves to the first message.
@@ -190,7 +190,7 @@ func (it *Iterator) Prev() bool {
 	return it.cur >= 0 && it.settleBackward(it.i)
 }
 
-// settleForward stands on message i of the block, or on the first one behind.
+// settleForward is on message i of the block, or on the first one behind.
 func (it *Iterator) settleForward(i int) bool {
 	for i >= it.to {
 		if !it.enter(it.cur+1, true) {
@@ -203,7 +203,7 @@ func (it *Iterator) settleForward(i int) bool {
 	return true
 }
 
-// settleBackward stands on message i of the block, or on the last one before.
+// settleBackward is on message i of the block, or on the last one before.
 func (it *Iterator) settleBackward(i int) bool {
 	for i < it.from {
 		if !it.enter(it.cur-1, false) {
@@ -400,7 +400,7 @@ func (it *Iterator) widen(buf *[]byte, n int) bool {
 	return false
 }
 
-// fromWindow opens block b, which lies in the window.
+// fromWindow opens block b, which is in the window.
 func (it *Iterator) fromWindow(b int) (block.Block, error) {
 	x := it.x
 	r := it.fences.run(b)

@@ -15,7 +15,7 @@ import (
 // Meta is what the table of a store knows of a branch.
 type Meta struct {
 	ID, Epoch uint64
-	// Index is where the index lies, in pages of its own.
+	// Index is where the index is, in pages of its own.
 	Index Loc
 	// Runs are the pages of the blocks, in the order of the keys.
 	Runs []extent.Run

@@ -33,7 +33,7 @@ const (
 
 // Writer writes a branch: blocks go into a buffer, and the buffer into runs of
 // pages of its length. What it keeps until Finish, the fences and the hashes
-// of the keys, lies in the pool. It is for one goroutine, and ends with Finish
+// of the keys, is in the pool. It is for one goroutine, and ends with Finish
 // or Abort.
 type Writer struct {
 	o     Options
@@ -244,7 +244,7 @@ func (w *Writer) resample(h block.Header) {
 	}
 }
 
-// fence notes the block that lies complete at the end of out.
+// fence notes the block that is complete at the end of out.
 func (w *Writer) fence(h block.Header) error {
 	b := w.fences.take(fenceSize)
 	if b == nil {

@@ -26,7 +26,7 @@ import (
 //	32 u64 durable
 //	40 zeros, not looked at
 //
-// All that counts lies within one sector.
+// All that counts is within one sector.
 
 const (
 	// WitnessAddr is the place of the witness: between the superblocks, away from both.

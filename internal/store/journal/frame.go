@@ -27,7 +27,7 @@ import (
 //	60 u32 CRC-32C of bytes 0 to 55 and 64 to the padded length
 //	64 messages, then zeros
 //
-// The header lies within one sector, and has a checksum of its own: a header
+// The header is within one sector, and has a checksum of its own: a header
 // whose checksum is right was sealed by this store for this page of a segment,
 // even where the rest of its frame is torn. That is what makes it a witness
 // (replay.go). A value that somebody has put into the store cannot pass for
@@ -158,7 +158,7 @@ func frameChecksum(frame []byte) uint32 {
 }
 
 // readHeader reads the header that begins b, which has HeaderSize bytes at
-// least, of a frame that stands at an offset in a segment. The flaw, if there
+// least, of a frame that is at an offset in a segment. The flaw, if there
 // is one, is that this is no header of this store for this place.
 func readHeader(b []byte, store uint64, offset uint32) (Header, Flaw) {
 	le := binary.LittleEndian

@@ -51,7 +51,7 @@ package journal
 // Sessions. A life begins a new segment, with a number above all that it has
 // seen, and a start as its first frame; all frames of a segment have the session
 // of its first page. So a frame of another life is never taken for one of this
-// segment, even if it stands in the right place with the right numbers: think of
+// segment, even if it is in the right place with the right numbers: think of
 // a life that has written the same as the one before, and crashed; frames of both
 // may be left in one file.
 //

@@ -10,7 +10,7 @@ import (
 
 // Scanner walks over the frames of segments and says where they stop making a
 // chain. It is pure: it is shown bytes and answers. A copy of a Scanner is a
-// Scanner that stands at the same place.
+// Scanner that is at the same place.
 //
 // A segment continues the chain if its Prev and First are those of the chain,
 // its number is not below the chain's, and its session is the chain's or its
@@ -58,9 +58,9 @@ type StepKind uint8
 const (
 	// More: the first Step.End bytes of the segment are needed.
 	More StepKind = iota
-	// Next: a frame continues the chain; the Scanner stands behind it.
+	// Next: a frame continues the chain; the Scanner is behind it.
 	Next
-	// Stop: what stands at Step.Off does not continue the chain.
+	// Stop: what is at Step.Off does not continue the chain.
 	Stop
 )
 
@@ -126,8 +126,8 @@ func (s *Scanner) continues(h Header) Flaw {
 }
 
 // Witness looks for proof that a message was synced once: a header of this
-// store, in a page of b, which stands at the offset off of a segment, that says
-// so. Both lengths are multiples of PageSize. At is where in b it stands.
+// store, in a page of b, which is at the offset off of a segment, that says
+// so. Both lengths are multiples of PageSize. At is where in b it is.
 func Witness(store uint64, b []byte, off int, missing message.Seq) (h Header, at int, found bool) {
 	for at = 0; at+PageSize <= len(b); at += PageSize {
 		h, flaw := readHeader(b[at:], store, uint32(off+at))

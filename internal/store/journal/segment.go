@@ -22,7 +22,7 @@ import (
 //	40 u32 CRC-32C of bytes 0 to 39, continued from the seed of store and page 0
 //	44 zeros
 //
-// All that counts lies within one sector.
+// All that counts is within one sector.
 
 // SegmentHeader is where a segment's first frame begins, in bytes.
 const SegmentHeader = PageSize

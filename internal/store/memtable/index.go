@@ -14,7 +14,7 @@ import (
 // probing over slots of 32 bits. A slot holds the place of an entry in units of
 // 8 bytes, and in the bits above some bits of the key's hash, so that a probe
 // hardly ever reads an entry of another key. 0 is an empty slot: no entry
-// stands at 0.
+// is at 0.
 //
 // Readers take the table by one atomic load and its slots by another each. The
 // writer stores a slot after the entry is complete, and a grown table after it

@@ -17,7 +17,7 @@ type cursor struct {
 	seq message.Seq
 }
 
-// iter merges the runs of a view. Going forward every cursor stands on the
+// iter merges the runs of a view. Going forward every cursor is on the
 // first message of its run that is not before the current one; going back, on
 // the last that is not behind it. The order of the cursors that have not run
 // out is kept, so a step mostly compares with one other: runs are of very

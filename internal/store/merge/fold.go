@@ -104,7 +104,7 @@ func (f *Fold) Reset(key, dst []byte, merger message.Merger) {
 	f.operand.reset(merger)
 }
 
-// Cover says that a range tombstone with that number lies over the key: what is
+// Cover says that a range tombstone with that number is over the key: what is
 // older is hidden. The caller gives only tombstones that it can see; zero is
 // none. It must come before the messages that it hides.
 func (f *Fold) Cover(by message.Seq) { f.cover = max(f.cover, by) }
@@ -163,7 +163,7 @@ func (f *Fold) Value() (value []byte, exists bool, err error) {
 	return f.dst, f.exists && f.err == nil, f.err
 }
 
-// Blob says, after Value, where the value lies that is not in a message. The
+// Blob says, after Value, where the value is that is not in a message. The
 // caller reads it and gives it to Over.
 func (f *Fold) Blob() (message.BlobRef, bool) { return f.blob, f.isBlob }
 

@@ -22,7 +22,7 @@ type KeepOptions struct {
 	// Snapshots are the numbers of the open snapshots, ascending; the present
 	// is always one more.
 	Snapshots []message.Seq
-	// Bottom reports that nothing lies below the sources in [Lo, Hi). What lies
+	// Bottom reports that nothing is below the sources in [Lo, Hi). What is
 	// there otherwise is older than everything in the sources.
 	Bottom bool
 	// Merger gives Merge messages their meaning; without one they are an
@@ -64,7 +64,7 @@ type Counts struct {
 // tombstone of its own stripe is over it; one of a later stripe hides it only
 // from some readers.
 // A delete is held back until it is known whether something older of its key is
-// kept: if not, and if nothing lies below that it must hide, it has done its
+// kept: if not, and if nothing is below that it must hide, it has done its
 // work. Operands are held back in the same way, until it is known what they are
 // applied to.
 type Keep struct {

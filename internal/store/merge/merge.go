@@ -50,7 +50,7 @@ type Merged struct {
 	err     error
 }
 
-// head is the message at which a source stands.
+// head is the message at which a source is.
 type head struct {
 	number uint64 // of the key after the common bytes, inverted when the direction is backwards; the largest when gone
 	gone   bool   // the source is beyond its end
@@ -100,7 +100,7 @@ func numberOf(key []byte) uint64 {
 	return n
 }
 
-// take notes where source i stands after a move that answered ok.
+// take notes where source i is after a move that answered ok.
 func (t *Merged) take(i int, ok bool) {
 	h := &t.heads[i]
 	if !ok {
@@ -311,7 +311,7 @@ func (t *Merged) step() {
 }
 
 // turn changes the direction and stays where it is. Each source but the winner
-// stands on its nearest message beyond the winner's; in the other direction the
+// is on its nearest message beyond the winner's; in the other direction the
 // nearest is one step back.
 func (t *Merged) turn(reverse bool) bool {
 	t.reverse = reverse
@@ -333,7 +333,7 @@ func (t *Merged) turn(reverse bool) bool {
 }
 
 // pass moves the winner alone, forward to the first key at or above key, or
-// backward to the last below it. What lies between is skipped, so that from
+// backward to the last below it. What is between is skipped, so that from
 // then on the direction may be changed by a seek only.
 func (t *Merged) pass(key []byte) {
 	i := t.winner

@@ -21,7 +21,7 @@ type ranges struct {
 	active []message.RangeTombstone // a heap, the newest at the top
 }
 
-// reset cuts the tombstones with numbers above after and up to at, in what lies
+// reset cuts the tombstones with numbers above after and up to at, in what is
 // in [lo, hi), where nil is no bound. It keeps slices of the keys.
 func (r *ranges) reset(tombstones []message.RangeTombstone, after, at message.Seq, lo, hi []byte) {
 	r.begin()
@@ -162,7 +162,7 @@ func (r *ranges) endBelow(newest message.Seq) []byte {
 	return r.spans[i].Lo
 }
 
-// AppendClipped appends what of the tombstone lies in [lo, hi), if anything
+// AppendClipped appends what of the tombstone is in [lo, hi), if anything
 // does; nil is no bound. It keeps slices of the keys.
 func AppendClipped(dst []message.RangeTombstone, t message.RangeTombstone, lo, hi []byte) []message.RangeTombstone {
 	if lo != nil && bytes.Compare(t.Lo, lo) < 0 {

@@ -35,7 +35,7 @@ type View struct {
 // Visible walks over the keys that have a value in a View, in both directions.
 // The zero value is ready for Reset. Beyond an end, Next and Prev that go
 // further out answer false, and those that go back go to the end key; a Visible
-// that has not been moved stands beyond both ends.
+// that has not been moved is beyond both ends.
 //
 // Forward, the messages of a key come newest first: the first one that is in
 // view decides, unless it is an operand, and the rest is passed over at the
@@ -44,7 +44,7 @@ type View struct {
 //
 // A message is hidden when the newest tombstone in view over its key is newer.
 // A source none of whose messages is as new as that tombstone has nothing to
-// show up to the tombstone's end, and is sought past it, when it stands under
+// show up to the tombstone's end, and is sought past it, when it is under
 // the same tombstone a second time; any other goes step by step, because its
 // newer messages inside the range are seen.
 type Visible struct {
@@ -203,7 +203,7 @@ func (v *Visible) turned(reverse bool) {
 	}
 }
 
-// forward goes to the next key with a value, from where raw stands; passing
+// forward goes to the next key with a value, from where raw is; passing
 // says that the rest of the messages of v.key do not matter.
 func (v *Visible) forward(passing bool) bool {
 	v.clear()
@@ -321,7 +321,7 @@ func (v *Visible) foldForward(cover message.Seq) bool {
 	return v.stand()
 }
 
-// backward goes to the next smaller key with a value, from where raw stands.
+// backward goes to the next smaller key with a value, from where raw is.
 func (v *Visible) backward() bool {
 	for v.raw.stands() {
 		m := &v.raw.heads[v.raw.winner].m
@@ -431,7 +431,7 @@ func (v *Visible) finished() bool {
 	return false
 }
 
-// Key is where the Visible stands. It is valid until the next move.
+// Key is where the Visible is. It is valid until the next move.
 func (v *Visible) Key() []byte {
 	invariant.Check(v.place == standing, "the key of an iterator that stands nowhere")
 	return v.key

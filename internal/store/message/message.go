@@ -96,7 +96,7 @@ type RangeTombstone struct {
 	Seq    Seq
 }
 
-// Covers reports whether the key lies in the range.
+// Covers reports whether the key is in the range.
 func (t RangeTombstone) Covers(key []byte) bool {
 	return bytes.Compare(t.Lo, key) <= 0 && bytes.Compare(key, t.Hi) < 0
 }
@@ -117,7 +117,7 @@ type Merger interface {
 }
 
 // Iter walks over messages in the order of Compare, in both directions. A new
-// Iter stands nowhere. The moves answer whether it stands on a message after
+// Iter is nowhere. The moves answer whether it is on a message after
 // them; when they answer false, Err says whether that is the end. After a move
 // beyond one end only First, Last and the seeks are allowed. What Message
 // returns is valid until the next move or Close. An Iter is for one goroutine.

@@ -5,7 +5,7 @@
 // most PayloadMax bytes, and a checksum of everything in the stream up to its end.
 //
 // In and out: sections, over an io.Writer and an io.Reader. Promised: a section
-// that a Reader returns stands in the stream where it stood when it was written,
+// that a Reader returns is in the stream where it stood when it was written,
 // after the same sections; anything else is a *Corrupt that says where. Memory
 // for one section is taken as its bytes arrive, so that a damaged length costs
 // nothing. Refused: what sections mean, and which one is the last: a stream that

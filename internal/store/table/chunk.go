@@ -15,7 +15,7 @@ import (
 // page has a header, with a checksum of the page, that says what chunk it is of
 // and which of its pages, so that a page that is found alone tells where it
 // belongs. What a chunk of changes follows is named by number and checksum:
-// chunks are a chain up to the whole table. The checksum of a page stands at its
+// chunks are a chain up to the whole table. The checksum of a page is at its
 // beginning: a CRC that runs over bytes and then over their CRC forgets the
 // bytes, and that of the chunk would.
 

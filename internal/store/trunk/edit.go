@@ -12,7 +12,7 @@ import (
 // An edit walks down from the root, copies the nodes on its way, and puts the
 // copy of the root in the place of the old one. Copies keep the number of what
 // they are copies of: a number is a node's name for the table of the store,
-// in which its newest content stands.
+// in which its newest content is.
 
 // Attach adds a branch all of whose messages are newer than those that the
 // tree has.
@@ -59,7 +59,7 @@ func clip(refs []Ref, lo, hi []byte) []Ref {
 }
 
 // apart reports whether a branch can be the base of a pivot of its own: when it
-// lies wholly within p, above all that p has, and is large enough. That is how
+// is wholly within p, above all that p has, and is large enough. That is how
 // keys that arrive in their order are written once only.
 func (t *Trunk) apart(p *Pivot, r Ref, lo, hi []byte) bool {
 	b := r.Branch
@@ -193,7 +193,7 @@ type Job struct {
 	// they have is deleted by a range tombstone in Inputs, and they need not
 	// be read.
 	Covered []Ref
-	// Bottom reports that nothing older lies below Inputs and Covered.
+	// Bottom reports that nothing older is below Inputs and Covered.
 	Bottom bool
 	// Parts is in how many pieces of about equal size the output is to be
 	// cut, at the bottom.

@@ -76,7 +76,7 @@ func NewBranch(meta branch.Meta, index *branch.Index) *Branch {
 // Tombstones are the branch's range tombstones. They are not to be changed.
 func (b *Branch) Tombstones() []message.RangeTombstone { return b.tombstones }
 
-// Ref is a branch as far as it lies within a pivot.
+// Ref is a branch as far as it is within a pivot.
 type Ref struct {
 	Branch *Branch
 	// Bytes is an estimate of what the branch has in the pivot's range.

@@ -86,7 +86,7 @@ func (w Worth) Merge(newer, deletes, records float64, bytes int64) bool {
 }
 
 // Shrink is the work that gives back most space, or nil when none is worth it.
-// What lies above the bottom is moved there first, which costs nothing.
+// What is above the bottom is moved there first, which costs nothing.
 func (t *Trunk) Shrink(worth Worth, p Policy) *Job {
 	var best *Job
 	var most float64

@@ -14,7 +14,7 @@ var (
 	sectionEnd    = regexp.MustCompile(`(?m)^={4,}[ \t\r]*$`)
 )
 
-// Section is the configuration that stands in the file of a module after it,
+// Section is the configuration that is in the file of a module after it,
 // as in the specifications that TLC writes of its traces:
 //
 //	---- CONFIG M ----

@@ -12,8 +12,8 @@ import "github.com/ashlar-dev/ashlar/internal/tla/core"
 // without writing it, as in PROPERTY Abstract!Spec.
 //
 // Such a variable is a shadow (core.Spec), and an instance has two more
-// contexts: one for what stands below ENABLED, in which x is e, and one for
-// what stands primed there, in which x is the shadow. Three things would take
+// contexts: one for what is below ENABLED, in which x is e, and one for
+// what is primed there, in which x is the shadow. Three things would take
 // a primed variable past the border between the contexts, so they are put in
 // place before it is crossed: definitions of a LET around ENABLED or a prime,
 // arguments that reach an ENABLED in the operator that they are given to, and,

@@ -9,7 +9,7 @@ import (
 // Reads of resources.
 //
 // A resource is read when its name is evaluated, and reading may block, branch
-// and change what stands behind the resource. So an expression with reads in
+// and change what is behind the resource. So an expression with reads in
 // it has an order, which hoisting makes plain: every read becomes a Read
 // statement before the statement it stood in, from left to right, the reads
 // inside an index first, once for every place in the text.

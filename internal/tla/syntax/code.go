@@ -5,7 +5,7 @@ package syntax
 import "github.com/ashlar-dev/ashlar/internal/source"
 
 // The codes of this package's diagnostics, each with an input that causes it.
-// Unless it says otherwise, the example stands between a module's header and
+// Unless it says otherwise, the example is between a module's header and
 // its end.
 const (
 	// FileTooLarge: a file of more than source.FileBytesMax bytes.

@@ -10,7 +10,7 @@
 //
 // It promises that no input makes it panic, hang or use memory out of
 // proportion to its size; that parsing goes on after an error, at the next
-// unit or statement, and leaves Bad nodes behind; that every node's span lies
+// unit or statement, and leaves Bad nodes behind; that every node's span is
 // in the file as the user wrote it, algorithms included; and that printing a
 // tree and parsing the result gives the same tree but for spans.
 //

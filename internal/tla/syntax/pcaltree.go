@@ -86,7 +86,7 @@ type Param struct {
 }
 
 // Procedure is `procedure Name(Params) variables ... Body`. Modular is set
-// when it stands among a Modular algorithm's own procedures (before the
+// when it is among a Modular algorithm's own procedures (before the
 // mapping macros), where parameters may be ref.
 type Procedure struct {
 	place

@@ -92,7 +92,7 @@ func wrapped(words []string, sep string, column, hang int) lines {
 	return out
 }
 
-// joined is wrapped for operands: op stands before each but the first.
+// joined is wrapped for operands: op is before each but the first.
 func joined(operands []string, op string, column, hang int) lines {
 	words := make([]string, len(operands))
 	for i, w := range operands {

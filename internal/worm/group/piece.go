@@ -11,7 +11,7 @@ import (
 )
 
 // The state of a partition travels in pieces. A piece is states one after the
-// other, in the order of addresses, and a tombstone stands where its segment
+// other, in the order of addresses, and a tombstone is where its segment
 // begins. A state is
 //
 //	flags    1 byte: the protocol in the lower two bits, then the three below

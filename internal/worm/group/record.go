@@ -24,7 +24,7 @@ import (
 //	recordBase                     flags, epoch of the state; the known configuration
 //	recordPast                     epoch; a record of the witness registers that are over
 //
-// A base stands at the beginning of what Save makes, and replaces what is there.
+// A base is at the beginning of what Save makes, and replaces what is there.
 // It may be followed by records that were written before it, if all up to it come:
 // what it knows already they do not undo. So a log can be cut anywhere before a
 // checkpoint.

@@ -2,7 +2,7 @@
 
 // Package ideal is the address space of write-once registers as it should be: the
 // specification that package space implements on servers, as a program. What
-// stands on wor.Space is tested here first, against an adversary that does
+// is built on wor.Space is tested here first, against an adversary that does
 // whatever the contract leaves open, without servers, networks and disks.
 //
 // In: Options with a seed and rates. Out: a World with virtual time and as many

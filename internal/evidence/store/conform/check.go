@@ -115,7 +115,7 @@ func (s *Spec) Check(ctx context.Context, events []Event, o Options) (*Report, e
 	return nil, fmt.Errorf("check a trace of %d events: %v %s %s %v", len(events), r.Verdict, r.Property, r.Reason, r.Err)
 }
 
-// refuse says what stands against the event after a state.
+// refuse says what is against the event after a state.
 func (r *Report) refuse(m *model.Model, s check.State, events []Event) error {
 	v, err := m.EvaluateIn(m.Definition("Seen").Body, m.Decode(s))
 	if err != nil {

@@ -87,7 +87,7 @@ func (d *Disk) number() uint64 {
 	return n
 }
 
-// still is a Clock that stands still.
+// still is a Clock that does not advance.
 type still struct{}
 
 func (still) Now() env.Instant { return 0 }
