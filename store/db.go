@@ -102,7 +102,7 @@ func (f *files) close() (err error) {
 	return err
 }
 
-// life is what tells this store from others, and its present life from the earlier
+// life is what distinguishes this store from others, and its present life from the earlier
 // ones. It does not change.
 type life struct {
 	uuid    [16]byte // of the store

@@ -105,8 +105,8 @@ type Iterator struct {
 	closed     bool
 }
 
-// position is where an Iterator is, as far as its Visible must be told when it
-// is made anew.
+// position is where an Iterator is, as far as its Visible needs it when it
+// is made again.
 type position uint8
 
 const (

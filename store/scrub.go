@@ -107,7 +107,7 @@ type pacer struct {
 }
 
 const (
-	// pacePiece is the longest single wait: a context or a close is heard
+	// pacePiece is the longest single wait: a done context or a close is noticed
 	// within it.
 	pacePiece = 50 * time.Millisecond
 	// paceCredit is how far a reader that was held up may catch up.

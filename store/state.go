@@ -135,7 +135,7 @@ type mem struct {
 	spans []span
 
 	// The journaler's: segment is nil until the first frame is written, and for
-	// a memtable that recovery has made. Chain is how the journal stood before
+	// a memtable that recovery has made. Chain is the state of the journal before
 	// the segment, once there is one.
 	segment   *journal.Segment
 	recovered bool

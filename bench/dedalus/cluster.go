@@ -127,7 +127,7 @@ func (p *program) start(c config, dir string) (_ *cluster, err error) {
 	return all, all.ask.Tell(p.clients(c, at))
 }
 
-// clients is what the program's clients are told.
+// clients is the job of the program's clients.
 func (p *program) clients(c config, at map[string]string) drive.ClientJob {
 	job := drive.ClientJob{Name: "client", Nodes: at, Clients: c.Clients, Settle: p.load.Warm.Seconds(), Warm: c.Warm.Seconds(), Run: c.Run.Seconds()}
 	job.Sends, job.Waits = loadgen.Commands(p.logic, p.load)

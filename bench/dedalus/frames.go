@@ -100,7 +100,7 @@ func (w *wire) flush() error {
 	return nil
 }
 
-// framesJob is what clients of a peer are told.
+// framesJob is the job of a peer's clients.
 type framesJob struct {
 	Addr    string
 	Clients int

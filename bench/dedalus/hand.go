@@ -15,7 +15,7 @@ import (
 // programs has left out: no acknowledgements, nothing sent again, no limits, no
 // bookkeeping of connections. It says how far there is to go.
 
-// handJob is what a process of it is told.
+// handJob is the job of one of its processes.
 type handJob struct {
 	Listen       string
 	Participants []string
@@ -106,7 +106,7 @@ func (l *handState) fromParticipant(w *wire) {
 		}
 		if w.drained() {
 			for to := range busy {
-				// A client that has gone hears nothing.
+				// A client that has disconnected gets no reply.
 				_ = to.flush()
 			}
 			clear(busy)

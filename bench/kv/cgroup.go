@@ -23,7 +23,7 @@ type cage struct {
 type cages struct {
 	parent string
 	v2     bool
-	// Why tells how the place was found, or why there is none; parent is ""
+	// Why says how the place was found, or why there is none; parent is ""
 	// then.
 	Why string
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// spec is what the parent tells a child: one engine, one phase.
+// spec is what the parent sends to a child: one engine, one phase.
 type spec struct {
 	Engine, Workload string
 	Dir              string // of the engine; the ledger is beside it

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// progress tells a person what is going on: one line that is written over on a
+// progress shows what is going on: one line that is overwritten on a
 // terminal, elsewhere a line for each phase that is done.
 type progress struct {
 	out      io.Writer

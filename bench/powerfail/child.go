@@ -24,7 +24,7 @@ import (
 // childArg makes a process a child.
 const childArg = "powerfail-child"
 
-// orders are what a child is told.
+// orders are the parent's instructions for a child.
 type orders struct {
 	Engine string
 	Dir    string // of the engine
@@ -76,7 +76,7 @@ func position(s store) (uint64, error) {
 }
 
 // work writes batches from where the store is on, and waits for its end. It
-// tells what it found, what it begins, and what is durable.
+// reports what it found, what it begins, and what is durable.
 func work(e engine, o orders, out io.Writer) error {
 	s, err := e.Open(o.Dir)
 	if err != nil {

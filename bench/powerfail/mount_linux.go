@@ -81,7 +81,7 @@ const (
 	handleBits = 8 // what is above is the number of a listing
 )
 
-// longTime is how long the kernel may believe what it was told.
+// longTime is how long the kernel may cache an answer.
 const longTime = 3600
 
 type fileSystem struct {
@@ -294,7 +294,7 @@ func (fs *fileSystem) FsyncDir(c <-chan struct{}, in *fuse.FsyncIn) fuse.Status 
 	return fs.Fsync(c, in)
 }
 
-// Flush is told of each close, which makes nothing durable.
+// Flush is called at each close, which makes nothing durable.
 func (fs *fileSystem) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.OK }
 
 func (fs *fileSystem) Release(<-chan struct{}, *fuse.ReleaseIn) {}

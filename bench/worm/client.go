@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/bench/process"
 )
 
-// clientJob is what a client process is told.
+// clientJob is the job of a client process.
 type clientJob struct {
 	Where where
 	Op    string

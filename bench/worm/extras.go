@@ -39,7 +39,7 @@ type front struct {
 	P50, P99     float64 // ms
 }
 
-// roleAshlard is ashlard itself as a child, with the arguments that it is told.
+// roleAshlard is ashlard itself as a child, with the arguments that it is given.
 const roleAshlard = "-child-ashlard"
 
 func ashlardMain(p *process.Port) error {

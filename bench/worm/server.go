@@ -29,7 +29,7 @@ const (
 	partitionTwo
 )
 
-// serverJob is what a server of ours is told first.
+// serverJob is the job of one of our servers.
 type serverJob struct {
 	Dir     string // "": in memory
 	Listen  string

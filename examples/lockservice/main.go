@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command lockservice tells the story of the house in two minutes: a lock
+// Command lockservice shows the story of the house in two minutes: a lock
 // service is checked, compiled to Go, run as four processes on loopback, and
 // the traces of the run are held against the specification. Then the same is
 // done with a lock service that has a mistake: the checker shows the shortest
@@ -57,7 +57,7 @@ type demo struct {
 	act         int
 }
 
-// play performs the whole story. Every step must come out as told.
+// play performs the whole story. Every step must have the announced result.
 func (d *demo) play(ctx context.Context) error {
 	begin := time.Now()
 	d.say("A design: one lock server, three clients. Is there a state with two holders?")

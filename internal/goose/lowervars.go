@@ -141,7 +141,7 @@ func (v *variables) walk(n ast.Node) {
 	})
 }
 
-// loop walks a for statement, whose body is told apart from its clauses.
+// loop walks a for statement, whose body is handled separately from its clauses.
 func (v *variables) loop(n *ast.ForStmt) {
 	if n.Init != nil {
 		v.walk(n.Init)

@@ -29,8 +29,8 @@ func Handler(db *store.DB) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
-// Collector is for programs with a registry of their own. The labels, such as the name of
-// the store, tell several stores apart.
+// Collector is for programs with their own registry. The labels, such as the name of
+// the store, distinguish several stores.
 func Collector(db *store.DB, labels map[string]string) prometheus.Collector {
 	c := &collector{db: db}
 	desc := func(name, help string, variable ...string) *prometheus.Desc {

@@ -38,7 +38,7 @@ type opening struct {
 	key   []byte
 }
 
-// namesMax is how many stores' tables a search tells apart.
+// namesMax is how many stores' tables a search distinguishes.
 const namesMax = 8
 
 // fromPages writes what a search of all pages finds.

@@ -292,8 +292,8 @@ func (l *Log) Position() Position {
 func (l *Log) generation() uint64 { return l.session >> sessionRandom }
 
 // Close gives the log back. What was not committed is lost. A log that has not
-// ended by an error notes how far it is durable, so that the loss of its end can
-// be told. No other call may be running.
+// ended by an error records how far it is durable, so that the loss of its end can
+// be detected. No other call may be running.
 func (l *Log) Close() error {
 	l.committing.Lock()
 	defer l.committing.Unlock()

@@ -104,7 +104,7 @@ func (c *call) run() {
 	k.engine.Start(parts, c.outcome)
 }
 
-// fresh checks whether a request to one partition is new. The owner can tell
+// fresh checks whether a request to one partition is new. The owner can decide this
 // without a vote.
 func (c *call) fresh(s *shard) bool {
 	if c.q.Seq == 0 {

@@ -38,7 +38,7 @@ func Main(p *rt.Program) int {
 	return 2
 }
 
-// NodeJob is what an instance is told.
+// NodeJob is the job of an instance.
 type NodeJob struct {
 	// Component is the component's place in the program.
 	Component  int
@@ -56,7 +56,7 @@ type NodeJob struct {
 	Profile string
 }
 
-// ClientJob is what clients are told.
+// ClientJob is the job of clients.
 type ClientJob struct {
 	Name  string
 	Nodes map[string]string

@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// LogNode is who the programs tell of every slot.
+// LogNode is the client to which the programs report every slot.
 const LogNode = "log"
 
 // Options of a Store. All but Retry are needed.
@@ -120,7 +120,7 @@ func (s *Store) key(i, relation int, row []byte) (string, bool) {
 	return "", false
 }
 
-// told is told of a slot.
+// told handles the report of a slot.
 func (s *Store) told(slot uint64, command string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

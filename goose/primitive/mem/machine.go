@@ -32,7 +32,7 @@ type Machine struct {
 	lives   uint64
 }
 
-// device is told of a crash, with the machine locked.
+// device is notified of a crash, with the machine locked.
 type device interface{ crash() }
 
 // NewMachine is a machine without devices, which is off. It calls choose for

@@ -360,7 +360,7 @@ func (r *run) step() error {
 	return nil
 }
 
-// told means that a client got a message.
+// told means that a client received a message.
 func (r *run) told(f flying) {
 	r.outputs[f.fact.Relation.Name]++
 	if f.fact.Relation.Kind != logic.Output {

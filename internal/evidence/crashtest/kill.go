@@ -23,7 +23,7 @@ import (
 // childVar holds the orders of a process that is there to be killed.
 const childVar = "ASHLAR_CRASHTEST"
 
-// orders are what a child is told.
+// orders are the parent's instructions for a child.
 type orders struct {
 	Dir  string
 	Seed uint64

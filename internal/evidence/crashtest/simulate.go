@@ -241,7 +241,7 @@ func live[S, Op, Ret any](sys System[S, Op, Ret], s scenario, h *history[Op, Ret
 		})
 	}
 	// A goroutine that ends in a crash may have held a lock; one that waits for it
-	// waits forever, as no device will hear of it.
+	// waits forever, because no device will see it.
 	done := make(chan struct{})
 	go func() {
 		wait.Wait()

@@ -7,9 +7,9 @@ import (
 	"fmt"
 )
 
-// Masked is a key as the texts of errors show it. Keys may be secret, and texts go into
-// logs: so only the length is shown, and a hash by which two texts about one key can be
-// told to be about the same.
+// Masked is a key as error texts show it. Keys may be secret, and texts go into
+// logs: so only the length is shown, and a hash that identifies two texts about the
+// same key.
 //
 // That is for errors of damage alone, whose keys are anybody's. The text of a conflict
 // (ErrConflict) shows the key: one within what the caller's own transaction has read, or the

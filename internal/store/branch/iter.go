@@ -371,7 +371,7 @@ func (it *Iterator) readAhead(b int) (bool, error) {
 		return false, fmt.Errorf("branch %d, blocks %d to %d: %w", it.x.id, b, upto-1, err)
 	}
 	if found != "" {
-		// Which block is missing, reading it alone tells.
+		// Reading the block alone finds out which one is missing.
 		return false, nil
 	}
 	it.ahead, it.upto, it.aheadAt = b, upto, it.fences.run(b).Page

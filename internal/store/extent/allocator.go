@@ -79,8 +79,8 @@ func (a *Allocator) Retire(r Run, generation uint64) {
 	a.retiredLong += a.free.longIn(r)
 }
 
-// Release makes free what was retired at the generation or before, and returns
-// it, for the caller to tell the disk: by address, neighbours as one run.
+// Release frees what was retired at the generation or before, and returns
+// it, so that the caller can inform the disk: by address, neighbours as one run.
 func (a *Allocator) Release(generation uint64) []Run {
 	n := 0
 	for n < len(a.retired) && a.retired[n].generation <= generation {

@@ -101,11 +101,11 @@ import (
 const readUnit = 1 << 20
 
 // Loader gives the memory for a segment: an image of size bytes at least, into
-// which the segment is read, and a function that is told of each frame in
+// which the segment is read, and a function that is called for each frame in
 // image[off:end], padding included; its messages are at off+HeaderSize to
-// off+h.Len. An error of either ends the replay. It may be that no frame
-// follows. What is behind the last frame in the image is zero when the replay
-// has ended, if it was before.
+// off+h.Len. An error of either ends the replay. Possibly no frame
+// follows. When the replay has ended, the image is zero after the last frame,
+// if it was before.
 type Loader func(info SegmentInfo, size int) (image []byte, frame func(h Header, off, end int) error, err error)
 
 // Replay reads the segments that continue the chain, oldest first, and answers

@@ -10,11 +10,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// A chunk is a stream of entries, by id, cut into pages of 64 KiB; the last one
-// is as many pages of the data file as it needs, filled up with zeros. Every
-// page has a header, with a checksum of the page, that says what chunk it is of
-// and which of its pages, so that a page that is found alone tells where it
-// belongs. What a chunk of changes follows is named by number and checksum:
+// A chunk is a stream of entries, by id, divided into pages of 64 KiB; the last one
+// is as many pages of the data file as it needs, padded with zeros. Every
+// page has a header, with a checksum of the page, that identifies its chunk
+// and its place in the chunk, so that a page found alone can be
+// identified. What a chunk of changes follows is named by number and checksum:
 // chunks are a chain up to the whole table. The checksum of a page is at its
 // beginning: a CRC that runs over bytes and then over their CRC forgets the
 // bytes, and that of the chunk would.

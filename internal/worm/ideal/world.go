@@ -226,8 +226,8 @@ func (c clock) After(d time.Duration, k env.Waker) env.Timer {
 	return c.p.w.at(d, c.p, k.Wake)
 }
 
-// messenger is lossy: what is lost answers ErrUnknown at its bound, 5 s unless
-// told otherwise.
+// messenger is lossy: a lost message returns ErrUnknown at its bound, 5 s unless
+// set otherwise.
 type messenger struct{ p *Process }
 
 const invokeBound = 5 * time.Second

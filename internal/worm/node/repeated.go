@@ -12,10 +12,10 @@ import (
 // Any peer that has received a member's report can send it again, on many
 // connections, and would have a signature verified and one made for each. So a
 // server keeps the last report of each member with the verdict on it, and
-// answers the same report with that. Other reports that bring nothing new, as
+// answers the same report with that. Other reports that bring nothing new, such as
 // old ones that are sent again, are limited for each life of each member. Only
-// reports that the member has really signed count, so that no stranger can keep a
-// life of it from being heard: one whose disk was put back is to learn that.
+// reports that the member has really signed count, so no stranger can suppress the
+// report of a life: a server whose disk was put back must learn that.
 
 // repeated is the last report of a member.
 type repeated struct {

@@ -66,7 +66,7 @@ func (d draw) either(rel string) string {
 	return d.want(rel)
 }
 
-// tell tells a client.
+// tell sends to a client.
 func (d draw) tell(body string) string {
 	return "async " + d.of("one", "two") + "@node \"c\"(k, v) <- " + body
 }
@@ -221,7 +221,7 @@ func (d draw) ages() []string {
 	return append(out, d.tell(t+"(k, v), "+comes+"(k, _)"))
 }
 
-// merging: what merges is told, and told again.
+// merging: what merges is sent, and sent again.
 func (d draw) merging() []string {
 	out := []string{d.later() + "m(k, v) <- " + d.of("put", "put", d.comes()) + "(k, v)"}
 	if d.one(3) {

@@ -10,7 +10,7 @@
 //
 // The events drive a specification of their own, specs/store/StoreTrace.tla,
 // whose steps are those of CrashSafeMap. It is deterministic: what is refused
-// is refused whatever the steps are that nothing tells of.
+// is refused whatever the unreported steps are.
 //
 // Promised: an accepted trace was executed step by step. Refused, as an error
 // and not as a Report: a trace with numbers beyond 31 bits.

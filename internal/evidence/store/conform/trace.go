@@ -27,7 +27,7 @@ type Event struct {
 // Kind is what an event is, in the specification's words.
 type Kind string
 
-// The kinds. What ends a life is not the store's to tell.
+// The kinds. The store does not report what ends a life.
 const (
 	Open       Kind = "Open"
 	Change     Kind = "Change"

@@ -68,7 +68,7 @@ func (f *Failure) Replay() string {
 	return out
 }
 
-// Error tells everything.
+// Error describes the whole failure.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %v\n", f.Replay(), f.Err)
