@@ -27,6 +27,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/cli/prove"
 	"github.com/ashlar-dev/ashlar/internal/cli/repl"
+	"github.com/ashlar-dev/ashlar/internal/cli/run"
 	"github.com/ashlar-dev/ashlar/internal/cli/store"
 	"github.com/ashlar-dev/ashlar/internal/cli/tlc"
 	"github.com/ashlar-dev/ashlar/internal/cli/trace"
@@ -95,7 +96,7 @@ against them.`,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(check.New(t), check.NewSimulate(t), repl.New(t), algorithm.NewTranslate(t), algorithm.NewCompile(t), trace.New(t), store.New(t), prove.New(t), dedalus.New(t), worm.New(t))
+	root.AddCommand(check.New(t), check.NewSimulate(t), repl.New(t), algorithm.NewTranslate(t), algorithm.NewCompile(t), trace.New(t), run.New(t), store.New(t), prove.New(t), dedalus.New(t), worm.New(t))
 	root.AddCommand(newLSPCommand(t))
 	return root
 }

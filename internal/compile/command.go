@@ -156,6 +156,7 @@ CRASHOPENED	if err != nil {
 		return fmt.Errorf("%s: %w", config, err)
 	}
 	defer func() { err = errors.Join(err, n.Close()) }()
+	fmt.Fprintf(os.Stderr, "running %s of MODULE\n", nodeName)
 	err = n.Run(ctx)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil // stopped from outside, between two steps

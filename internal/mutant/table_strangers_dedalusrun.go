@@ -13,13 +13,13 @@ func dedalusRunMutants() []Mutant {
 			New:    "\t\t\tr.begin(uint64(next))\n\t\t\tnext++",
 		},
 		{
-			Name: "strangers/dedalus/module-misses-requirements", Kind: WrongAnswer, In: "internal/cli/dedalus", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscompile",
+			Name: "strangers/dedalus/module-misses-requirements", Kind: WrongAnswer, In: "internal/cli/gomodule", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/dedaluscompile",
 			Breaks: "The module of a compiled program does not require what our sources require: 'go build' refuses it.",
 			Old:    "for _, r := range sources.Require {",
 			New:    "for _, r := range sources.Require[:1] {",
 		},
 		{
-			Name: "strangers/dedalus/sources-of-anything", Kind: WrongAnswer, In: "internal/cli/dedalus", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusCompileLeavesNothing",
+			Name: "strangers/dedalus/sources-of-anything", Kind: WrongAnswer, In: "internal/cli/gomodule", Packages: []string{"cmd/ashlar"}, Run: "TestDedalusCompileLeavesNothing",
 			Breaks: "--ashlar takes the sources of any module for ours.",
 			Old:    "sources.Module == nil || sources.Module.Mod.Path != version.Module ||",
 			New:    "",

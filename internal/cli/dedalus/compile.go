@@ -5,13 +5,11 @@ package dedalus
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/format"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -23,6 +21,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/cli/file"
+	"github.com/ashlar-dev/ashlar/internal/cli/gomodule"
 	"github.com/ashlar-dev/ashlar/internal/cli/version"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
@@ -288,59 +287,13 @@ func importPathOf(dir string) (string, error) {
 
 const generatedModule = "// Written by ashlar dedalus compile.\n"
 
-// writeModule makes the directory a module of its own, which takes version.Module from a
-// source directory. It lists all requirements of those sources, because 'go build' does
-// not add requirements to a go.mod.
+// writeModule makes the directory a module of its own.
 func writeModule(ctx context.Context, name, ashlar string, write func(string, []byte)) error {
-	if ashlar == "" {
-		if ashlar = sourcesOf(ctx); ashlar == "" {
-			return errors.New(version.Module + " is not published: name the directory of its sources with --ashlar DIR, or run this command within a module that requires it")
-		}
-	}
-	dir, err := filepath.Abs(ashlar)
+	mod, sum, err := gomodule.Files(ctx, name, ashlar)
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		return fmt.Errorf("--ashlar: %w", err)
-	}
-	sources, err := modfile.ParseLax(filepath.Join(dir, "go.mod"), text, nil)
-	if err != nil {
-		return fmt.Errorf("--ashlar: %w", err)
-	}
-	if sources.Module == nil || sources.Module.Mod.Path != version.Module || sources.Go == nil {
-		return fmt.Errorf("--ashlar: %s is not the go.mod of %s", filepath.Join(dir, "go.mod"), version.Module)
-	}
-	sums, err := os.ReadFile(filepath.Join(dir, "go.sum"))
-	if err != nil {
-		return fmt.Errorf("--ashlar: %w", err)
-	}
-	m := new(modfile.File)
-	err = errors.Join(m.AddModuleStmt(name), m.AddGoStmt(sources.Go.Version), m.AddRequire(version.Module, "v0.0.0"))
-	for _, r := range sources.Require {
-		m.AddNewRequire(r.Mod.Path, r.Mod.Version, true)
-	}
-	err = errors.Join(err, m.AddReplace(version.Module, "", filepath.ToSlash(dir), ""))
-	if err != nil {
-		return err
-	}
-	if text, err = m.Format(); err != nil {
-		return err
-	}
-	write("go.sum", sums)
-	write("go.mod", append([]byte(generatedModule), text...))
+	write("go.sum", sum)
+	write("go.mod", append([]byte(generatedModule), mod...))
 	return nil
-}
-
-// sourcesOf returns the directory of version.Module's sources as the current
-// directory's module sees it, or "" if it has none.
-func sourcesOf(ctx context.Context) string {
-	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-json", version.Module)
-	out, err := cmd.Output()
-	var m struct{ Dir string }
-	if err != nil || json.Unmarshal(out, &m) != nil {
-		return ""
-	}
-	return m.Dir
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/dedalus/machines"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
+	"github.com/ashlar-dev/ashlar/internal/cli/gomodule"
 	"github.com/ashlar-dev/ashlar/internal/cli/version"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/gen"
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
@@ -99,7 +100,7 @@ func readMeasured(out io.Reader, task *measure.Task, into *measuredProgram, tell
 // buildMeasured builds the program that measures a program, in dir.
 func buildMeasured(ctx context.Context, p *logic.Program, ashlar, dir string) (string, error) {
 	if ashlar == "" {
-		if ashlar = sourcesOf(ctx); ashlar == "" {
+		if ashlar = gomodule.Sources(ctx); ashlar == "" {
 			return "", errors.New("measure needs the sources of " + version.Module + ": say with --ashlar DIR where they are, or run this command within a module that requires them")
 		}
 	}
