@@ -203,9 +203,9 @@ func TestLongLogsNeedLittleMemory(t *testing.T) {
 		checkLong(t, dir)
 		return
 	}
-	sections := 200_000
+	sections, most := 200_000, int64(160<<20) // without forgetting it takes more than 200 MiB
 	if n, err := strconv.Atoi(os.Getenv("ASHLAR_LONG_TRACE")); err == nil {
-		sections = n
+		sections, most = n, 256<<20
 	}
 	dir := t.TempDir()
 	k := &lockRun{r: rand.New(rand.NewPCG(1, 2)), step: 1000}
@@ -224,7 +224,7 @@ func TestLongLogsNeedLittleMemory(t *testing.T) {
 	}
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	t.Logf("%d sections: %d MiB, %.1f CPU seconds, %.0f sections each", sections, used>>20, cpu.Seconds(), float64(sections)/cpu.Seconds())
-	if used > 256<<20 {
+	if used > most {
 		t.Errorf("the check of %d sections took %d MiB", sections, used>>20)
 	}
 }
