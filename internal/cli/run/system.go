@@ -40,7 +40,6 @@ type system struct {
 	processes []*process
 	began     time.Time
 	ran       time.Duration
-	last      ashlar.Progress
 }
 
 // say reports the current activity.
