@@ -3,6 +3,10 @@
 
 GO          ?= go
 BUILD       := build
+# Writes the list of modules that the programs are made of, for 'make release'.
+CYCLONEDX   := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+# The version of a release, as Debian writes versions: its tag without the v.
+VERSION     ?= 0.1.0~dev
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Packages with goroutines of their own: these also run under the race detector.
 CONCURRENT  := ./link ./internal/check/... ./env/... ./distsys/... ./store ./internal/store/cache ./internal/store/memtable ./internal/store/slab \
@@ -57,13 +61,17 @@ test:
 check: build
 	$(GO) vet ./... && $(GO) test -short ./... && $(GO) -C bench test -short ./...
 
-## release: the programs for Linux and macOS, stripped, and their checksums, in build/release.
+## release: the programs for Linux and macOS, stripped, Debian packages, the list of what they are made of, and checksums, in build/release.
 release:
 	@set -e; for os in linux darwin; do for arch in amd64 arm64; do \
 	    out=$(BUILD)/release/ashlar-$$os-$$arch; mkdir -p $$out; \
 	    CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags "-s -w" -o $$out/ ./cmd/ashlar ./cmd/ashlard ./cmd/mailboat; \
-	    cp LICENSE README.md CHANGELOG.md $$out; tar -C $(BUILD)/release -czf $$out.tar.gz ashlar-$$os-$$arch; rm -r $$out; \
-	done; done; cd $(BUILD)/release && sha256sum *.tar.gz >SHA256SUMS && cat SHA256SUMS
+	    cp LICENSE README.md CHANGELOG.md $$out; \
+	    if [ $$os = linux ]; then cp packaging/Dockerfile $$out; packaging/deb.sh $$out $$arch $(VERSION) $(BUILD)/release/ashlar_$(VERSION)_$$arch.deb; fi; \
+	    tar -C $(BUILD)/release -czf $$out.tar.gz ashlar-$$os-$$arch; rm -r $$out; \
+	done; done
+	$(GO) run $(CYCLONEDX) mod -licenses -json -output $(BUILD)/release/ashlar.cdx.json
+	@cd $(BUILD)/release && sha256sum *.tar.gz *.deb *.json >SHA256SUMS && cat SHA256SUMS
 
 build:
 	@mkdir -p $(BUILD)
