@@ -16,16 +16,53 @@ type Fn[D, R any, KD Kind[D], KR Kind[R]] struct {
 type Fns[D, R any, KD Kind[D], KR Kind[R]] struct{}
 
 func (Fns[D, R, KD, KR]) Equal(a, b Fn[D, R, KD, KR]) bool {
-	return equalAll[KD](a.keys, b.keys) && equalAll[KR](a.vals, b.vals)
+	return a.Len() == b.Len() && compareKeyKinds(a.keys, b.keys) == 0 && equalAll[KD](a.keys, b.keys) && equalAll[KR](a.vals, b.vals)
 }
 
 // Compare orders functions by size, then by domain, then by their values in
 // the order of the domain.
 func (Fns[D, R, KD, KR]) Compare(a, b Fn[D, R, KD, KR]) int {
-	if c := compareAll[KD](a.keys, b.keys); c != 0 {
+	if c := compareDomains(a.keys, b.keys); c != 0 {
 		return c
 	}
 	return compareAll[KR](a.vals, b.vals)
+}
+
+// compareDomains orders domains by size, then by the kind of their keys, then
+// key by key.
+func compareDomains[D any, KD Kind[D]](a, b Set[D, KD]) int {
+	if c := a.len() - b.len(); c != 0 {
+		return c
+	}
+	if c := compareKeyKinds(a, b); c != 0 {
+		return c
+	}
+	return compareAll[KD](a, b)
+}
+
+// compareKeyKinds orders domains of equal size: integers before strings before
+// others, as in tla/value. The first key decides which of these a domain is:
+// model values come before the values that they are mixed with.
+func compareKeyKinds[D any, KD Kind[D]](a, b Set[D, KD]) int {
+	switch any((*D)(nil)).(type) {
+	case *bool, *int32, *string, *Model:
+		return 0
+	}
+	if a.len() == 0 || &a.run(0)[0] == &b.run(0)[0] {
+		return 0
+	}
+	return keyRank[KD](a.at(0)) - keyRank[KD](b.at(0))
+}
+
+func keyRank[KD Kind[D], D any](key D) int {
+	var k KD
+	switch k.Value(key).Kind() {
+	case value.KindInt:
+		return 0
+	case value.KindString:
+		return 1
+	}
+	return 2
 }
 
 func (Fns[D, R, KD, KR]) Value(a Fn[D, R, KD, KR]) value.Value {

@@ -172,6 +172,27 @@ func TestFunctionsAgree(t *testing.T) {
 	}
 }
 
+// TestFunctionsOfMixedDomainsAgree: the kind of the keys decides before the keys.
+func TestFunctionsOfMixedDomainsAgree(t *testing.T) {
+	type fn = Fn[value.Value, int32, Values, Ints]
+	k := Fns[value.Value, int32, Values, Ints]{}
+	m, n := value.Model("m"), value.Model("n")
+	one := func(value.Value) int32 { return 1 }
+	var all []fn
+	for _, keys := range [][]value.Value{
+		{}, {m}, {value.Int(1)}, {value.String("a")}, {value.Int(7), value.Int(8)}, {value.Int(1), value.Int(5)}, {m, value.Int(5)},
+		{value.String("a"), value.String("b")}, {m, value.String("b")}, {m, n}, {value.Tuple(m), value.Tuple(n)},
+	} {
+		all = append(all, MakeFn[Ints](NewSet[Values](keys...), one))
+	}
+	for _, a := range all {
+		for _, b := range all {
+			agree(t, "order", func() value.Value { return value.Int(sign(k.Compare(a, b))) }, func() value.Value { return value.Int(sign(value.Compare(k.Value(a), k.Value(b)))) })
+			agree(t, "equality", func() value.Value { return value.Bool(k.Equal(a, b)) }, func() value.Value { return value.Bool(value.Equal(k.Value(a), k.Value(b))) })
+		}
+	}
+}
+
 func TestOptionalValuesAgree(t *testing.T) {
 	k := Opts[int32, Ints]{}
 	all := []maybe{Just[int32](-1), Just[int32](3), Only[int32]("a"), Only[int32]("b"), Only[int32]("T_x"), Only[int32]("T_y")}

@@ -120,6 +120,9 @@ func equalFns(a, b Value) bool {
 		return a.n == b.n && equalElems(a.ref.elems, b.ref.elems)
 	}
 	ia, ib := a.ref.info, b.ref.info
+	if ia != ib && keyRank(ia.keys) != keyRank(ib.keys) {
+		return false // such keys cannot all be compared
+	}
 	if ia != ib && !equalElems(ia.keys, ib.keys) {
 		return false
 	}
@@ -312,9 +315,14 @@ func compareDomains(a, b Value) int {
 	return compareElems(ia.keys, ib.keys)
 }
 
-// keyRank puts records before other functions.
+// keyRank puts functions on integers first, then records, then the others. The
+// first key decides it: model values come before the values that they may be
+// mixed with.
 func keyRank(keys []Value) int {
-	if keys[0].Kind() == KindString && keys[len(keys)-1].Kind() == KindString {
+	switch keys[0].Kind() {
+	case KindInt:
+		return -1
+	case KindString:
 		return 0
 	}
 	return 1

@@ -282,6 +282,30 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestOrderOfDomains: functions with domains of all kinds have one order,
+// however they come into a set.
+func TestOrderOfDomains(t *testing.T) {
+	var fns []Value
+	for _, domain := range []string{"{7, 8}", "{1, 2}", "{1, 5}", "{3, 9}", `{"a", "b"}`, `{"c", "d"}`, "{m, 5}", "{m, n}", "{<<1>>, <<2>>}"} {
+		fns = append(fns, FnOf(read(t, domain), []Value{Int(0), Int(0)}))
+	}
+	for _, a := range fns {
+		for _, b := range fns {
+			for _, c := range fns {
+				if Compare(a, b) < 0 && Compare(b, c) < 0 && Compare(a, c) >= 0 {
+					t.Errorf("%v < %v < %v, but not the first < the last", a, b, c)
+				}
+				if Equal(a, b) != (Compare(a, b) == 0) {
+					t.Errorf("Equal and Compare disagree on %v and %v", a, b)
+				}
+				if abc, cba := Set(a, b, c), Set(c, b, a); !Equal(abc, cba) {
+					t.Errorf("%v and %v are not equal", abc, cba)
+				}
+			}
+		}
+	}
+}
+
 func TestFunctions(t *testing.T) {
 	f := read(t, "(0 :> \"a\" @@ 1 :> \"b\")")
 	if lo, hi, ok := f.Domain().AsInterval(); !ok || lo != 0 || hi != 1 {
