@@ -4,6 +4,7 @@ package typed
 
 import (
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/tla/value"
@@ -141,6 +142,7 @@ func (s Seq[T, K]) from(n int) Seq[T, K] {
 
 // Append is Append(s, x).
 func (s Seq[T, K]) Append(x T) Seq[T, K] {
+	checkLength(int64(s.len()) + 1)
 	if len(s.tail) >= leafMax {
 		return Seq[T, K]{join(s.tree, leaf[T, struct{}](s.tail)), []T{x}}
 	}
@@ -150,6 +152,14 @@ func (s Seq[T, K]) Append(x T) Seq[T, K] {
 	return Seq[T, K]{s.tree, tail}
 }
 
+// checkLength fails if the length of a sequence would be no number. The elements
+// of a long sequence may take little memory: the parts of s \o s are shared.
+func checkLength(n int64) {
+	if n > math.MaxInt32 {
+		value.Fail("a sequence of %d elements is too long", n)
+	}
+}
+
 // Concat is s \o t.
 func (s Seq[T, K]) Concat(t Seq[T, K]) Seq[T, K] {
 	switch {
@@ -157,6 +167,9 @@ func (s Seq[T, K]) Concat(t Seq[T, K]) Seq[T, K] {
 		return t
 	case t.Len() == 0:
 		return s
+	}
+	checkLength(int64(s.len()) + int64(t.len()))
+	switch {
 	case t.tree == nil && len(s.tail)+len(t.tail) <= leafMax:
 		return Seq[T, K]{s.tree, slices.Concat(s.tail, t.tail)}
 	}

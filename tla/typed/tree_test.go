@@ -88,6 +88,22 @@ func TestLongSequences(t *testing.T) {
 	}
 }
 
+// TestLengthIsANumber doubles a sequence, which takes hardly any memory, until
+// its length is more than Len can say.
+func TestLengthIsANumber(t *testing.T) {
+	s := NewSeq[Ints](int32(1))
+	for i := range 40 {
+		err := value.Catch(func() { s = s.Concat(s) })
+		if (err != nil) != (i >= 30) || s.Len() != 1<<min(i+1, 30) {
+			t.Fatalf("after doubling %d times: %d elements, %v", i+1, s.Len(), err)
+		}
+	}
+	s = s.Concat(s.Sub(2, s.Len()))
+	if err := value.Catch(func() { s.Append(1) }); err == nil || s.Len() != math.MaxInt32 {
+		t.Errorf("%d elements, %v", s.Len(), err)
+	}
+}
+
 // checkNode checks that a tree is balanced and counts what it has.
 func checkNode[T, F any](t *testing.T, n *node[T, F]) {
 	t.Helper()
