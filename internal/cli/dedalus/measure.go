@@ -98,6 +98,9 @@ usage.`,
 const (
 	pointsMax          = 64
 	measureCommandsMax = 10_000_000
+	// The simulator takes a latency or a bandwidth of 0 for one that was not given.
+	pingMin      = time.Microsecond
+	bandwidthMin = 1e-6
 )
 
 // underWay reads --clients.
@@ -122,10 +125,12 @@ func (o *measureOptions) check() error {
 		return fmt.Errorf("--commands %d: want 1 to %d", o.commands, measureCommandsMax)
 	case o.machines < 0 || o.machines > deploy.ProcessesMax:
 		return fmt.Errorf("--machines %d: want 1 to %d", o.machines, deploy.ProcessesMax)
-	case o.ping < 0 || o.ping > time.Minute || o.sync < 0 || o.sync > time.Minute:
-		return fmt.Errorf("--ping %v, --sync %v: want times from 0 to 1m", o.ping, o.sync)
-	case !(o.bandwidth > 0 && o.bandwidth <= 1e6):
-		return fmt.Errorf("--bandwidth %v: want gigabits a second, up to 1e6", o.bandwidth)
+	case o.ping < pingMin || o.ping > time.Minute:
+		return fmt.Errorf("--ping %v: want a time from %v to 1m", o.ping, pingMin)
+	case o.sync < 0 || o.sync > time.Minute:
+		return fmt.Errorf("--sync %v: want a time from 0 to 1m", o.sync)
+	case !(o.bandwidth >= bandwidthMin && o.bandwidth <= 1e6):
+		return fmt.Errorf("--bandwidth %v: want gigabits a second, from %v to 1e6", o.bandwidth, bandwidthMin)
 	}
 	return nil
 }
