@@ -95,6 +95,13 @@ func (a *applier) send(to, input string, slot uint64) {
 	_ = a.c.Send(to, r, row)
 }
 
+// applied says how far it has come.
+func (a *applier) applied() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.next
+}
+
 // close ends the applier.
 func (a *applier) close() {
 	a.mu.Lock()
