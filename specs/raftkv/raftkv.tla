@@ -71,12 +71,11 @@ Rivals(s, t) == s # 3
 \* A server votes once in a term.
 MayVote(voted, from) == voted \in {Nobody, from}
 
-\* The longest prefix of n entries or fewer that a quorum has.
-RECURSIVE Agreed(_, _, _)
-Agreed(me, match, n) ==
-  IF n = 0 THEN 0
-  ELSE IF IsQuorum({me} \cup {s \in Servers : match[s] >= n}) THEN n
-  ELSE Agreed(me, match, n - 1)
+\* The longest prefix that a quorum has of a leader's log of so many entries. Not by
+\* counting down: a new leader does not know yet what the others have.
+Agreed(me, match, length) ==
+  LET has == [match EXCEPT ![me] = length]
+  IN  Max({n \in {has[s] : s \in Servers} : IsQuorum({s \in Servers : has[s] >= n})})
 
 \* Entries of earlier terms are not committed by counting.
 MayCommit(log, n, term) == TermAt(log, n) = term
