@@ -513,7 +513,9 @@ func (r *recovery) begin(mems []*mem, end journal.ChainState) error {
 	last := end.Next - 1
 	db.writer.resume(last)
 	db.journal.resume(end, cut)
-	db.durable.reach(cut)
+	if db.space.isSettled() {
+		db.durable.reach(cut)
+	}
 	if err := db.history.find(cut); err != nil {
 		return fmt.Errorf("find the history: %w", err)
 	}

@@ -16,7 +16,8 @@ import (
 // durable. A file system that never overwrites in place needs room for that. Where
 // there is none the store opens all the same, for reading, and so that something can be
 // deleted beside it; nothing is written that relies on the superblock, neither
-// pages nor frames nor another superblock, before it is durable. Each call that
+// pages nor frames nor another superblock, before it is durable. Nor does anything
+// say until then that its changes are: a Sync, a feed, or the witness. Each call that
 // needs one of these tries again.
 
 // foundSuper is a superblock as recovery has found it.
@@ -24,6 +25,8 @@ type foundSuper struct {
 	image []byte
 	addr  int64
 	seq   uint64
+	// settled is called once when a superblock has been made durable that was not at first.
+	settled func()
 }
 
 // rewrite writes the superblock again, and syncs it.
@@ -43,7 +46,7 @@ func (s *space) postpone(f *foundSuper) { s.unsettled.Store(f) }
 // settle makes the superblock durable that recovery has found, if it could not
 // do that itself for want of room.
 func (s *space) settle() error {
-	if s.unsettled.Load() == nil {
+	if s.isSettled() {
 		return nil
 	}
 	s.growing.Lock()
@@ -55,9 +58,13 @@ func (s *space) settle() error {
 	err := f.rewrite(s.file)
 	if err == nil {
 		s.unsettled.Store(nil)
+		f.settled()
 	}
 	return err
 }
+
+// isSettled reports that the superblock which recovery has found is durable.
+func (s *space) isSettled() bool { return s.unsettled.Load() == nil }
 
 // settleFound is settle, and stops the store when the superblock cannot be made durable for
 // another reason than want of room.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/store"
 )
@@ -36,7 +37,7 @@ func (d *forgetful) Open(name string, create bool) (env.File, error) {
 }
 
 func (f forgetfulFile) WriteAt(b []byte, off int64) (int, error) {
-	if f.disk.full {
+	if f.disk.full && off != datafile.WitnessAddr { // which was allocated when the file was made
 		return 0, env.ErrNoSpace
 	}
 	old := make([]byte, len(b))
@@ -160,6 +161,11 @@ func TestOpenOnAFullDiskThatCopiesOnWrite(t *testing.T) {
 		if len(shown) == 0 {
 			t.Errorf("sync %d: a store on a full disk shows nothing", nth)
 		}
+		for _, durable := range []func() error{db.Sync, db.Flush} {
+			if err := durable(); !errors.Is(err, env.ErrNoSpace) {
+				t.Errorf("sync %d: nothing is new, and a full disk makes it durable: %v", nth, err)
+			}
+		}
 		must(t, db.Put([]byte("third"), []byte("3")))
 		for range 2 {
 			if err := db.Sync(); !errors.Is(err, env.ErrNoSpace) {
@@ -180,4 +186,50 @@ func TestOpenOnAFullDiskThatCopiesOnWrite(t *testing.T) {
 		}
 		must(t, db.Close())
 	}
+}
+
+// A superblock that was found, and that has not been made durable yet, is not in what a store says of its
+// own durability: not in the result of Close, not in the witness, and not in what feeds and archives get.
+func TestOpenOnAFullDiskPromisesNothing(t *testing.T) {
+	disk := sim.NewDisk()
+	syncs := -1
+	lossy := &forgetful{
+		hidden: hidden{disk}, pending: map[int64][]byte{}, lost: map[int64][]byte{},
+		fail: func() bool {
+			if syncs >= 0 {
+				syncs++
+			}
+			return syncs == 2 // that of the superblock
+		},
+	}
+	o := tiny()
+	o.History.Bytes = 1 << 20
+	db, err := store.Open(world(lossy, 1), "db", o)
+	must(t, err)
+	must(t, db.Put([]byte("first"), []byte("1")))
+	must(t, db.Flush())
+	must(t, db.Put([]byte("second"), []byte("2")))
+	syncs = 0
+	if err := db.Flush(); !errors.Is(err, errIO) {
+		t.Fatalf("Flush on a disk that fails: %v", err)
+	}
+	syncs = -1
+	disk.Crash(sim.KeepAll()) // the process ends
+	lossy.full = true
+	db, err = store.Open(world(lossy, 2), "db", o)
+	must(t, err)
+	if last, err := db.Archive(t.Context(), sim.NewDisk(), "archive", 0); last != 0 || err != nil {
+		t.Errorf("an archive has the changes up to %d, %v", last, err)
+	}
+	if err := db.Close(); !errors.Is(err, env.ErrNoSpace) {
+		t.Errorf("Close on a full disk: %v", err)
+	}
+	disk.Crash(sim.KeepAll())
+	for off, old := range lossy.lost { // the power fails
+		edit(t, disk, "DATA", off, len(old), func(b []byte) { copy(b, old) })
+	}
+	db, err = store.Open(world(disk, 3), "db", o)
+	must(t, err)
+	must(t, readsAll(db, map[string]string{"first": "1"}))
+	must(t, db.Close())
 }

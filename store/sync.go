@@ -114,7 +114,8 @@ func (db *DB) syncNow() (message.Seq, error) {
 func (r *recovery) syncData() error {
 	db := r.db
 	if r.image != nil {
-		found := &foundSuper{r.image, table.SuperAddr(r.slot), r.super.Seq}
+		cut := message.Seq(r.super.Cut)
+		found := &foundSuper{r.image, table.SuperAddr(r.slot), r.super.Seq, func() { db.durable.reach(cut) }}
 		r.image = nil
 		err := found.rewrite(db.files.data)
 		if errors.Is(err, env.ErrNoSpace) {

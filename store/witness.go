@@ -65,7 +65,7 @@ func (j *journaler) testify() {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if db.err() != nil || db.closing.Load() || j.witness.says(j.synced) {
+	if db.err() != nil || db.closing.Load() || !db.space.isSettled() || j.witness.says(j.synced) {
 		return
 	}
 	buf, ok := db.pool.Alloc(datafile.WitnessSize)

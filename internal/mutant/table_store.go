@@ -88,6 +88,22 @@ func durabilityMutants() []Mutant {
 			New:    "{\n\t\ts.unsettled.Store(nil)",
 		},
 		{
+			Name: "store/durable/what-was-found-counts-as-durable", Kind: Lost, In: "store", Packages: []string{"store"}, Run: "TestOpenOnAFull",
+			Breaks: "A Sync without a new change succeeds although the disk may not have the superblock.",
+			Old:    "if db.space.isSettled() {\n\t\tdb.durable",
+			New:    "{\n\t\tdb.durable",
+		},
+		{
+			Name: "store/durable/the-witness-relies-on-a-found-superblock", Kind: Lost, In: "store", Packages: []string{"store"}, Run: "TestOpenOnAFull",
+			Breaks: "The witness says that changes are durable which only a superblock has that the disk may not have.",
+			Old:    " || !db.space.isSettled() || j.witness", New: " || j.witness",
+		},
+		{
+			Name: "store/durable/a-flush-of-nothing-relies-on-a-found-superblock", Kind: Lost, In: "store", Packages: []string{"store"}, Run: "TestOpenOnAFull",
+			Breaks: "A Flush that finds nothing to write succeeds although the disk may not have the superblock.",
+			Old:    "return db.settleFound() // what", New: "return nil // what",
+		},
+		{
 			Name: "store/durable/open-needs-room", Kind: Lost, In: "store", Packages: []string{"store"}, Run: "TestOpenOnAFull",
 			Breaks: "A store on a full disk that copies on write does not open.",
 			Old:    "if errors.Is(err, env.ErrNoSpace) {\n\t\t\tdb.log.Warn(\"the disk has",
@@ -185,8 +201,8 @@ func recoveryMutants() []Mutant {
 		{
 			Name: "store/recovery/what-was-recovered-is-taken-for-synced", Kind: Lost, In: "store", Packages: []string{"store"}, Run: "TestSyncOfAnEarlierLife",
 			Breaks: "Recovery takes for durable what it has read in the journal.",
-			Old:    "db.journal.resume(end, cut)\n\tdb.durable.reach(cut)",
-			New:    "cut = last\n\tdb.journal.resume(end, cut)\n\tdb.durable.reach(cut)",
+			Old:    "db.journal.resume(end, cut)\n\tif db.space.isSettled() {",
+			New:    "cut = last\n\tdb.journal.resume(end, cut)\n\tif db.space.isSettled() {",
 		},
 		crash("store/recovery/batch-split-over-frames", "store", NotAtomic,
 			"A batch may be in two frames, of which a crash keeps one.",
