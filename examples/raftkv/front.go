@@ -55,11 +55,7 @@ type front struct {
 	reading  *reading // under way
 	rounds   int32
 	stopped  bool
-	counts   counts
 }
-
-// counts are what INFO shows.
-type counts struct{ writes, reads, repeated uint64 }
 
 // session is a place for one write at a time.
 type session struct {
@@ -248,7 +244,6 @@ func (f *front) messages() (out []value.Value) {
 		f.reads = f.reads[n:]
 		out = append(out, f.read(now))
 	case r != nil && now.Sub(r.asked) > repeatAfter:
-		f.counts.repeated++
 		out = append(out, f.read(now))
 	}
 	return out
@@ -297,7 +292,6 @@ func (f *front) again(now time.Time) (value.Value, bool) {
 			continue
 		}
 		s.asked = now
-		f.counts.repeated++
 		bytes += len(s.write.key) + len(s.write.value)
 		commands = append(commands, f.command(s))
 	}
@@ -368,7 +362,6 @@ func (f *front) answered(a value.Value) {
 	}
 	f.free = append(f.free, s)
 	f.waiting--
-	f.counts.writes++
 	f.mu.Unlock()
 	w.done(a.Field("found").AsBool(), nil)
 }
@@ -382,7 +375,6 @@ func (f *front) heard(id value.Value, values []value.Value) {
 	}
 	f.reading = nil
 	f.waiting -= len(r.reads)
-	f.counts.reads += uint64(len(r.reads))
 	f.mu.Unlock()
 	for _, x := range r.reads {
 		x.done(values[:len(x.keys)], nil)

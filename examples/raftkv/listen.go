@@ -4,6 +4,7 @@ package main
 
 import (
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +29,11 @@ type listener struct {
 	closed bool
 }
 
+// listen listens at addr; an address without a host is on loopback.
 func listen(addr string, store resp.Store) (*listener, error) {
+	if strings.HasPrefix(addr, ":") {
+		addr = "127.0.0.1" + addr
+	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err

@@ -68,6 +68,9 @@ InTurn(s, t) == s = t
 First(s, t)  == s = 1
 Rivals(s, t) == s # 3
 
+\* How many entries of a leader may wait to be committed before it drops what fronts ask.
+Backlog == 4096
+
 \* A server votes once in a term.
 MayVote(voted, from) == voted \in {Nobody, from}
 
@@ -208,9 +211,12 @@ Lookup(data, k) == IF k \in DOMAIN data THEN [there |-> TRUE, val |-> data[k]] E
   macro Clients(m) {
     if (m.type = "ask") {
       if (role = Leader) {
-        await Len(log) + Len(m.commands) <= MaxLog;
-        log := log \o Entries(term, m.commands);
-        due := Others(self);
+        \* A leader that no quorum hears takes no more; the fronts ask again.
+        if (Len(log) - commit < Backlog) {
+          await Len(log) + Len(m.commands) <= MaxLog;
+          log := log \o Entries(term, m.commands);
+          due := Others(self);
+        };
       } else if (leader # Nobody /\ m.first) {
         net[leader] := [m EXCEPT !.first = FALSE];
       };

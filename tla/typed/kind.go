@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package typed holds TLA+ values as plain Go values, for compiled systems:
-// int32, bool, string, slices for sequences, sorted slices for sets, sorted
-// keys with values for functions, structs for records.
+// int32, bool, string, structs for records, and sequences, sets and functions
+// that are slices while they are short and trees of shared nodes when they are
+// long.
 //
 // In and out: Go values of types that were found at compile time, and
 // value.Value at the borders. Promises: the answers are those of tla/value, on
-// equality, order, CHOOSE, overflow and what is an error; everything is
+// equality, order, CHOOSE, overflow and what is an error, with two exceptions:
+// sets and functions have at most value.MaxSetSize elements here, however they
+// were made, and sequences may be longer than value.LengthMax. Everything is
 // immutable, so that slices may share their arrays. An operation without an
 // answer panics with a *value.Error, as in tla/value.
 //
