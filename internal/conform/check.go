@@ -40,7 +40,7 @@ func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, err
 	}
 	// Orders were left out that could explain the logs.
 	all := &byLevels{}
-	all.entered, all.best = first.entered, first.best
+	all.entered, all.done, all.best = first.entered, first.done, first.best
 	return o.check(ctx, spec, logs, &all.search, false, all.run)
 }
 

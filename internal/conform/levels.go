@@ -2,7 +2,11 @@
 
 package conform
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+)
 
 // A search by levels visits all pairs that explain n sections before any that
 // explains n+1, and keeps no others. It forgets nothing that matters, so that it
@@ -12,7 +16,19 @@ import "context"
 // WidthMax is the default bound on the pairs of a level.
 const WidthMax = 1 << 16
 
-type byLevels struct{ search }
+type byLevels struct {
+	search
+	wide bool // steps without a log lead to more pairs than a level may have
+}
+
+// inOrder lists what a level has in the order of its keys, so that a search finds the
+// same each time.
+func inOrder[T any](level map[string]T) (out []T) {
+	for _, key := range slices.Sorted(maps.Keys(level)) {
+		out = append(out, level[key])
+	}
+	return out
+}
 
 // run searches all orders.
 func (s *byLevels) run(ctx context.Context) (Verdict, error) {
@@ -42,18 +58,15 @@ func (s *byLevels) run(ctx context.Context) (Verdict, error) {
 			}
 		}
 		s.stream.forget(oldest)
-		for _, p := range level {
-			if err := ctx.Err(); err != nil {
-				return Undecided, err
-			}
-			finished, err := s.expand(p, next)
-			if err != nil {
-				return Undecided, err
-			}
+		pairs := inOrder(level)
+		for _, p := range pairs {
+			finished, err := s.expand(ctx, p, next)
 			switch {
+			case err != nil:
+				return Undecided, err
 			case finished:
-				return s.end(&p), nil
-			case s.exhausted() || len(next) > s.limits.width:
+				return s.end(pairs), nil
+			case s.wide || s.exhausted() || len(next) > s.limits.width:
 				return Undecided, nil
 			}
 		}
@@ -63,11 +76,15 @@ func (s *byLevels) run(ctx context.Context) (Verdict, error) {
 }
 
 // expand adds the pairs of the next level that a pair leads to, also by way of
-// steps of processes without a log. It reports whether all logs are explained.
-func (s *byLevels) expand(p pair, next map[string]pair) (finished bool, err error) {
+// steps of processes without a log. It reports whether all logs are explained. It
+// stops early at a limit.
+func (s *byLevels) expand(ctx context.Context, p pair, next map[string]pair) (finished bool, err error) {
 	met := map[string]bool{}
 	todo := []pair{p}
-	for len(todo) > 0 {
+	for len(todo) > 0 && !s.exhausted() && !s.wide {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
 		p := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		order, unfinished, err := s.candidates(p.at)
@@ -89,7 +106,9 @@ func (s *byLevels) expand(p pair, next map[string]pair) (finished bool, err erro
 				if err := s.judge(&q, &p, c); err != nil {
 					return false, err
 				}
-				next[s.key(&q)] = q
+				if key := s.key(&q); q.broken != nil || next[key].state == nil {
+					next[key] = q
+				}
 				s.entered++
 			}
 		}
@@ -113,6 +132,7 @@ func (s *byLevels) expand(p pair, next map[string]pair) (finished bool, err erro
 				todo = append(todo, q)
 			}
 		}
+		s.wide = len(met) > s.limits.width
 	}
 	return false, nil
 }

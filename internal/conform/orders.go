@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,11 +46,9 @@ var errHidden = errors.New("all orders cannot be checked: there are processes wi
 
 type allOrders struct{ search }
 
-// choices is a position with the states that are possible there.
-type choices struct {
-	pair   // without a state
-	states []State
-}
+// choices are the pairs of a position with the states that are possible there, in
+// the order of their keys.
+type choices []pair
 
 // run searches all orders.
 func (s *allOrders) run(ctx context.Context) (Verdict, error) {
@@ -60,27 +59,32 @@ func (s *allOrders) run(ctx context.Context) (Verdict, error) {
 	if err != nil {
 		return Undecided, err
 	}
-	first := choices{pair: pair{at: make([]int, len(s.actors))}}
+	var first choices
 	for _, t := range inits {
-		p := pair{state: t}
+		p := pair{state: t, at: make([]int, len(s.actors))}
 		if err := s.judge(&p, nil, candidate{}); err != nil {
 			return Undecided, err
 		}
-		first.broken = p.broken
-		first.states = append(first.states, t)
+		first = append(first, p)
+	}
+	if len(first) == 0 {
+		return Rejected, nil // nothing is a behaviour
 	}
 	level := map[string]choices{"": first}
 	for {
 		next := map[string]choices{}
-		for _, c := range level {
+		all := inOrder(level)
+		for _, c := range all {
 			if err := ctx.Err(); err != nil {
 				return Undecided, err
 			}
 			verdict, err := s.expand(c, next)
-			if err != nil || verdict != Undecided {
+			switch {
+			case err != nil || verdict == Rejected:
 				return verdict, err
-			}
-			if s.exhausted() || len(next) > s.limits.width {
+			case verdict == Accepted:
+				return s.end(slices.Concat(all...)), nil
+			case s.exhausted() || len(next) > s.limits.width:
 				return Undecided, nil
 			}
 		}
@@ -93,38 +97,44 @@ func (s *allOrders) run(ctx context.Context) (Verdict, error) {
 func oldest(level map[string]choices) (at []int) {
 	for _, c := range level {
 		if at == nil {
-			at = slices.Clone(c.at)
+			at = slices.Clone(c[0].at)
 		}
-		for i, k := range c.at {
+		for i, k := range c[0].at {
 			at[i] = min(at[i], k)
 		}
 	}
 	return at
 }
 
-// expand adds what comes next. Undecided means that the search goes on.
+// expand adds what comes next. Undecided means that the search goes on, Accepted that
+// it is at its end.
 func (s *allOrders) expand(c choices, next map[string]choices) (Verdict, error) {
-	order, unfinished, err := s.candidates(c.at)
+	order, unfinished, err := s.candidates(c[0].at)
 	if err != nil {
 		return Undecided, err
 	}
 	if !unfinished {
-		return s.end(&c.pair), nil
+		return Accepted, nil
 	}
-	s.done = max(s.done, c.done)
-	if order, err = s.persistent(c.at, order); err != nil {
+	s.done = max(s.done, c[0].done)
+	if order, err = s.persistent(c[0].at, order); err != nil {
 		return Undecided, err
 	}
 	for _, o := range order {
-		after, blocked, err := s.take(c, o)
+		after, key, blocked, err := s.take(c, o)
 		if err != nil {
 			return Undecided, err
 		}
-		if blocked != nil {
-			s.best = &stuck{state: c.states[0], done: c.done, blocked: []Blocked{*blocked}}
+		if len(after) == 0 {
+			s.best = &stuck{state: c[0].state, done: c[0].done, blocked: []Blocked{*blocked}}
 			return Rejected, nil
 		}
-		next[s.keys(after)] = *after
+		for i, p := range next[key] {
+			if p.broken != nil { // in another order
+				after[i].broken = p.broken
+			}
+		}
+		next[key] = after
 	}
 	if len(order) == 0 {
 		return Rejected, nil // the clocks contradict each other
@@ -132,53 +142,36 @@ func (s *allOrders) expand(c choices, next map[string]choices) (Verdict, error) 
 	return Undecided, nil
 }
 
-// take executes a section from all states.
-func (s *allOrders) take(c choices, o candidate) (*choices, *Blocked, error) {
-	out := &choices{pair: c.after(o.log, nil)}
-	seen := map[string]bool{}
-	var blocked *Blocked
-	for _, state := range c.states {
-		from := pair{state: state, at: c.at, done: c.done, broken: c.broken}
-		states, b, err := s.step(&from, o)
+// take executes a section from all states. The key identifies the position after it
+// and the states there. If there is no state, it returns what blocked the section.
+func (s *allOrders) take(c choices, o candidate) (out choices, key string, blocked *Blocked, err error) {
+	seen := map[string]pair{}
+	for i := range c {
+		states, b, err := s.step(&c[i], o)
 		if err != nil {
-			return nil, nil, err
+			return nil, "", nil, err
 		}
 		if b != nil && (blocked == nil || b.Obstacle.Matched > blocked.Obstacle.Matched) {
 			blocked = b
 		}
 		for _, t := range states {
 			s.entered++
-			p := pair{state: t, broken: out.broken}
-			if key := string(s.spec.Key(nil, t)); !seen[key] {
-				seen[key] = true
-				if err := s.judge(&p, &from, o); err != nil {
-					return nil, nil, err
-				}
-				out.broken, out.states = p.broken, append(out.states, t)
+			p := c[i].after(o.log, t)
+			if err := s.judge(&p, &c[i], o); err != nil {
+				return nil, "", nil, err
+			}
+			if key := s.key(&p); p.broken != nil || seen[key].state == nil {
+				seen[key] = p
 			}
 		}
 	}
-	if len(out.states) > 0 {
-		blocked = nil
+	var all strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(seen)) {
+		out = append(out, seen[key])
+		all.Write(binary.AppendUvarint(nil, uint64(len(key))))
+		all.WriteString(key)
 	}
-	return out, blocked, nil
-}
-
-// keys identifies a position and its states.
-func (s *allOrders) keys(c *choices) string {
-	states := make([]string, len(c.states))
-	for i, t := range c.states {
-		states[i] = string(s.spec.Key(nil, t))
-	}
-	slices.Sort(states)
-	var key []byte
-	for _, n := range c.at {
-		key = binary.AppendUvarint(key, uint64(n))
-	}
-	for i, t := range states {
-		states[i] = string(binary.AppendUvarint(nil, uint64(len(t)))) + t
-	}
-	return string(key) + strings.Join(states, "")
+	return out, all.String(), blocked, nil
 }
 
 // persistent returns one section that commutes with all that can happen before

@@ -89,10 +89,13 @@ func (s *search) judge(p, from *pair, c candidate) error {
 	return nil
 }
 
-// end is the verdict when a pair explains all logs.
-func (s *search) end(p *pair) Verdict {
-	if s.broken = p.broken; p.broken != nil {
-		return Violated
+// end is the verdict when pairs explain all logs: an invariant is violated if it is
+// on the way to any of them.
+func (s *search) end(found []pair) Verdict {
+	for _, p := range found {
+		if s.broken = p.broken; p.broken != nil {
+			return Violated
+		}
 	}
 	return Accepted
 }
@@ -288,7 +291,7 @@ func (s *depthFirst) run(ctx context.Context) (Verdict, error) {
 				return Undecided, err
 			}
 			if finished, err := s.enter(ctx, top); err != nil || finished {
-				return s.end(&top.pair), err
+				return s.end([]pair{top.pair}), err
 			}
 			continue
 		}
@@ -309,7 +312,7 @@ func (s *depthFirst) run(ctx context.Context) (Verdict, error) {
 			return Undecided, err
 		}
 		if finished {
-			return s.end(&child.pair), nil
+			return s.end([]pair{child.pair}), nil
 		}
 		s.push(top, child)
 	}

@@ -163,8 +163,8 @@ func traceMutants() []Mutant {
 		{
 			Name: "conform/all-orders-keep-one-state", Kind: WrongAnswer, In: "internal/conform", Packages: conform, Run: "TestAllOrders",
 			Breaks: "Of the states that an order may lead to, one is followed.",
-			Old:    "out.broken, out.states = p.broken, append(out.states, t)",
-			New:    "out.broken, out.states = p.broken, []State{t}",
+			Old:    "out = append(out, seen[key])\n\t\tall.Write",
+			New:    "out = append(out[:0], seen[key])\n\t\tall.Write",
 		},
 		{
 			Name: "distsys/tracelog/a-line-is-forgotten-that-grows", Kind: WrongAnswer, In: "distsys/tracelog", Packages: log,
