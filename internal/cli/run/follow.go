@@ -50,7 +50,7 @@ func (s *system) follow(ctx context.Context) (*ashlar.Replayed, error) {
 	}()
 	early := s.watch(ctx, progress, verdict)
 	s.ran = time.Since(s.began)
-	s.t.End.InOrder()
+	s.t.End.Serve(0) // not for ever: nobody may read the output
 	stopped := s.stop()
 	ended.Store(true)
 	last := time.AfterFunc(verdictTimeMax, cancel)
@@ -60,8 +60,11 @@ func (s *system) follow(ctx context.Context) (*ashlar.Replayed, error) {
 		c := <-verdict
 		early = &c
 	}
-	if early.err == nil && stopped != nil && early.r.Verdict == ashlar.Accepted {
-		return nil, stopped
+	if early.err == nil && stopped != nil {
+		if early.r.Verdict == ashlar.Accepted {
+			return nil, stopped
+		}
+		s.say("%v", stopped)
 	}
 	return early.r, early.err
 }

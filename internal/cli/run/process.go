@@ -119,8 +119,12 @@ func lines(r io.Reader, f func(string)) {
 	_, _ = io.Copy(io.Discard, r)
 }
 
-// failed is the error of a process that has ended with another exit code than 0.
+// failed is the error of a process that has ended with another exit code than 0. One
+// that is about to end by itself no longer handles the signal to stop, and dies of it.
 func (p *process) failed() error {
+	if how, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && how.Signaled() && how.Signal() == syscall.SIGTERM {
+		return nil
+	}
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 		p.mu.Lock()
 		defer p.mu.Unlock()

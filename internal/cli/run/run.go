@@ -89,7 +89,8 @@ func failed(err error) error {
 
 func run(ctx context.Context, t *console.Terminal, o options, spec string) (err error) {
 	defer t.End.Over()
-	if o.work == "" {
+	kept := o.work != ""
+	if !kept {
 		dir, err := os.MkdirTemp("", "ashlar-run-")
 		if err != nil {
 			return failed(err)
@@ -97,7 +98,7 @@ func run(ctx context.Context, t *console.Terminal, o options, spec string) (err 
 		o.work = dir
 		defer os.RemoveAll(dir)
 	}
-	s := &system{t: t, o: o, spec: spec, traces: filepath.Join(o.work, "traces")}
+	s := &system{t: t, o: o, spec: spec, traces: filepath.Join(o.work, "traces"), kept: kept}
 	if err := s.build(ctx); err != nil {
 		if ctx.Err() != nil {
 			return exit.Stopped(ctx)
@@ -105,7 +106,7 @@ func run(ctx context.Context, t *console.Terminal, o options, spec string) (err 
 		return err
 	}
 	defer s.kill()
-	defer t.End.InOrder() // from here on, processes and files only go
+	defer t.End.Serve(0) // from here on, processes and files only go
 	if err := s.start(ctx); err != nil {
 		if ctx.Err() != nil {
 			return exit.Stopped(ctx)
