@@ -72,7 +72,7 @@ func New(t *console.Terminal) *cobra.Command {
 	f.DurationVar(&o.span, "for", 0, "stop after that (default: when interrupted, or when all processes have ended)")
 	f.StringVar(&o.system, "system", "", "run the nodes of a sys.json `FILE` (default: one for each process, on free ports)")
 	f.BoolVar(&o.together, "together", false, "run processes on one node that exchange messages and share a variable")
-	f.StringVar(&o.work, "work", "", "keep the program and the traces in `DIR` (default: gone when it ends)")
+	f.StringVar(&o.work, "work", "", "keep the program and the traces in `DIR` (default: a temporary one, removed unless the traces are rejected)")
 	f.StringVar(&o.ashlar, "ashlar", "", "the `DIR` of the sources of "+version.Module)
 	o.library.AddTo(cmd)
 	f.BoolVar(&o.json, "json", false, "write the result as JSON")
@@ -89,16 +89,20 @@ func failed(err error) error {
 
 func run(ctx context.Context, t *console.Terminal, o options, spec string) (err error) {
 	defer t.End.Over()
-	kept := o.work != ""
-	if !kept {
+	s := &system{t: t, spec: spec, kept: o.work != ""}
+	if !s.kept {
 		dir, err := os.MkdirTemp("", "ashlar-run-")
 		if err != nil {
 			return failed(err)
 		}
 		o.work = dir
-		defer os.RemoveAll(dir)
+		defer func() {
+			if !s.kept {
+				os.RemoveAll(dir)
+			}
+		}()
 	}
-	s := &system{t: t, o: o, spec: spec, traces: filepath.Join(o.work, "traces"), kept: kept}
+	s.o, s.traces = o, filepath.Join(o.work, "traces")
 	if err := s.build(ctx); err != nil {
 		if ctx.Err() != nil {
 			return exit.Stopped(ctx)
@@ -125,6 +129,8 @@ func run(ctx context.Context, t *console.Terminal, o options, spec string) (err 
 	case err != nil:
 		return failed(err)
 	}
+	// The report of a rejection names lines of the traces.
+	s.kept = s.kept || codes[r.Verdict] == exit.Safety
 	return s.tell(r)
 }
 
