@@ -91,7 +91,7 @@ lint:
 lint-peers:
 	@if [ -e /usr/include/rocksdb/c.h ]; then $(GO) -C bench vet -tags rocksdb ./kv ./powerfail; \
 	else echo "not looked at: the drivers for RocksDB, whose headers are missing"; fi
-	$(GO) -C bench vet -tags etcd ./worm
+	$(GO) -C bench vet -tags etcd ./worm ./systems
 
 unit:
 	@GO="$(GO)" sh internal/tidy/unit.sh
