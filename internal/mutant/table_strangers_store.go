@@ -96,7 +96,7 @@ func witnessMutants() []Mutant {
 			"s.witnessWanted = true\n", "s.witnessWanted = false\n", "TestTheWitnessComes", "store"),
 		witness("again-and-again", "store", Unguarded,
 			"The witness is written although it has nothing new to say.",
-			"db.closing.Load() || j.witness.says(j.synced) {", "db.closing.Load() {", "TestTheWitnessComes", "store"),
+			"!db.space.isSettled() || j.witness.says(j.synced) {", "!db.space.isSettled() {", "TestTheWitnessComes", "store"),
 		witness("unknown-to-repair", "store/repair", Lost,
 			"A repair does not report that what was synced last is lost.",
 			"Witness: w, Direct", "Direct", lost, "store"),
