@@ -44,7 +44,7 @@ func durabilityMutants() []Mutant {
 			"if err := db.files.disk.SyncDir(db.files.dir); err != nil {", noError),
 		crash("store/durable/directory-of-a-new-store-has-no-name", "store", Lost,
 			"The name of a new store's directory is not synced.",
-			"return db.files.disk.SyncDir(path.Dir(db.files.dir))", "return nil"),
+			"return db.files.disk.SyncDir(path.Dir(db.files.dir))", "return db.files.disk.SyncDir(path.Clean(db.files.dir))"),
 		crash("store/durable/names-that-were-found-are-not-synced", "store", Lost,
 			"Recovery relies on the names of files that an earlier life made and may not have synced.",
 			"if err := r.syncFound(); err != nil {", noError),
