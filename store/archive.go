@@ -62,7 +62,7 @@ func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint
 		// Changes behind a file that Restore cannot read would be archived in vain.
 		f, _, err := openSegment(disk, dir, segments[n-1].name)
 		if errors.Is(err, errVersion) {
-			err = fmt.Errorf("%w: begin a new copy, and a new archive in another directory", err)
+			err = fmt.Errorf("%w: make a new copy, and start a new archive in another directory", err)
 		}
 		if err == nil {
 			err = f.Close()
@@ -203,12 +203,12 @@ func (r *replaying) run() error {
 		return err
 	}
 	if r.others = others; len(segments) == 0 {
-		return fmt.Errorf("%w: the archive has no file of the store that was copied, %016x, and %d of other stores %q",
+		return fmt.Errorf("%w: the archive has no files of the copied store %016x; it has %d files of other stores %q",
 			ErrTooOld, r.source, len(others), others[:min(len(others), 4)])
 	}
 	at := r.db.LastChange()
 	if r.o.Until > 0 && at > r.o.Until {
-		return fmt.Errorf("the copy has changes up to %d, and cannot give the state after change %d", at, r.o.Until)
+		return fmt.Errorf("the copy has changes up to %d, so it cannot restore the state after change %d: use an older copy", at, r.o.Until)
 	}
 	for _, s := range segments {
 		if uint64(s.last) <= r.db.LastChange() || r.o.Until > 0 && r.db.LastChange() >= r.o.Until {
@@ -248,7 +248,7 @@ func (r *replaying) segment(s segment) (later bool, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if in.store != r.source || in.first != s.first {
-		return false, in.bad("what the name of the file says", fmt.Sprintf("store %016x from change %d on", in.store, in.first))
+		return false, in.bad("the store and change in the file's name", fmt.Sprintf("store %016x from change %d on", in.store, in.first))
 	}
 	if !r.o.UntilTime.IsZero() && in.wall.After(r.o.UntilTime) {
 		return true, nil
@@ -315,7 +315,7 @@ func (r *replaying) apply(c Change) error {
 		return fmt.Errorf("change %d: %w", c.Number, err)
 	}
 	if last := r.db.LastChange(); last != c.Number {
-		return fmt.Errorf("change %d has become change %d", c.Number, last)
+		return fmt.Errorf("change %d was applied as change %d", c.Number, last)
 	}
 	return nil
 }
@@ -331,7 +331,7 @@ func restoreUntil(ctx context.Context, world env.Env, dir string, o RestoreOptio
 		return done, err
 	}
 	if wall := time.Unix(0, mark.wall); !o.UntilTime.IsZero() && wall.After(o.UntilTime) {
-		return done, fmt.Errorf("the copy is of %v, and cannot give the state of %v", wall, o.UntilTime)
+		return done, fmt.Errorf("the copy was made at %v, so it cannot restore the state at %v: use an older copy", wall, o.UntilTime)
 	}
 	// No other caller uses the store, so that one goroutine does all the work.
 	db, err := Open(world, work, Options{Memory: o.Memory, Merger: o.Merger, Tuning: Tuning{Inline: true}})
@@ -373,7 +373,7 @@ func treeHas(disk env.Disk, dir string, last uint64) error {
 		}
 	}
 	if cut != last {
-		return fmt.Errorf("the data file has the changes up to %d, want %d", cut, last)
+		return fmt.Errorf("the data file has changes up to %d, want %d", cut, last)
 	}
 	return nil
 }

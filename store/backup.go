@@ -37,7 +37,7 @@ import (
 
 // ErrBase reports that a copy does not follow the copy before it: it is of
 // another store, or it is an increment since another copy.
-var ErrBase = errors.New("copies that do not follow each other")
+var ErrBase = errors.New("copy does not follow the previous copy")
 
 // Kinds of sections, in the order in which they stand in a copy.
 const (
@@ -179,7 +179,7 @@ func (db *DB) newCopying(ctx context.Context, w io.Writer, since *Mark) (*copyin
 		return nil, err
 	}
 	if db.opt.ReadOnly && (len(s.mems) > 1 || s.mems[0].table.Len() > 0) {
-		return nil, fmt.Errorf("copy: the journal has changes that the tree lacks: %w", ErrReadOnly)
+		return nil, fmt.Errorf("copy: the journal has changes that are not in the tree: open the store for writing: %w", ErrReadOnly)
 	}
 	uuid, _ := db.identity()
 	c := &copying{
@@ -228,7 +228,7 @@ func (c *copying) inside(f func() error) error {
 func (c *copying) stream() (*Mark, error) {
 	if since := c.since; since != nil {
 		if since.store != c.mark.store || since.number > c.mark.number {
-			return nil, fmt.Errorf("%w: the former copy is of another store, or of a later state of this one", ErrBase)
+			return nil, fmt.Errorf("%w: the previous copy is of another store, or of a later state of this one", ErrBase)
 		}
 		c.mark.base = since.id
 	}
@@ -438,7 +438,7 @@ func (c *copying) blob(m message.Message) error {
 // value reads a large value, and compares its checksum when visit has seen it.
 func (c *copying) value(ref message.BlobRef, run extent.Run, key []byte, visit func([]byte, int64) error) (sum, error) {
 	if c.db.space.end() < run.Addr()+run.Bytes() {
-		return sum{}, c.db.badBlob(ref, key, "a value before the end of the file", fmt.Sprintf("%d bytes", ref.Len))
+		return sum{}, c.db.badBlob(ref, key, "a large value within the file", fmt.Sprintf("%d bytes", ref.Len))
 	}
 	h, crc, left := sha256.New(), uint32(0), int(ref.Len)
 	err := c.read(run, func(piece []byte, addr int64) error {
@@ -512,7 +512,7 @@ func (f *unchanged) ReadAt(b []byte, off int64) (int, error) {
 		want, ok := f.sums[page]
 		if got := crc32.Checksum(b[at:at+extent.PageSize], f.crc); !ok || got != want {
 			return 0, &CorruptError{File: datafile.Name, Offset: int64(page) * extent.PageSize,
-				Want: fmt.Sprintf("a page with checksum %08x, as it was copied", want), Found: fmt.Sprintf("%08x", got)}
+				Want: fmt.Sprintf("a page with checksum %08x, as when it was copied", want), Found: fmt.Sprintf("%08x", got)}
 		}
 	}
 	return n, err

@@ -136,7 +136,7 @@ func checkRange(lo, hi []byte) error {
 		return fmt.Errorf("%w: from %q to %q", ErrBounds, lo, hi)
 	}
 	if len(lo) > message.KeyMax || len(hi) > message.KeyMax {
-		return fmt.Errorf("%w: bound of %d bytes, at most %d", ErrTooLarge, max(len(lo), len(hi)), message.KeyMax)
+		return fmt.Errorf("%w: range bound of %d bytes, at most %d", ErrTooLarge, max(len(lo), len(hi)), message.KeyMax)
 	}
 	return nil
 }

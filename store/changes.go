@@ -96,7 +96,7 @@ func (db *DB) Changes(after uint64) (*Feed, error) {
 		return nil, ErrNoHistory
 	}
 	if last := db.writer.seen(); message.Seq(after) > last {
-		return nil, fmt.Errorf("changes after %d: the last change of the store is %d", after, last)
+		return nil, fmt.Errorf("changes after %d: the store's last change is %d", after, last)
 	}
 	return &Feed{db: db, next: message.Seq(after) + 1}, db.open()
 }
@@ -203,7 +203,7 @@ func (f *Feed) find() error {
 	file, in, err := openSegment(db.files.disk, db.files.dir, found.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: change %d, whose file was removed just now", ErrTooOld, f.next)
+		return fmt.Errorf("%w: the file of change %d has just been removed", ErrTooOld, f.next)
 	case errors.Is(err, errVersion):
 		return fmt.Errorf("%w: change %d: %w", ErrTooOld, f.next, err)
 	case err != nil:
@@ -268,7 +268,7 @@ func (f *Feed) copy(m *mem) error {
 	}
 	if len(f.ready) == 0 {
 		// It came into the tree by another way, as an ingest does.
-		return fmt.Errorf("%w: change %d was never in a memtable", ErrTooOld, f.next)
+		return fmt.Errorf("%w: change %d did not go through a memtable: an ingest, for example, is not in the history", ErrTooOld, f.next)
 	}
 	return nil
 }

@@ -542,7 +542,7 @@ func TestChangesBehindAnIngest(t *testing.T) {
 		for n := uint64(1); n <= before; n++ {
 			got, err := feed.Next(t.Context())
 			if must(t, err); got.Number != n {
-				t.Fatalf("change %d in the place of %d", got.Number, n)
+				t.Fatalf("change %d instead of %d", got.Number, n)
 			}
 		}
 		if _, err := feed.Next(t.Context()); !errors.Is(err, store.ErrTooOld) {

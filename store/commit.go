@@ -195,7 +195,7 @@ func (db *DB) mayWrite(kind message.Kind) error {
 		return ErrReadOnly
 	}
 	if kind == message.Merge && db.opt.Merger == nil {
-		return fmt.Errorf("%w: none was given to Open", ErrMerger)
+		return fmt.Errorf("%w: Merge needs Options.Merger", ErrMerger)
 	}
 	return db.err()
 }

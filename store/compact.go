@@ -53,7 +53,7 @@ func (db *DB) nextJobLocked(e eagerness, r *refusals) *trunk.Job {
 }
 
 // errAborted reports that a compaction was abandoned.
-var errAborted = errors.New("compaction given up")
+var errAborted = errors.New("compaction abandoned")
 
 // run merges the inputs of a job, and puts the result in their place.
 func (db *DB) run(j *trunk.Job) error {

@@ -58,7 +58,7 @@ func (db *DB) checkpointTo(s *state, dir string) (err error) {
 	}
 	for _, name := range names {
 		if name != datafile.New && name != datafile.Lock {
-			return fmt.Errorf("the directory has %q, want an empty one", name)
+			return fmt.Errorf("the directory has a file %q: give an empty directory", name)
 		}
 	}
 	return db.copyTo(s, dir)

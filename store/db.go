@@ -127,7 +127,7 @@ func (db *DB) err() error {
 func (db *DB) stop(cause error) error {
 	err := fmt.Errorf("%w: %w", ErrStopped, cause)
 	if db.stopped.CompareAndSwap(nil, &err) {
-		db.log.Error("the store takes no more changes", "error", cause)
+		db.log.Error("the store accepts no more changes", "error", cause)
 		db.tracer.Trace(env.Mark("store.stopped"))
 		db.notices.add(Stopped{err})
 		if !db.opt.Tuning.Inline {

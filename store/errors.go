@@ -21,7 +21,7 @@ var (
 	// ErrStopped reports that an earlier write or sync of the store failed. The
 	// state of the disk since then is unknown, so the store accepts no more
 	// changes; reads continue. Open the store again to find what is durable.
-	ErrStopped = errors.New("store takes no more changes after a failed write")
+	ErrStopped = errors.New("store accepts no more changes after a failed write until it is reopened")
 	// ErrCorrupt is wrapped by each CorruptError.
 	ErrCorrupt = errors.New("corrupt data")
 	// ErrTooLarge reports that a key, value or batch exceeds its limit.
@@ -32,7 +32,7 @@ var (
 	// was made with another one.
 	ErrMerger = errors.New("merge operator")
 	// ErrBounds reports that the lower bound of a range is above its upper one.
-	ErrBounds = errors.New("bounds of a range")
+	ErrBounds = errors.New("invalid bounds of a range")
 	// ErrMemory reports that Options.Memory is too small for the request.
 	ErrMemory = errors.New("memory bound reached")
 )
@@ -73,7 +73,7 @@ func explain(err error) error {
 	case errors.Is(err, branch.ErrMemory), errors.Is(err, memtable.ErrMemory), errors.Is(err, datafile.ErrMemory):
 		return fmt.Errorf("%w: %w", ErrMemory, err)
 	case errors.Is(err, merge.ErrNoMerger):
-		return fmt.Errorf("%w: the store has merge messages, but no Merger was given: %w", ErrMerger, err)
+		return fmt.Errorf("%w: the store has merge messages: open it with its Merger: %w", ErrMerger, err)
 	}
 	return err
 }

@@ -245,7 +245,7 @@ func (db *DB) readBlob(ref message.BlobRef, key, dst []byte) ([]byte, error) {
 func (db *DB) readBlobOf(file env.File, ref message.BlobRef, key, dst []byte) ([]byte, error) {
 	end := db.space.end()
 	if ref.Addr > end-int64(ref.Len) {
-		return dst, db.badBlob(ref, key, fmt.Sprintf("a value before the end of the file at %d", end), fmt.Sprintf("%d bytes", ref.Len))
+		return dst, db.badBlob(ref, key, fmt.Sprintf("a large value within the file of %d bytes", end), fmt.Sprintf("%d bytes", ref.Len))
 	}
 	size := min((int(ref.Len)+extent.PageSize-1)/extent.PageSize*extent.PageSize, blobPiece)
 	buf, ok := db.pool.Alloc(max(size, extent.PageSize))

@@ -294,7 +294,7 @@ func (h *history) fill(f env.File, m *mem, s segment) (int64, error) {
 		}
 	}
 	if w.last != s.last {
-		return 0, fmt.Errorf("a memtable with changes up to %d was read up to %d", s.last, w.last)
+		return 0, fmt.Errorf("a memtable with changes up to %d was read only up to %d", s.last, w.last)
 	}
 	return w.end()
 }
@@ -326,7 +326,7 @@ type sequential struct {
 // Write implements io.Writer.
 func (s *sequential) Write(b []byte) (int, error) {
 	if s.at+int64(len(b)) > s.max {
-		return 0, fmt.Errorf("the changes of a memtable take more than the %d bytes of History.Bytes", s.max)
+		return 0, fmt.Errorf("the changes of one memtable exceed History.Bytes, %d: raise it", s.max)
 	}
 	n, err := s.file.WriteAt(b, s.at)
 	s.at += int64(n)
@@ -398,7 +398,7 @@ func (w *changeWriter) change(c Change) error {
 // badRef is the error of a message that should say where a large value is.
 func badRef(m message.Message) *CorruptError {
 	key := bytes.Clone(m.Key)
-	return &CorruptError{File: datafile.Name, Lo: key, Hi: key, Want: "where a large value is", Found: fmt.Sprintf("%d bytes that are no such place", len(m.Value))}
+	return &CorruptError{File: datafile.Name, Lo: key, Hi: key, Want: "a reference to a large value", Found: fmt.Sprintf("%d bytes that do not encode one", len(m.Value))}
 }
 
 // valueOf is the value of a message, wherever it is.
@@ -463,11 +463,11 @@ func readSegment(name string, in io.Reader) (*segmentReader, error) {
 		return nil, r.bad("the beginning of a history", fmt.Sprintf("section %d of %d bytes", kind, len(b)))
 	}
 	if v := binary.LittleEndian.Uint32(b); v != historyVersion {
-		return nil, fmt.Errorf("%s %w %d, this program reads %d", name, errVersion, v, historyVersion)
+		return nil, fmt.Errorf("%s %w %d; this program reads version %d", name, errVersion, v, historyVersion)
 	}
 	flags := binary.LittleEndian.Uint32(b[4:])
 	if flags > historySpaces {
-		return nil, r.bad("no flag but 1", fmt.Sprintf("flags %#x", flags))
+		return nil, r.bad("no flags except 1", fmt.Sprintf("flags %#x", flags))
 	}
 	r.spaces = flags == historySpaces
 	r.store = binary.LittleEndian.Uint64(b[8:])
@@ -484,7 +484,7 @@ func (r *segmentReader) section() (kind byte, payload []byte, err error) {
 	if errors.As(err, &bad) {
 		err = r.bad(bad.Want, bad.Found)
 	} else if err == io.EOF {
-		err = r.bad("the end of a history", "the end of the file before it")
+		err = r.bad("the end of a history", "the end of the file")
 	}
 	return kind, payload, err
 }
@@ -532,7 +532,7 @@ func (r *segmentReader) end() error {
 // inside is the error where a change is cut.
 func (r *segmentReader) inside(err error) error {
 	if err == io.EOF {
-		return r.bad("all of a change", "the end of the changes")
+		return r.bad("a complete change", "the end of the changes")
 	}
 	return err
 }
@@ -571,7 +571,7 @@ func (r *segmentReader) more() error {
 		return nil
 	}
 	if kind != historyEnd || len(b) != 8 || message.Seq(binary.LittleEndian.Uint64(b)) != r.next-1 {
-		return r.bad(fmt.Sprintf("the end behind change %d", r.next-1), fmt.Sprintf("section %d, %x", kind, b))
+		return r.bad(fmt.Sprintf("the end after change %d", r.next-1), fmt.Sprintf("section %d, %x", kind, b))
 	}
 	r.last = r.next - 1
 	r.at = r.in.Offset()

@@ -84,7 +84,7 @@ func (db *DB) newIngest(k *Keyspace) (*Ingest, error) {
 	lead := ingestLead(db.writer.last())
 	i := &Ingest{db: db, space: k, lead: lead, seq: db.writer.last() + lead, guess: 1024}
 	if lead == 0 {
-		return nil, fmt.Errorf("%w: the numbers of changes are used up", ErrTooLarge)
+		return nil, fmt.Errorf("%w: no more change numbers", ErrTooLarge)
 	}
 	i.mu.SetRank(rankIngest, "ingest")
 	db.ingest = i
@@ -271,9 +271,9 @@ func (i *Ingest) attach() error {
 	}
 	s := db.current.Load()
 	empty := s.mems[0]
-	invariant.Check(len(s.mems) == 1 && empty.table.Len() == 0, "an ingest ends beside changes of memtables")
+	invariant.Check(len(s.mems) == 1 && empty.table.Len() == 0, "an ingest ends while a memtable has changes")
 	if db.writer.last() >= i.seq {
-		return fmt.Errorf("%w: more than %d changes while an ingest was open", ErrTooLarge, i.lead)
+		return fmt.Errorf("%w: the store made more than %d changes while the ingest was open", ErrTooLarge, i.lead)
 	}
 	last := i.space == nil && isReserved(message.Put, i.last, nil) // the greatest of all
 	if err := db.spaces.mayChange(i.space, last); err != nil {
@@ -358,7 +358,7 @@ func (db *DB) endIngest() {
 
 var (
 	// ErrOrder reports that a key given to an Ingest is not above the one before.
-	ErrOrder = errors.New("keys of an ingest are not in ascending order")
+	ErrOrder = errors.New("keys of an ingest must ascend")
 	// ErrIngest reports that there is an Ingest which was neither committed nor
 	// discarded.
 	ErrIngest = errors.New("another ingest is open")

@@ -321,7 +321,7 @@ func (it *Iterator) move(how func(*merge.Visible) bool, end position) bool {
 
 // Key returns the key. It is valid until the next move.
 func (it *Iterator) Key() []byte {
-	invariant.Check(it.place == standing, "the key of an iterator that stands nowhere")
+	invariant.Check(it.place == standing, "Key of an iterator that is not at a key")
 	return it.key[len(it.space.start()):]
 }
 
@@ -329,7 +329,7 @@ func (it *Iterator) Key() []byte {
 // value is nil, and Err returns the reason; with IterOptions.KeysOnly all values are
 // nil.
 func (it *Iterator) Value() []byte {
-	invariant.Check(it.place == standing, "the value of an iterator that stands nowhere")
+	invariant.Check(it.place == standing, "Value of an iterator that is not at a key")
 	if it.apart && !it.fetched {
 		it.mu.Lock()
 		defer it.mu.Unlock()

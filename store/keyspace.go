@@ -227,7 +227,7 @@ func entry(name string) []byte {
 // there.
 func (db *DB) Keyspace(name string) (*Keyspace, error) {
 	if name == "" || len(name) > keyspaceNameMax {
-		return nil, fmt.Errorf("%w: a name of %d bytes, want 1 to %d", ErrNoKeyspace, len(name), keyspaceNameMax)
+		return nil, fmt.Errorf("%w: name of %d bytes, want 1 to %d", ErrNoKeyspace, len(name), keyspaceNameMax)
 	}
 	s := &db.spaces
 	s.making.Lock()
@@ -280,7 +280,7 @@ func (db *DB) makeKeyspace(name string) (uint32, error) {
 		return 0, err
 	}
 	if last >= 1<<32-2 {
-		return 0, fmt.Errorf("%w: the numbers of keyspaces are used up", ErrTooLarge)
+		return 0, fmt.Errorf("%w: no more keyspace numbers", ErrTooLarge)
 	}
 	number := binary.BigEndian.AppendUint32(nil, last+1)
 	b := &Batch{}

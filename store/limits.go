@@ -38,7 +38,7 @@ const WorkersMax = 64
 // SetLimits replaces the limits. The error is that they are impossible.
 func (db *DB) SetLimits(l Limits) error {
 	if l.BytesPerSecond < 0 || l.Workers < 0 || l.Workers > WorkersMax {
-		return fmt.Errorf("impossible limits %+v: no negative numbers, at most %d workers", l, WorkersMax)
+		return fmt.Errorf("invalid limits %+v: want no negative numbers and at most %d workers", l, WorkersMax)
 	}
 	db.work.setLimits(l)
 	return nil

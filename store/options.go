@@ -160,7 +160,7 @@ func (o Options) complete() (Options, error) {
 	t := &o.Tuning
 	tuned := t.MemtableBytes != 0
 	if o.Memory < MemoryMin && !tuned {
-		return o, fmt.Errorf("%w: Options.Memory is %d, the least is %d", ErrMemory, o.Memory, MemoryMin)
+		return o, fmt.Errorf("%w: Options.Memory is %d, want at least %d", ErrMemory, o.Memory, MemoryMin)
 	}
 	if t.MemtableBytes == 0 {
 		t.MemtableBytes = int(min(o.Memory/8, memtableMax)) &^ 4095
@@ -184,13 +184,13 @@ func (o Options) complete() (Options, error) {
 		t.Workers = 1
 	}
 	if o.Merger != nil && len(o.Merger.Name()) > table.MergerMax {
-		return o, fmt.Errorf("%w: a name of %d bytes, at most %d", ErrMerger, len(o.Merger.Name()), table.MergerMax)
+		return o, fmt.Errorf("%w: name of %d bytes, at most %d", ErrMerger, len(o.Merger.Name()), table.MergerMax)
 	}
 	if t.LeafBytes < 4096 || t.Fanout < 4 || t.Runs < 2 || t.BlobBytes < blobMin || t.BlobBytes > min(t.MemtableBytes/4, block.ValueMax) || t.Workers < 0 {
-		return o, fmt.Errorf("impossible tuning %+v", *t)
+		return o, fmt.Errorf("invalid Options.Tuning %+v: see the limits of its fields", *t)
 	}
 	if o.History.Bytes < 0 {
-		return o, fmt.Errorf("History.Bytes is %d", o.History.Bytes)
+		return o, fmt.Errorf("History.Bytes is %d, want at least 0", o.History.Bytes)
 	}
 	if o.Durability > EveryCommit || o.Compression > None {
 		return o, fmt.Errorf("unknown durability %d or compression %d", o.Durability, o.Compression)

@@ -190,7 +190,7 @@ func (r *recovery) openData(world env.Env) error {
 	f, direct, err := db.files.open(name, false)
 	if errors.Is(err, fs.ErrNotExist) && !db.opt.ReadOnly {
 		if err := datafile.CompleteRepair(db.files.disk, db.files.dir); err != nil {
-			return fmt.Errorf("complete a repair: %w", err)
+			return fmt.Errorf("complete an interrupted repair: %w", err)
 		}
 		f, direct, err = db.files.open(name, false)
 	}
@@ -216,7 +216,7 @@ func (r *recovery) create(world env.Env) error {
 	}
 	for _, name := range names {
 		if name != datafile.Lock && name != datafile.New {
-			return fmt.Errorf("directory has %q, but no %s: not a store, or one that lost it", name, datafile.Name)
+			return fmt.Errorf("the directory has a file %q but no %s: it is not a store, or its data file is lost", name, datafile.Name)
 		}
 	}
 	fresh := path.Join(db.files.dir, datafile.New)
@@ -290,7 +290,7 @@ func (r *recovery) readSupers() (*table.Superblock, error) {
 		name = db.opt.Merger.Name()
 	}
 	if name != super.Merger && super.Merger != "" {
-		return nil, fmt.Errorf("%w: the store was made with %q, opened with %q", ErrMerger, super.Merger, name)
+		return nil, fmt.Errorf("%w: the store was made with %q and opened with %q", ErrMerger, super.Merger, name)
 	}
 	r.unnamed = super.Merger != name
 	super.Merger = name
@@ -339,7 +339,7 @@ func (r *recovery) loadTree() error {
 	r.table = t
 	for _, c := range r.super.Chunks {
 		if err := db.space.reserve(extent.RunOf(c.Addr, int64(c.Len))); err != nil {
-			return &CorruptError{File: datafile.Name, Offset: c.Addr, Want: "pages of the table alone", Found: err.Error()}
+			return &CorruptError{File: datafile.Name, Offset: c.Addr, Want: "pages that only the table uses", Found: err.Error()}
 		}
 	}
 	var root uint64
@@ -375,7 +375,7 @@ func (r *recovery) loadTree() error {
 	used := map[uint64]bool{}
 	node.Branches(func(b *trunk.Branch) { used[b.Meta.ID] = true })
 	if len(used) != len(db.tree.all()) {
-		return &CorruptError{File: datafile.Name, Want: "branches that the trunk refers to", Found: fmt.Sprintf("%d, of which it refers to %d", len(db.tree.all()), len(used))}
+		return &CorruptError{File: datafile.Name, Want: "branches that the trunk refers to", Found: fmt.Sprintf("%d branches, of which it refers to %d", len(db.tree.all()), len(used))}
 	}
 	return nil
 }
@@ -383,7 +383,7 @@ func (r *recovery) loadTree() error {
 func (r *recovery) metaOf(o table.Object) (branch.Meta, error) {
 	meta, err := branch.DecodeMeta(o.Body)
 	if err == nil && meta.ID != o.ID {
-		err = fmt.Errorf("branch %d in the place of %d", meta.ID, o.ID)
+		err = fmt.Errorf("branch %d instead of %d", meta.ID, o.ID)
 	}
 	if err != nil {
 		err = &CorruptError{File: datafile.Name, Branch: o.ID, Want: "a branch", Found: err.Error()}
@@ -395,7 +395,7 @@ func (r *recovery) loadBranch(meta *branch.Meta) error {
 	db := r.db
 	for _, r := range append([]extent.Run{meta.IndexRun()}, meta.Runs...) {
 		if err := db.space.reserve(r); err != nil {
-			return &CorruptError{File: datafile.Name, Offset: r.Addr(), Branch: meta.ID, Want: "pages of this branch alone", Found: err.Error()}
+			return &CorruptError{File: datafile.Name, Offset: r.Addr(), Branch: meta.ID, Want: "pages that only this branch uses", Found: err.Error()}
 		}
 	}
 	index, err := branch.OpenIndex(db.branchOptions(forTable, true), meta)
@@ -431,7 +431,7 @@ func (r *recovery) keepOlder(older *table.Superblock) {
 	db := r.db
 	old, err := table.Load(*older, r.readChunk)
 	if err != nil {
-		db.log.Warn("the older superblock leads nowhere", "error", err)
+		db.log.Warn("the table of the older superblock is damaged", "error", err)
 		return
 	}
 	for _, c := range older.Chunks {
@@ -480,7 +480,7 @@ func (r *recovery) replay() error {
 		drop()
 		m := db.newMem(info.Number, info.First, size)
 		if m == nil {
-			return nil, nil, fmt.Errorf("%w: the journal has a segment of %d bytes, open the store with more memory", ErrMemory, size)
+			return nil, nil, fmt.Errorf("%w: the journal has a segment of %d bytes: open the store with more memory", ErrMemory, size)
 		}
 		m.recovered, m.full, m.chain = true, true, table.Chain{Prev: info.Prev, Session: session}
 		now, mems = m, append(mems, m)
@@ -525,7 +525,7 @@ func (r *recovery) begin(mems []*mem, end journal.ChainState) error {
 	}
 	active := db.newMem(end.Segment, last+1, size)
 	if active == nil {
-		return fmt.Errorf("%w: no room for a memtable of %d bytes beside %d that were recovered", ErrMemory, size, len(mems))
+		return fmt.Errorf("%w: no room for a memtable of %d bytes besides the %d that were recovered: open the store with more memory", ErrMemory, size, len(mems))
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -551,20 +551,20 @@ func (r *recovery) begin(mems []*mem, end journal.ChainState) error {
 // replayFrame takes the messages of a frame into the memtable.
 func (r *recovery) replayFrame(m *mem, h journal.Header, off, end int) error {
 	if !m.table.Skip(off + journal.HeaderSize) {
-		return fmt.Errorf("frame at %d lies outside of the segment", off)
+		return fmt.Errorf("the frame at %d is outside the segment", off)
 	}
 	m.spans = append(m.spans, span{off + journal.HeaderSize, off + int(h.Len), h.First})
 	next := h.First
 	var bad error
 	err := m.table.Load(off+journal.HeaderSize, off+int(h.Len), func(msg message.Message) {
 		if msg.Seq != next && bad == nil {
-			bad = fmt.Errorf("change %d in the place of %d", msg.Seq, next)
+			bad = fmt.Errorf("change %d instead of %d", msg.Seq, next)
 		}
 		next++
 		if msg.Kind == message.Blob {
 			ref, ok := message.DecodeBlobRef(msg.Value)
 			if !ok {
-				bad = fmt.Errorf("change %d is no reference to a large value", msg.Seq)
+				bad = fmt.Errorf("change %d does not encode a reference to a large value", msg.Seq)
 				return
 			}
 			run := extent.RunOf(ref.Addr, int64(ref.Len))

@@ -684,8 +684,8 @@ func TestRepairReport(t *testing.T) {
 	report := repaired(t, h, h.disk)
 	text := report.String()
 	for _, want := range []string{
-		"damage: 1\n", fmt.Sprintf("block 0 of branch %d", m.ID), "lost: 1 blocks", "every other key has the value that it had",
-		"repaired; what was there before is in DATA.damaged-1, JOURNAL-",
+		"damage: 1\n", fmt.Sprintf("block 0 of branch %d", m.ID), "lost: 1 blocks", "all other keys kept their values",
+		"repaired; the previous files are kept as DATA.damaged-1, JOURNAL-",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in\n%s", want, text)

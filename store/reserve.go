@@ -455,7 +455,7 @@ func (db *DB) freeRetiredLocked() (freed bool) {
 
 // noRoom is the error of a change for which there is no room.
 func (db *DB) noRoom(err error) error {
-	err = fmt.Errorf("the disk has no room beside the %d bytes that deletes and merges need: %w", db.space.reserved(), err)
+	err = fmt.Errorf("the disk is full except for the %d bytes reserved for deletes and merges: delete data or add space: %w", db.space.reserved(), err)
 	if !db.full.Swap(true) {
 		db.notices.add(DiskFull{err})
 	}

@@ -153,7 +153,7 @@ func onlyNew(disk env.Disk, dir string) error {
 			continue
 		}
 		if name != datafile.New {
-			return fmt.Errorf("the directory has %q, want an empty one", name)
+			return fmt.Errorf("the directory has a file %q: give an empty directory", name)
 		}
 		if err := disk.Remove(path.Join(dir, name)); err != nil {
 			return err
@@ -165,7 +165,7 @@ func onlyNew(disk env.Disk, dir string) error {
 // restoreFile makes and checks a data file.
 func restoreFile(ctx context.Context, world env.Env, name string, memory int64, copies []io.Reader) (Mark, error) {
 	if len(copies) == 0 {
-		return Mark{}, errors.New("no copy was given")
+		return Mark{}, errors.New("no copy to restore from")
 	}
 	o, err := Options{Memory: memory, ReadOnly: true}.Complete(world)
 	if err != nil {
@@ -222,7 +222,7 @@ func (r *restoring) next() (kind byte, payload []byte, err error) {
 	if errors.As(err, &bad) {
 		err = r.bad(bad.Want, bad.Found)
 	} else if err == io.EOF {
-		err = r.bad("the end of the copy", "the end of the stream before it")
+		err = r.bad("the end of the copy", "the end of the stream")
 	}
 	return kind, payload, err
 }
@@ -245,7 +245,7 @@ func (r *restoring) copy(in io.Reader) error {
 		return err
 	}
 	if len(super) == 0 {
-		return fmt.Errorf("copy %d is a mark, which has no pages", r.which)
+		return fmt.Errorf("copy %d is only a mark and has no pages", r.which)
 	}
 	mark.id = id
 	r.mark = mark
@@ -254,7 +254,7 @@ func (r *restoring) copy(in io.Reader) error {
 		return r.bad("a superblock", err.Error())
 	}
 	if r.end > uint64(r.super.Pages) {
-		return r.bad(fmt.Sprintf("pages below %d, where the file ends", r.super.Pages), fmt.Sprint(r.end-1))
+		return r.bad(fmt.Sprintf("pages below %d, the end of the file", r.super.Pages), fmt.Sprint(r.end-1))
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func (r *restoring) begin() (m Mark, err error) {
 		return m, r.bad("the beginning of a copy", fmt.Sprintf("section %d of %d bytes", kind, len(b)))
 	}
 	if v := binary.LittleEndian.Uint32(b); v != copyVersion {
-		return m, fmt.Errorf("copy %d has format version %d, this program reads %d", r.which, v, copyVersion)
+		return m, fmt.Errorf("copy %d has format version %d; this program reads version %d", r.which, v, copyVersion)
 	}
 	copy(m.store[:], b[8:])
 	copy(m.base[:], b[24:])
@@ -295,7 +295,7 @@ func (r *restoring) body(m *Mark, pages func(page uint32, b []byte) error) (id s
 		last = kind
 		switch kind {
 		case copyBegin:
-			return id, nil, r.bad("the sections of a copy", "the beginning of another one")
+			return id, nil, r.bad("the sections of a copy", "the beginning of another copy")
 		case copyPages:
 			n := len(b) - 4
 			if n <= 0 || n%extent.PageSize != 0 {
@@ -314,7 +314,7 @@ func (r *restoring) body(m *Mark, pages func(page uint32, b []byte) error) (id s
 			}
 			copy(id[:], b)
 			if made := sum(h.Sum(nil)[:len(sum{})]); made != id {
-				return id, nil, r.bad(fmt.Sprintf("copy %x", id), fmt.Sprintf("the units of %x", made))
+				return id, nil, r.bad(fmt.Sprintf("copy %x", id), fmt.Sprintf("units with id %x", made))
 			}
 			return id, b[len(id):], r.over()
 		}

@@ -481,7 +481,7 @@ func (db *DB) trim() {
 	}
 	db.keepNow()
 	if n, err := db.space.trim(); err != nil {
-		db.log.Warn("give back space", "error", err)
+		db.log.Warn("return free space to the disk", "error", err)
 	} else {
 		db.metrics.trimmed.Add(n)
 	}

@@ -32,7 +32,7 @@ type foundSuper struct {
 // rewrite writes the superblock again, and syncs it.
 func (f *foundSuper) rewrite(file env.File) error {
 	if _, err := file.WriteAt(f.image, f.addr); err != nil {
-		return fmt.Errorf("write superblock %d again: %w", f.seq, err)
+		return fmt.Errorf("rewrite superblock %d: %w", f.seq, err)
 	}
 	if err := file.Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", datafile.Name, err)

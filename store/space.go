@@ -145,7 +145,7 @@ func (s *space) growBy(seen uint64, pages, more uint32) error {
 	for ; ; more = max(pages, more/2) {
 		var err error
 		if uint64(end)+uint64(more) >= 1<<32-1 {
-			err = fmt.Errorf("data file has %d pages, the most there can be: %w", end, env.ErrNoSpace)
+			err = fmt.Errorf("the data file has %d pages and cannot have more: %w", end, env.ErrNoSpace)
 		} else {
 			err = s.lengthen(end + more)
 		}
@@ -239,7 +239,7 @@ func (s *space) unknown() {
 	for _, span := range s.alloc.All() {
 		if r := within(span.Run); !span.Retired && r.Pages > 0 {
 			dug := s.dig(r)
-			invariant.Check(dug, "a hole is made of pages that are not free: %v", r)
+			invariant.Check(dug, "a hole in pages that are in use: %v", r)
 		}
 	}
 }
@@ -347,7 +347,7 @@ func (s *space) foundOlder(r extent.Run) {
 // reserve marks pages as used, at recovery.
 func (s *space) reserve(r extent.Run) error {
 	if r.Page < table.FirstPage {
-		return fmt.Errorf("%v lie within the superblocks", r)
+		return fmt.Errorf("%v are within the superblocks", r)
 	}
 	return s.alloc.Reserve(r)
 }
@@ -397,7 +397,7 @@ func (s *space) trim() (bytes int64, err error) {
 	for _, span := range slices.Backward(spans) {
 		if r := s.digIn(span); r.Pages > 0 {
 			if err := f.Discard(r.Addr(), r.Bytes()); err != nil {
-				return bytes, fmt.Errorf("give back %v of %s: %w", r, datafile.Name, err)
+				return bytes, fmt.Errorf("punch a hole of %v into %s: %w", r, datafile.Name, err)
 			}
 			bytes += r.Bytes()
 		}

@@ -63,7 +63,7 @@ func (db *DB) release(s *state) {
 
 func (db *DB) unpin(s *state) {
 	n := s.pins.Add(-1)
-	invariant.Check(n >= 0, "a state is released more often than it was acquired")
+	invariant.Check(n >= 0, "state released more often than acquired")
 	if n > 0 {
 		return
 	}

@@ -119,7 +119,7 @@ func (r *recovery) syncData() error {
 		r.image = nil
 		err := found.rewrite(db.files.data)
 		if errors.Is(err, env.ErrNoSpace) {
-			db.log.Warn("the disk has no room for the superblock that was found: nothing is written before there is some", "error", err)
+			db.log.Warn("the disk has no room to rewrite the superblock that was found: the store writes nothing until there is room", "error", err)
 			db.space.postpone(found)
 			return nil
 		}

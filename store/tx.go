@@ -189,11 +189,11 @@ func (tx *Tx) chargeMore(n int) error {
 	all := db.txs.memory.Add(more)
 	if most := db.pool.Limit() / txShare; all > most {
 		db.txs.memory.Add(-more)
-		return fmt.Errorf("%w: transactions use %d bytes, of at most %d", ErrMemory, all-more, most)
+		return fmt.Errorf("%w: transactions use %d bytes, at most %d", ErrMemory, all-more, most)
 	}
 	if !db.pool.Charge(more) {
 		db.txs.memory.Add(-more)
-		return fmt.Errorf("%w: no %d bytes for a transaction", ErrMemory, more)
+		return fmt.Errorf("%w: no room for %d bytes of a transaction", ErrMemory, more)
 	}
 	tx.memory += more
 	return nil

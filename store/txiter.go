@@ -258,7 +258,7 @@ func (it *TxIterator) read() {
 
 // Key returns the key. It is valid until the next move.
 func (it *TxIterator) Key() []byte {
-	invariant.Check(it.place == standing, "the key of an iterator that stands nowhere")
+	invariant.Check(it.place == standing, "Key of an iterator that is not at a key")
 	return it.key[len(it.base.space.start()):]
 }
 
@@ -274,7 +274,7 @@ func (it *TxIterator) toLT(key []byte) bool {
 // Value returns the key's value. It is valid until the next move. An unreadable value
 // is nil, and Err returns the reason.
 func (it *TxIterator) Value() []byte {
-	invariant.Check(it.place == standing, "the value of an iterator that stands nowhere")
+	invariant.Check(it.place == standing, "Value of an iterator that is not at a key")
 	switch {
 	case it.keysOnly || it.failure() != nil:
 		return nil

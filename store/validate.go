@@ -68,7 +68,7 @@ const (
 )
 
 // errBehind reports that too many changes came while a transaction was validated.
-var errBehind = errors.New("too many changes since the validation")
+var errBehind = errors.New("too many changes during the validation")
 
 // validateAndCommit commits the batch if no change since the snapshot touches what was
 // read. It writes large values once, after a first look for conflicts: what others
@@ -87,7 +87,7 @@ func (tx *Tx) validateAndCommit(w Write) error {
 				return nil, err
 			}
 		}
-		return nil, fmt.Errorf("%w: changes came faster than they could be compared with what was read", ErrConflict)
+		return nil, fmt.Errorf("%w: other changes arrive faster than this transaction can be checked against them: try again", ErrConflict)
 	})
 }
 
@@ -155,7 +155,7 @@ func (tx *Tx) compare(later *Snapshot) error {
 		if key, is, err := differ(later, span); err != nil {
 			return err
 		} else if is {
-			return fmt.Errorf("%w: key %s is not as it was read", ErrConflict, tx.db.spaces.shown(key))
+			return fmt.Errorf("%w: key %s has changed since it was read", ErrConflict, tx.db.spaces.shown(key))
 		}
 	}
 	return nil

@@ -235,13 +235,13 @@ func (db *DB) checkPages() error {
 	defer db.mu.Unlock()
 	unused, err := db.space.unused()
 	if err != nil {
-		return &CorruptError{File: datafile.Name, Want: "a sound allocator", Found: err.Error()}
+		return &CorruptError{File: datafile.Name, Want: "a consistent allocator", Found: err.Error()}
 	}
 	owner := map[uint32]uint64{}
 	own := func(r extent.Run, id uint64) error {
 		for p := r.Page; uint64(p) < r.End(); p++ {
 			if other, taken := owner[p]; taken {
-				return &CorruptError{File: datafile.Name, Offset: int64(p) * extent.PageSize, Branch: id, Want: "a page of this branch alone", Found: fmt.Sprintf("one of %d as well", other)}
+				return &CorruptError{File: datafile.Name, Offset: int64(p) * extent.PageSize, Branch: id, Want: "a page that only this branch uses", Found: fmt.Sprintf("one that branch %d uses too", other)}
 			}
 			owner[p] = id
 		}

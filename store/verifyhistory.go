@@ -40,7 +40,7 @@ func (db *DB) examineSegment(ctx context.Context, s segment, report *Report, res
 	defer func() { err = errors.Join(err, file.Close()) }()
 	name := path.Base(s.name)
 	if in.store != db.life.store || in.first != s.first {
-		return in.bad("what is in the name of "+name, fmt.Sprintf("store %016x, changes from %d on", in.store, in.first))
+		return in.bad("what the name says of "+name, fmt.Sprintf("store %016x, changes from %d on", in.store, in.first))
 	}
 	var read int64
 	for {
@@ -65,7 +65,7 @@ func (db *DB) examineSegment(ctx context.Context, s segment, report *Report, res
 	}
 	report.Bytes += read
 	if in.last != s.last {
-		return in.bad("what is in the name of "+name, fmt.Sprintf("changes up to %d", in.last))
+		return in.bad("what the name says of "+name, fmt.Sprintf("changes up to %d", in.last))
 	}
 	return rest(read)
 }

@@ -52,7 +52,7 @@ func (j *journaler) placeWitness() {
 	if err := datafile.AllocateHead(j.db.files.data); err != nil {
 		j.witness.off = true
 		j.witness.durable.Store(math.MaxUint64) // there is never anything to say
-		j.db.log.Warn("no room for the witness: damage to what is synced last may go unnoticed", "error", err)
+		j.db.log.Warn("no room for the witness: damage to the last synced changes may go unnoticed", "error", err)
 	}
 }
 

@@ -52,7 +52,7 @@ func (w *writer) seen() message.Seq { return message.Seq(w.visible.Load()) }
 func (w *writer) append(m *mem, kind message.Kind, key, value []byte, more bool) {
 	w.seq++
 	ok := m.table.AppendPart(message.Message{Key: key, Value: value, Seq: w.seq, Kind: kind}, more && w.db.history.on())
-	invariant.Check(ok, "no room for a message in a memtable that was asked for it")
+	invariant.Check(ok, "no room for a message in the memtable that was made for it")
 	m.frameCount++
 	if kind == message.Delete {
 		m.deletes++

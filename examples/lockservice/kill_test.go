@@ -169,7 +169,7 @@ func (s *survivor) format(name string) {
 	}
 	args = append(args, "-format")
 	run(s.t, s.dir, 0, s.program, args...)
-	if out := run(s.t, s.dir, 1, s.program, args...); !strings.Contains(out, "there is a log already") {
+	if out := run(s.t, s.dir, 1, s.program, args...); !strings.Contains(out, "log exists already") {
 		s.t.Fatalf("a journal was made where one was: %s", out)
 	}
 }

@@ -31,7 +31,7 @@ type salvaged struct {
 }
 
 // errFrame reports that a frame is whole, and what is in it makes no sense.
-var errFrame = errors.New("messages of a frame")
+var errFrame = errors.New("invalid messages in a frame")
 
 // replay makes a branch of each segment that continues the chain, and adds
 // them to r.newer. That the journal is damaged, or lacks what w says was durable, is
@@ -64,7 +64,7 @@ func (r *repairer) replay(id uint64, chain journal.ChainState, w journal.Testimo
 		}
 		arena, ok := r.pool.Alloc(size)
 		if !ok {
-			return nil, nil, fmt.Errorf("%w: the journal has a segment of %d bytes", store.ErrMemory, size)
+			return nil, nil, fmt.Errorf("%w: the journal has a segment of %d bytes: repair with more memory", store.ErrMemory, size)
 		}
 		g := &salvaged{number: info.Number, arena: arena}
 		now = g
@@ -96,7 +96,7 @@ func (r *repairer) replay(id uint64, chain journal.ChainState, w journal.Testimo
 
 func (r *repairer) loseJournal(from message.Seq, err error) {
 	if !r.searched {
-		r.report.lose(Loss{Older: true, Reason: fmt.Sprintf("changes from number %d on that were in the journal only: %v", from, err)})
+		r.report.lose(Loss{Older: true, Reason: fmt.Sprintf("changes from number %d on that only the journal had: %v", from, err)})
 	}
 }
 
@@ -140,12 +140,12 @@ func (r *repairer) takeSegment(g *salvaged) error {
 func loadFrames(t *memtable.Table, frames []journal.Header) (int, error) {
 	for i, h := range frames {
 		if !t.Skip(int(h.Offset) + journal.HeaderSize) {
-			return i, fmt.Errorf("frame at %d lies outside of the segment", h.Offset)
+			return i, fmt.Errorf("the frame at %d is outside the segment", h.Offset)
 		}
 		next, bad := h.First, error(nil)
 		err := t.Load(int(h.Offset)+journal.HeaderSize, int(h.Offset)+int(h.Len), func(m message.Message) {
 			if m.Seq != next && bad == nil {
-				bad = fmt.Errorf("change %d in the place of %d", m.Seq, next)
+				bad = fmt.Errorf("change %d instead of %d", m.Seq, next)
 			}
 			next++
 		})

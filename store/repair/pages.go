@@ -43,7 +43,7 @@ func (p *pages) Alloc(n uint32) (extent.Run, error) {
 
 func (p *pages) lengthen(end, more uint32) error {
 	if uint64(end)+uint64(more) >= 1<<32-1 {
-		return fmt.Errorf("data file has %d pages, the most there can be: %w", end, env.ErrNoSpace)
+		return fmt.Errorf("the data file has %d pages and cannot have more: %w", end, env.ErrNoSpace)
 	}
 	from, bytes := int64(end)*extent.PageSize, int64(more)*extent.PageSize
 	var err error

@@ -357,9 +357,9 @@ func (r *repairer) fromTree(s table.Superblock) error {
 	r.super.Segment = max(end.Segment, s.Segment, 1)
 	switch last := max(r.last, message.Seq(s.Cut)); {
 	case r.torn != "":
-		r.report.lose(Loss{Older: true, Reason: fmt.Sprintf("%s: if it was the newer one, and not one that a crash has torn, changes after number %d that the journal does not have are lost", r.torn, last)})
+		r.report.lose(Loss{Older: true, Reason: fmt.Sprintf("%s: unless a crash tore it while it was written, it was the newer superblock, and changes after number %d that the journal does not have are lost", r.torn, last)})
 	case last < r.promised:
-		r.report.lose(Loss{Older: true, Reason: fmt.Sprintf("changes %d to %d: the newer superblock leads to a damaged table, and the journal does not have them", last+1, r.promised)})
+		r.report.lose(Loss{Older: true, Reason: fmt.Sprintf("changes %d to %d: the table of the newer superblock is damaged, and the journal does not have them", last+1, r.promised)})
 	}
 	if r.root == nil {
 		return nil

@@ -309,7 +309,7 @@ func (r *repairer) readSupers() ([]table.Superblock, error) {
 	case len(supers) == 1 && supers[0].Seq == 1 && (slots[0].Blank || slots[1].Blank):
 		r.torn = "" // the second was not written yet
 	case len(supers) == 2 && supers[0].UUID != supers[1].UUID:
-		return nil, fmt.Errorf("%w: the superblocks are of two stores, %x and %x", ErrAmbiguous, supers[0].UUID, supers[1].UUID)
+		return nil, fmt.Errorf("%w: the superblocks belong to two stores, %x and %x", ErrAmbiguous, supers[0].UUID, supers[1].UUID)
 	case len(supers) == 2 && supers[0].Seq == supers[1].Seq:
 		supers = supers[:1]
 	case len(supers) == 2 && supers[0].Seq < supers[1].Seq:

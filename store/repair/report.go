@@ -122,7 +122,7 @@ func (r *Report) Covers(key []byte) bool {
 func (r *Report) String() string {
 	var b strings.Builder
 	if len(r.Damage) == 0 {
-		return "the store is sound: nothing was changed\n"
+		return "the store is undamaged: nothing was changed\n"
 	}
 	fmt.Fprintf(&b, "damage: %d\n", int64(len(r.Damage))+r.MoreDamage)
 	for _, d := range r.Damage {
@@ -134,22 +134,22 @@ func (r *Report) String() string {
 	if r.From != "" {
 		fmt.Fprintf(&b, "read: %s\n", r.From)
 	}
-	fmt.Fprintf(&b, "kept: %d messages, of them %d of the journal, in %d blocks of %d branches; %d large values\n",
+	fmt.Fprintf(&b, "kept: %d messages, %d of them from the journal, in %d blocks of %d branches; %d large values\n",
 		r.Messages, r.JournalMessages, r.Blocks, r.Branches, r.Values)
-	fmt.Fprintf(&b, "lost: %d blocks, %d large values; %d indexes were made again\n", r.LostBlocks, r.LostValues, r.LostIndexes)
+	fmt.Fprintf(&b, "lost: %d blocks, %d large values; %d indexes were rebuilt\n", r.LostBlocks, r.LostValues, r.LostIndexes)
 	for i := range r.Lost {
 		fmt.Fprintf(&b, "  %v\n", &r.Lost[i])
 	}
 	switch {
 	case len(r.Lost) == 0:
-		b.WriteString("every key has the value that it had\n")
+		b.WriteString("all keys kept their values\n")
 	case slices.ContainsFunc(r.Lost, func(l Loss) bool { return len(l.Lo) == 0 && l.Hi == nil }):
-		b.WriteString("of no key it is certain that it has the value that it had\n")
+		b.WriteString("any key may have lost its value\n")
 	default:
-		b.WriteString("every other key has the value that it had\n")
+		b.WriteString("all other keys kept their values\n")
 	}
 	if r.Repaired {
-		fmt.Fprintf(&b, "repaired; what was there before is in %s\n", strings.Join(r.Saved, ", "))
+		fmt.Fprintf(&b, "repaired; the previous files are kept as %s\n", strings.Join(r.Saved, ", "))
 	} else {
 		b.WriteString("not repaired\n")
 	}

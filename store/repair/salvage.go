@@ -181,7 +181,7 @@ func (s *oldBranch) load() error {
 
 // errOrder reports that a block with the right checksum has its messages in an
 // order that is none.
-var errOrder = errors.New("messages not in order")
+var errOrder = errors.New("messages out of order")
 
 // order checks that the messages of a block come after those before.
 func (s *oldBranch) order(b *block.Block) error {
@@ -366,7 +366,7 @@ func (r *repairer) readPages(f env.File, name string, b []byte, at int64) {
 // heap bounds what a repair keeps on the Go heap.
 func (r *repairer) heap(bytes int) error {
 	if most := int(r.o.Memory / 8); bytes > most {
-		return fmt.Errorf("%w: range deletes of %d bytes, room for %d", store.ErrMemory, bytes, most)
+		return fmt.Errorf("%w: range deletes of %d bytes, at most %d", store.ErrMemory, bytes, most)
 	}
 	return nil
 }
@@ -400,7 +400,7 @@ func (l *places) add(pool *slab.Pool, h block.Header, at extent.Run) error {
 		size := max(2*len(l.memory), 4096)
 		memory, ok := pool.Alloc(size)
 		if !ok {
-			return fmt.Errorf("%w: %d blocks were found, and there is no room for more", store.ErrMemory, l.n)
+			return fmt.Errorf("%w: found %d blocks, and there is no room for more", store.ErrMemory, l.n)
 		}
 		copy(memory, l.memory)
 		if l.memory != nil {

@@ -208,7 +208,7 @@ func (r *repairer) newestOf(active []*oldBranch, key []byte) error {
 		case from != nil && m.Seq == last.Seq && m.Kind == last.Kind && bytes.Equal(m.Value, last.Value):
 			// The same again, of an earlier life of the message.
 		case from != nil && from != s:
-			return fmt.Errorf("%w: key %q has a merge message, number %d, in branch %d and a message, number %d, in branch %d: without a table nobody can tell whether one is a part of the other",
+			return fmt.Errorf("%w: key %q has a merge message, number %d, in branch %d and a message, number %d, in branch %d: without a table it is unknown whether one includes the other",
 				ErrAmbiguous, key, last.Seq, from.id, m.Seq, s.id)
 		default:
 			taken, err := r.putFound(s)

@@ -37,7 +37,7 @@ func (l *Log) BeginCheckpoint() error {
 	if err := l.ended(); err != nil {
 		return err
 	}
-	invariant.Check(l.checkpoint.number == 0, "a checkpoint is begun while one is under way")
+	invariant.Check(l.checkpoint.number == 0, "a checkpoint begins while another is running")
 	l.checkpoint = checkpoint{number: l.top.super.checkpoint + 1}
 	l.pending = appendMark(l.pending, beginEntry, l.checkpoint.number, l.appended)
 	return nil
@@ -52,7 +52,7 @@ func (l *Log) Save(record []byte) error {
 	if err := l.ended(); err != nil {
 		return err
 	}
-	invariant.Check(l.checkpoint.number != 0 && !l.checkpoint.ended, "a record is saved for no checkpoint")
+	invariant.Check(l.checkpoint.number != 0 && !l.checkpoint.ended, "a record is saved outside a checkpoint")
 	if len(record) > RecordMax {
 		return limitError(len(record))
 	}
@@ -90,7 +90,7 @@ func (l *Log) EndCheckpoint() error {
 		return err
 	}
 	c := &l.checkpoint
-	invariant.Check(c.number != 0 && !c.ended, "a checkpoint is ended that is not under way")
+	invariant.Check(c.number != 0 && !c.ended, "a checkpoint ends that has not begun")
 	c.ended = true
 	p := l.piece()
 	*p = appendMark(*p, endEntry, c.number, c.entries)
@@ -103,7 +103,7 @@ func (l *Log) placeCheckpoint(number, records uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := &l.checkpoint
-	invariant.Check(c.number == number, "checkpoint %d is placed while %d is under way", number, c.number)
+	invariant.Check(c.number == number, "checkpoint %d is placed while %d is running", number, c.number)
 	c.place, c.records = l.chain, records
 	c.place.Segment = l.number
 	c.size = int64(len(l.image))

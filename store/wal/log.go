@@ -27,7 +27,7 @@ var (
 	// ErrNone: the directory has no log.
 	ErrNone = errors.New("no log")
 	// ErrExists: the directory has a log already, or what is left of one.
-	ErrExists = errors.New("there is a log already")
+	ErrExists = errors.New("log exists already")
 	// ErrLocked: another process has the log.
 	ErrLocked = errors.New("log is in use")
 	// ErrCorrupt: the log has lost or changed what was durable; it says where.
@@ -80,10 +80,10 @@ func (o Options) complete() (Options, error) {
 		o.CheckpointBytes = 64 << 20
 	}
 	if o.Segment < 2*journal.PageSize || o.Segment%journal.PageSize != 0 || o.Segment > 1<<30 {
-		return o, fmt.Errorf("a segment of %d bytes; want a multiple of %d, at most 1 GiB", o.Segment, journal.PageSize)
+		return o, fmt.Errorf("segment of %d bytes: want a multiple of %d, at most 1 GiB", o.Segment, journal.PageSize)
 	}
 	if o.Pending < 0 || o.Piece < 0 || o.CheckpointBytes < 0 || o.CheckpointFactor < 0 {
-		return o, errors.New("a limit below zero")
+		return o, errors.New("negative limit")
 	}
 	return o, nil
 }
@@ -160,7 +160,7 @@ func Format(world env.Env, dir string, identity []byte) (err error) {
 	}
 	for _, name := range names {
 		if name == superName || journal.IsName(name) {
-			return fail(fmt.Errorf("%w: it has %s", ErrExists, name))
+			return fail(fmt.Errorf("%w: the directory has a file %s", ErrExists, name))
 		}
 	}
 	fresh := path.Join(dir, superNew)
@@ -184,7 +184,7 @@ func Format(world env.Env, dir string, identity []byte) (err error) {
 func takeLock(disk env.Disk, dir string) (io.Closer, error) {
 	d, ok := disk.(env.LockDisk)
 	if !ok {
-		return nil, errors.New("the disk has no locks")
+		return nil, errors.New("the disk cannot lock files")
 	}
 	lock, err := d.Lock(path.Join(dir, lockName))
 	if errors.Is(err, env.ErrLocked) {
@@ -247,7 +247,7 @@ func (l *Log) open(world env.Env, o Options) (err error) {
 	}
 	for _, f := range l.journal.Files() {
 		if g := f.Info.Session >> sessionRandom; f.Flaw.OK() && g > found.generation {
-			return fmt.Errorf("%w: %s is of generation %d, %s of %d only: it is an older one", ErrCorrupt, f.Name, g, superName, found.generation)
+			return fmt.Errorf("%w: %s is of generation %d but %s is of generation %d: the latter is an older copy", ErrCorrupt, f.Name, g, superName, found.generation)
 		}
 	}
 	if err := syncNames(l.disk, l.dir); err != nil {
@@ -354,7 +354,7 @@ func (l *Log) ended() error {
 	if l.err == errClosed {
 		return fmt.Errorf("%w: %w", ErrStopped, errClosed)
 	}
-	invariant.Check(l.err != nil || l.replayed, "a log is used before its replay")
+	invariant.Check(l.err != nil || l.replayed, "log used before its replay")
 	return l.err
 }
 

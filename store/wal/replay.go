@@ -20,7 +20,7 @@ import (
 func (l *Log) Replay(redo func(record []byte) error) error {
 	l.committing.Lock()
 	defer l.committing.Unlock()
-	invariant.Check(!l.replayed && l.err == nil, "a log is replayed twice")
+	invariant.Check(!l.replayed && l.err == nil, "log replayed twice")
 	if err := l.replay(redo); err != nil {
 		var rot *journal.Corrupt
 		if errors.As(err, &rot) {
@@ -57,7 +57,7 @@ func (l *Log) replay(redo func(record []byte) error) error {
 		return err
 	}
 	if end.Next-1 < from.safe {
-		return fmt.Errorf("%w: the journal ends with message %d; but %s says that messages up to %d were synced",
+		return fmt.Errorf("%w: the journal ends with message %d, but %s records that messages up to %d were synced",
 			ErrCorrupt, end.Next-1, superName, from.safe)
 	}
 	for _, f := range l.journal.Files() {
@@ -93,10 +93,10 @@ func (l *Log) replayState(redo func(record []byte) error) error {
 		if first {
 			first = false
 			if kind != beginEntry {
-				return fmt.Errorf("%w: checkpoint %d does not begin at its place", ErrCorrupt, from.checkpoint)
+				return fmt.Errorf("%w: checkpoint %d does not begin where the superblock says", ErrCorrupt, from.checkpoint)
 			}
 			if number, records := mark(content); number != from.checkpoint || records != from.records {
-				return fmt.Errorf("%w: want checkpoint %d behind %d records, found %d behind %d", ErrCorrupt,
+				return fmt.Errorf("%w: want checkpoint %d after %d records, found checkpoint %d after %d", ErrCorrupt,
 					from.checkpoint, from.records, number, records)
 			}
 			return nil
@@ -109,7 +109,7 @@ func (l *Log) replayState(redo func(record []byte) error) error {
 			return fmt.Errorf("%w: the state of checkpoint %d has no end", ErrCorrupt, from.checkpoint)
 		case endEntry:
 			if number, n := mark(content); number != from.checkpoint || n != entries {
-				return fmt.Errorf("%w: want the end of checkpoint %d with %d records, found that of %d with %d", ErrCorrupt,
+				return fmt.Errorf("%w: want the end of checkpoint %d with %d records, found that of checkpoint %d with %d", ErrCorrupt,
 					from.checkpoint, entries, number, n)
 			}
 			return errDone
@@ -151,7 +151,7 @@ func (l *Log) walk(j *journal.Log, frame func(h journal.Header, image []byte, of
 				b = b[size:]
 			}
 			if len(b) > 0 {
-				return fmt.Errorf("%w: segment %d has %d bytes behind the entries of the frame at %d", ErrCorrupt, info.Number, len(b), off)
+				return fmt.Errorf("%w: segment %d has %d bytes after the entries of the frame at %d", ErrCorrupt, info.Number, len(b), off)
 			}
 			return nil
 		}, nil

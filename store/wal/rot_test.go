@@ -274,7 +274,7 @@ func TestForeignContent(t *testing.T) {
 		"short mark":    {[]byte{byte(endEntry), 1, 'x'}, nil, "has no entry"},
 		"wrong number":  {mark(beginEntry, 2, 0), mark(endEntry, 1, 0), "want checkpoint 1"},
 		"wrong records": {mark(beginEntry, 1, 3), mark(endEntry, 1, 0), "want checkpoint 1"},
-		"no beginning":  {appendEntry(nil, recordEntry, nil), mark(endEntry, 1, 0), "does not begin at its place"},
+		"no beginning":  {appendEntry(nil, recordEntry, nil), mark(endEntry, 1, 0), "does not begin where the superblock says"},
 		"other end":     {mark(beginEntry, 1, 0), mark(endEntry, 2, 0), "want the end of checkpoint 1"},
 		"other count":   {mark(beginEntry, 1, 0), mark(endEntry, 1, 1), "want the end of checkpoint 1"},
 		"another begin": {mark(beginEntry, 1, 0), mark(beginEntry, 1, 0), "has no end"},

@@ -95,7 +95,7 @@ func (s *super) encode() []byte {
 type VersionError struct{ Found, Known uint32 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("log of version %d, known is %d", e.Found, e.Known)
+	return fmt.Sprintf("log of version %d; this program reads version %d", e.Found, e.Known)
 }
 
 // check looks at what superblocks and identities begin with.
@@ -199,7 +199,7 @@ func (s *superFile) read() error {
 	a, b := supers[0], supers[1]
 	switch {
 	case flaws[0] != nil && flaws[1] != nil:
-		return fmt.Errorf("%w: no superblock is whole: %w; %w", ErrCorrupt, flaws[0], flaws[1])
+		return fmt.Errorf("%w: no superblock is valid: %w; %w", ErrCorrupt, flaws[0], flaws[1])
 	case flaws[0] != nil:
 		s.super, s.first, s.mend = b, 0, true
 	case flaws[1] != nil:

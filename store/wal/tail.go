@@ -67,7 +67,7 @@ func (t *tail) rewrite(l *Log) error {
 				err = file.Sync()
 			}
 			if err = errors.Join(err, file.Close()); err != nil {
-				return fmt.Errorf("write the end of %s again: %w", f.Name, err)
+				return fmt.Errorf("rewrite the end of %s: %w", f.Name, err)
 			}
 		}
 	}

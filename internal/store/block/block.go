@@ -154,7 +154,7 @@ func ReadHeader(b []byte) (Header, error) {
 		h.Compression == None && stored != raw || h.Compression != None && raw > MaxBytes-HeaderSize ||
 		h.Count == 0 || h.Count > 1 && raw > MaxBytes-HeaderSize || h.Count*entrySize+h.Prefix > int(raw) {
 		return Header{}, &Mismatch{
-			Want: "a header that makes sense",
+			Want: "a valid header",
 			Found: fmt.Sprintf("%d messages with a prefix of %d bytes in %d bytes, %d stored, compression %d, content %d",
 				h.Count, h.Prefix, raw, stored, h.Compression, h.Content),
 		}
@@ -205,7 +205,7 @@ func Open(stored []byte, w Want, scratch []byte, c *Coder) (Block, error) {
 	if h.Bytes() != len(stored) {
 		return Block{}, &Mismatch{
 			Want:  fmt.Sprintf("%v of %d bytes", w.ID, len(stored)),
-			Found: fmt.Sprintf("its header, which says %d bytes", h.Bytes()),
+			Found: fmt.Sprintf("a header that says %d bytes", h.Bytes()),
 		}
 	}
 	image := stored[:HeaderSize+h.Stored]
@@ -216,7 +216,7 @@ func Open(stored []byte, w Want, scratch []byte, c *Coder) (Block, error) {
 	}
 	b, ok := layout(image, h.Count, h.Prefix)
 	if !ok || !b.sound() {
-		return Block{}, &Mismatch{Want: w.String(), Found: "tables that lead outside of it"}
+		return Block{}, &Mismatch{Want: w.String(), Found: "tables that point outside the block"}
 	}
 	return b, nil
 }
@@ -230,13 +230,13 @@ func wrongSum(stored []byte, sum uint32, w Want) error {
 	h, err := ReadHeader(stored)
 	switch {
 	case err != nil:
-		m.Found += ", which are no block"
+		m.Found += ", which are not a block"
 	case h.Bytes() <= len(stored) && Checksum(stored[:h.Bytes()]) == h.CRC:
-		m.Found = fmt.Sprintf("a sound other one: %v, checksum %08x", h.ID, h.CRC)
+		m.Found = fmt.Sprintf("another valid block: %v, checksum %08x", h.ID, h.CRC)
 	case h.ID == w.ID:
-		m.Found += " behind the right header"
+		m.Found += " after the right header"
 	default:
-		m.Found += fmt.Sprintf(" behind a header of %v", h.ID)
+		m.Found += fmt.Sprintf(" after a header of %v", h.ID)
 	}
 	return m
 }
@@ -404,7 +404,7 @@ func (b *Block) Validate() error {
 		if c > 0 || c == 0 && before <= seq {
 			return &Mismatch{
 				Want:  "messages in order",
-				Found: fmt.Sprintf("key %s at %d behind key %s at %d", Masked(b.Suffix(i)), seq, Masked(b.Suffix(i-1)), before),
+				Found: fmt.Sprintf("key %s at %d after key %s at %d", Masked(b.Suffix(i)), seq, Masked(b.Suffix(i-1)), before),
 			}
 		}
 	}

@@ -269,9 +269,9 @@ func TestErrorsSayWhatIsThere(t *testing.T) {
 		stored []byte
 		want   string
 	}{
-		{"another block", other, "a sound other one: block 77 of branch 5, epoch 9"},
-		{"rot", torn, "behind the right header"},
-		{"zeros", make([]byte, PageSize), "which are no block"},
+		{"another block", other, "another valid block: block 77 of branch 5, epoch 9"},
+		{"rot", torn, "after the right header"},
+		{"zeros", make([]byte, PageSize), "which are not a block"},
 	} {
 		_, err := Open(c.stored, h.Want, nil, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "want block 2 of branch 5, epoch 9") {

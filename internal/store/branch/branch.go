@@ -27,7 +27,7 @@ import (
 )
 
 // ErrMemory reports that the pool has no memory, not even for one block.
-var ErrMemory = errors.New("no memory left in the pool of the store")
+var ErrMemory = errors.New("no memory left in the store's pool")
 
 // ErrTooLarge reports that a message is longer than a block takes: its value must
 // go to a blob.

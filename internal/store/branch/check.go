@@ -20,7 +20,7 @@ func (x *Index) misplaced(b int, blk *block.Block, c Cache, s *Scratch) (found s
 			return "", err
 		}
 		if !may {
-			return fmt.Sprintf("key %s, which the filter does not know", block.Masked(key)), nil
+			return fmt.Sprintf("key %s, which is missing from the filter", block.Masked(key)), nil
 		}
 		above, err := x.seek(key, c, s)
 		if err != nil {

@@ -206,7 +206,7 @@ func (x *Index) Check(b int, c Cache, s *Scratch) (bytes int64, err error) {
 			if f, err = x.holding(b, c, s); err != nil {
 				return 0, err
 			}
-			return 0, x.corrupt(f, b, "keys that the index leads to", found)
+			return 0, x.corrupt(f, b, "keys that the index finds in this block", found)
 		}
 	}
 	return bytes, nil

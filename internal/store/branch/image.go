@@ -253,7 +253,7 @@ func (x *Index) sound() string {
 	}
 	if x.n > 0 && x.span(0)&spanContinues != 0 || le.Uint32(x.restAt) != 0 ||
 		int(le.Uint32(x.restAt[4*x.n:])) != len(x.rests) || len(x.prefix) > message.KeyMax {
-		return "separators of another length"
+		return "separators of the wrong length"
 	}
 	for i := range x.n {
 		from, to := le.Uint32(x.restAt[4*i:]), le.Uint32(x.restAt[4*i+4:])
@@ -262,7 +262,7 @@ func (x *Index) sound() string {
 		}
 		if le.Uint64(x.heads[8*i:]) != head(x.rest(i)) || i > 0 && bytes.Compare(x.rest(i-1), x.rest(i)) >= 0 &&
 			!(x.continues(i) && bytes.Equal(x.rest(i-1), x.rest(i))) {
-			return fmt.Sprintf("separator %d not in order", i)
+			return fmt.Sprintf("separator %d out of order", i)
 		}
 	}
 	return x.soundTombstones()
@@ -272,19 +272,19 @@ func (x *Index) soundTombstones() string {
 	le, end := binary.LittleEndian, 0
 	for i := range x.tombCount {
 		if int(le.Uint32(x.tombAt[4*i:])) != end {
-			return fmt.Sprintf("tombstone %d not behind the one before", i)
+			return fmt.Sprintf("tombstone %d not directly after the previous one", i)
 		}
 		t, ok := readTombstone(x.tombs[end:])
 		if far := int(le.Uint32(x.tombFar[4*i:])); !ok || far > i {
 			return fmt.Sprintf("tombstone %d outside of the index", i)
 		}
 		if i > 0 && (compareTombstones(x.tombstone(i-1), t) >= 0 || covered(x.tombstone(i-1), t)) {
-			return fmt.Sprintf("tombstone %d not in order", i)
+			return fmt.Sprintf("tombstone %d out of order", i)
 		}
 		end += tombstoneSize(t)
 	}
 	if end != len(x.tombs) {
-		return fmt.Sprintf("%d bytes behind the tombstones", len(x.tombs)-end)
+		return fmt.Sprintf("%d bytes after the tombstones", len(x.tombs)-end)
 	}
 	return ""
 }

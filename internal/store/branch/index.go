@@ -64,7 +64,7 @@ func OpenIndex(o Options, meta *Meta) (*Index, error) {
 	}
 	if n := meta.Index.Len; n == 0 || n%extent.PageSize != 0 || n > indexBytesMax ||
 		meta.Index.Addr < 0 || meta.Index.Addr%extent.PageSize != 0 {
-		return nil, corrupt("a place that is not whole pages")
+		return nil, corrupt("an address or length that is not a multiple of the page size")
 	}
 	image, ok := o.Pool.Alloc(int(meta.Index.Len))
 	if !ok {

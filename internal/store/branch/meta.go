@@ -80,7 +80,7 @@ func (m *Meta) Append(dst []byte) []byte {
 // DecodeMeta reads what Append wrote, and nothing else. The Meta has copies.
 func DecodeMeta(b []byte) (Meta, error) {
 	if len(b) == 0 || b[0] != metaVersion {
-		return Meta{}, fmt.Errorf("want a branch of version %d, found %x", metaVersion, b[:min(1, len(b))])
+		return Meta{}, fmt.Errorf("want branch version %d, found %x", metaVersion, b[:min(1, len(b))])
 	}
 	d := decoder{b: b[1:]}
 	var m Meta
@@ -94,7 +94,7 @@ func DecodeMeta(b []byte) (Meta, error) {
 	m.Runs, m.Blobs = d.runs(), d.runs()
 	m.Lo, m.Hi = d.key(), d.key()
 	if d.err == nil && len(d.b) > 0 {
-		d.err = fmt.Errorf("want the end of a branch, found %d bytes more", len(d.b))
+		d.err = fmt.Errorf("want the end of a branch's metadata, found %d more bytes", len(d.b))
 	}
 	if d.err != nil {
 		return Meta{}, d.err
@@ -114,11 +114,11 @@ func (d *decoder) number(most uint64, what string) uint64 {
 	}
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 {
-		d.err = fmt.Errorf("want the %s of a branch, found %d bytes that are no number", what, len(d.b))
+		d.err = fmt.Errorf("want the %s of a branch, found %d bytes that do not encode a number", what, len(d.b))
 		return 0
 	}
 	if v > most {
-		d.err = fmt.Errorf("want a %s of a branch up to %d, found %d", what, most, v)
+		d.err = fmt.Errorf("want a %s of at most %d in a branch, found %d", what, most, v)
 		return 0
 	}
 	d.b = d.b[n:]
@@ -137,7 +137,7 @@ func (d *decoder) runs() []extent.Run {
 			Pages: uint32(d.number(math.MaxUint32, "pages")),
 		}
 		if d.err == nil && (r.Pages == 0 || r.End() > math.MaxUint32) {
-			d.err = errors.New("want a run of pages of a branch, found " + r.String())
+			d.err = errors.New("want a valid run of pages in a branch, found " + r.String())
 		}
 		runs = append(runs, r)
 	}
@@ -147,7 +147,7 @@ func (d *decoder) runs() []extent.Run {
 func (d *decoder) key() []byte {
 	n := d.number(message.KeyMax, "length of a key")
 	if d.err == nil && n > uint64(len(d.b)) {
-		d.err = fmt.Errorf("want a key of a branch of %d bytes, found %d", n, len(d.b))
+		d.err = fmt.Errorf("want a key of %d bytes in a branch, found %d", n, len(d.b))
 	}
 	if d.err != nil {
 		return nil

@@ -106,7 +106,7 @@ func (w *Writer) Add(m message.Message) error {
 	if w.meta.Records > 0 {
 		order := bytes.Compare(w.builder.LastKey(), m.Key)
 		if order > 0 || order == 0 && m.Seq >= w.builder.LastSeq() {
-			invariant.Check(false, "branch: key %q at %d is added behind %q", m.Key, m.Seq, w.builder.LastKey())
+			invariant.Check(false, "branch: key %q at %d is added after %q", m.Key, m.Seq, w.builder.LastKey())
 		}
 		fresh = order < 0
 	}
@@ -155,7 +155,7 @@ func (w *Writer) count(m message.Message) error {
 	case message.Blob:
 		w.meta.Puts++
 		ref, ok := message.DecodeBlobRef(m.Value)
-		invariant.Check(ok, "branch: a blob message refers to a blob")
+		invariant.Check(ok, "branch: a blob message holds a blob reference")
 		w.meta.Blobs = append(w.meta.Blobs, extent.Run{
 			Page:  uint32(ref.Addr / extent.PageSize),
 			Pages: uint32((int64(ref.Len) + extent.PageSize - 1) / extent.PageSize),
@@ -422,7 +422,7 @@ func (w *Writer) Finish() (Meta, *Index, error) {
 		return Meta{}, nil, err
 	}
 	x, err := newIndex(w.o, &w.meta, image)
-	invariant.Check(err == nil, "branch: the index that was written is sound")
+	invariant.Check(err == nil, "branch: the written index is valid")
 	w.release()
 	return w.meta, x, nil
 }

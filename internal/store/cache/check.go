@@ -20,7 +20,7 @@ func (c *Cache) Check() error {
 		}
 	}
 	if n := c.records.Load(); n < int64(total) {
-		return fmt.Errorf("%d records are counted, there are %d", n, total)
+		return fmt.Errorf("counted %d records, found %d", n, total)
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func (s *shard) check() error {
 			live, bytes = live+1, bytes+int64(e.size())
 			slot, found := s.lookup(kind(k), e.hash(), e.key())
 			if slot == none || &found[0] != &e[0] {
-				lost = fmt.Errorf("tenant %d: the entry at %d is not found", k, place)
+				lost = fmt.Errorf("tenant %d: a lookup does not find the entry at %d", k, place)
 			}
 			if home := t.index.home(e.hash()); slot>>4 != home {
 				spilt[home]++
@@ -49,25 +49,25 @@ func (s *shard) check() error {
 		}, true)
 		for b := range len(t.index.mem) / bucketSize {
 			if n := t.index.mem[b*bucketSize+spillAt]; n != spilt[uint32(b)] {
-				lost = fmt.Errorf("tenant %d: %d entries of bucket %d are in its neighbours, counted %d", k, spilt[uint32(b)], b, n)
+				lost = fmt.Errorf("tenant %d: found %d entries of bucket %d in its neighbours, counted %d", k, spilt[uint32(b)], b, n)
 			}
 		}
 		switch {
 		case lost != nil:
 			return lost
 		case live != t.live || bytes != t.bytes || live != t.index.used:
-			return fmt.Errorf("tenant %d: %d entries of %d bytes; counted %d of %d, indexed %d", k, live, bytes, t.live, t.bytes, t.index.used)
+			return fmt.Errorf("tenant %d: found %d entries of %d bytes; counted %d of %d, indexed %d", k, live, bytes, t.live, t.bytes, t.index.used)
 		}
 	}
 	if in != len(s.pieces) || s.held+len(s.vacant) != len(s.pieces) {
 		return fmt.Errorf("%d of %d pieces are somewhere, %d have memory, %d have none", in, len(s.pieces), s.held, len(s.vacant))
 	}
 	if len(branches) != len(s.branches) {
-		return fmt.Errorf("blocks of %d branches, counted %d", len(branches), len(s.branches))
+		return fmt.Errorf("found blocks of %d branches, counted %d", len(branches), len(s.branches))
 	}
 	for b, n := range branches {
 		if s.branches[b] != n {
-			return fmt.Errorf("branch %d: %d blocks, counted %d", b, n, s.branches[b])
+			return fmt.Errorf("branch %d: found %d blocks, counted %d", b, n, s.branches[b])
 		}
 	}
 	return nil

@@ -236,7 +236,7 @@ func (s *shard) enlist(k kind, h, place uint32) {
 	s.tenants[k].count.Evictions++
 	s.kill(k, victim, s.at(x.place(victim)))
 	_, ok = x.insert(h, place)
-	invariant.Check(ok, "cache: no slot in a bucket that has one")
+	invariant.Check(ok, "cache: no free slot in a bucket that counts one")
 }
 
 // remove forgets a key.

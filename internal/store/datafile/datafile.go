@@ -36,7 +36,7 @@ const (
 // CheckDisk returns an error if the world of a program has no disk.
 func CheckDisk(disk env.Disk) error {
 	if disk == nil {
-		return errors.New("no disk was given: osenv.OpenDisk(directory) returns one")
+		return errors.New("the env.Env has no Disk: set it to the one that osenv.OpenDisk(directory) returns")
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type retired struct {
 // not with, end are free. It costs the same for every size.
 func New(first, end uint32) *Allocator {
 	if first > end {
-		invariant.Check(false, "the first page %d is beyond the end %d", first, end)
+		invariant.Check(false, "first page %d is after the last page %d", first, end)
 	}
 	a := &Allocator{first: first, end: end, free: newIndex()}
 	if first < end {
@@ -45,7 +45,7 @@ func New(first, end uint32) *Allocator {
 // free run that has them, from its low end. False says that there is none, and
 // nothing has changed: the caller makes the file longer and calls Grow.
 func (a *Allocator) Alloc(pages uint32) (Run, bool) {
-	invariant.Check(pages > 0, "a run of no pages is asked for")
+	invariant.Check(pages > 0, "Alloc of zero pages")
 	from, ok := a.free.fit(pages)
 	if !ok {
 		return Run{}, false
@@ -239,7 +239,7 @@ func (a *Allocator) put(r Run) {
 func (a *Allocator) checkOurs(r Run) {
 	ok := r.Pages > 0 && r.Page >= a.first && r.End() <= uint64(a.end)
 	if !ok {
-		invariant.Check(false, "%v given back, which are not within pages %d to %d", r, a.first, a.end)
+		invariant.Check(false, "freed %v, which are not within pages %d to %d", r, a.first, a.end)
 	}
 }
 
@@ -248,6 +248,6 @@ func (a *Allocator) checkOurs(r Run) {
 func checkApart(low, high Run) {
 	ok := low.Pages == 0 || high.Pages == 0 || low.End() <= uint64(high.Page)
 	if !ok {
-		invariant.Check(false, "given back twice: %v and %v", low, high)
+		invariant.Check(false, "freed twice: %v and %v", low, high)
 	}
 }

@@ -304,13 +304,13 @@ func TestGivenBackTwice(t *testing.T) {
 	r, _ := a.Alloc(10)
 	s, _ := a.Alloc(10)
 	a.Free(r)
-	mustPanic(t, "given back twice", func() { a.Free(Run{r.Page + 9, 3}) })
-	mustPanic(t, "given back twice", func() { a.Free(Run{s.Page + 9, 2}) })
-	mustPanic(t, "given back twice", func() { a.Retire(r, 1) })
+	mustPanic(t, "freed twice", func() { a.Free(Run{r.Page + 9, 3}) })
+	mustPanic(t, "freed twice", func() { a.Free(Run{s.Page + 9, 2}) })
+	mustPanic(t, "freed twice", func() { a.Retire(r, 1) })
 	mustPanic(t, "not within", func() { a.Free(Run{4, 1}) })
 	mustPanic(t, "not within", func() { a.Free(Run{49, 2}) })
 	mustPanic(t, "not within", func() { a.Free(Run{20, 0}) })
-	mustPanic(t, "no pages", func() { a.Alloc(0) })
+	mustPanic(t, "zero pages", func() { a.Alloc(0) })
 	mustPanic(t, "shrinks", func() { a.Grow(49) })
 	a.Retire(s, 1)
 	a.Retire(s, 2) // seen by Validate only, which is for tests and dumps
@@ -326,15 +326,15 @@ func TestValidateBites(t *testing.T) {
 		want string
 		harm func(a *Allocator)
 	}{
-		{"a run of no pages at page 30", func(a *Allocator) { a.free.nodes[1].run.Pages = 0 }},
+		{"an empty run at page 30", func(a *Allocator) { a.free.nodes[1].run.Pages = 0 }},
 		{"pages 52 to 140 are not within pages 10 to 60", func(a *Allocator) { a.end = 60 }},
 		{"pages 30 to 40 and pages 35 to 36 overlap", func(a *Allocator) { a.retired[0].run.Page = 35 }},
-		{"free neighbours pages 22 to 30 and pages 30 to 40 are two runs", func(a *Allocator) { a.put(Run{22, 7}); a.free.nodes[3].run.Pages = 8 }},
-		{"98 free and 1 retired pages are counted as 99 and 1", func(a *Allocator) { a.freePages++ }},
-		{"98 free and 1 retired pages are counted as 98 and 2", func(a *Allocator) { a.retiredPages++ }},
-		{"98 free and 1 retired pages in long runs are counted as 99 and 1", func(a *Allocator) { a.free.long++ }},
-		{"98 free and 1 retired pages in long runs are counted as 98 and 2", func(a *Allocator) { a.retiredLong++ }},
-		{"not in the order of their generations at 1", func(a *Allocator) {
+		{"adjacent free runs pages 22 to 30 and pages 30 to 40 were not joined", func(a *Allocator) { a.put(Run{22, 7}); a.free.nodes[3].run.Pages = 8 }},
+		{"found 98 free and 1 retired pages, counted 99 and 1", func(a *Allocator) { a.freePages++ }},
+		{"found 98 free and 1 retired pages, counted 98 and 2", func(a *Allocator) { a.retiredPages++ }},
+		{"found 98 free and 1 retired pages in long runs, counted 99 and 1", func(a *Allocator) { a.free.long++ }},
+		{"found 98 free and 1 retired pages in long runs, counted 98 and 2", func(a *Allocator) { a.retiredLong++ }},
+		{"retired run 1 is not in the order of generations", func(a *Allocator) {
 			a.retired = append(a.retired, retired{Run{12, 1}, 1})
 			a.retiredPages++
 		}},

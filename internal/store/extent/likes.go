@@ -38,7 +38,7 @@ func (l *Likes) Like(r Run) (first bool, err error) {
 func (l *Likes) Unlike(r Run) (dead bool) {
 	known := l.runs[r.Page]
 	if known.count == 0 || known.pages != r.Pages {
-		invariant.Check(false, "%v has no such reference to take back, known are %d to %d pages", r, known.count, known.pages)
+		invariant.Check(false, "%v: no such reference to take back; there are %d references to %d pages", r, known.count, known.pages)
 	}
 	if known.count == 1 {
 		delete(l.runs, r.Page)

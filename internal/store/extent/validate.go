@@ -16,13 +16,13 @@ func (a *Allocator) Validate() error {
 	for i, s := range a.All() {
 		switch {
 		case s.Pages == 0:
-			return fmt.Errorf("extent: a run of no pages at page %d", s.Page)
+			return fmt.Errorf("extent: an empty run at page %d", s.Page)
 		case s.Page < a.first || s.End() > uint64(a.end):
 			return fmt.Errorf("extent: %v are not within pages %d to %d", s.Run, a.first, a.end)
 		case i > 0 && last.End() > uint64(s.Page):
 			return fmt.Errorf("extent: %v and %v overlap", last.Run, s.Run)
 		case i > 0 && last.End() == uint64(s.Page) && !last.Retired && !s.Retired:
-			return fmt.Errorf("extent: free neighbours %v and %v are two runs", last.Run, s.Run)
+			return fmt.Errorf("extent: adjacent free runs %v and %v were not joined", last.Run, s.Run)
 		}
 		if s.Retired {
 			kept += uint64(s.Pages)
@@ -34,15 +34,15 @@ func (a *Allocator) Validate() error {
 		last = s
 	}
 	if free != a.freePages || kept != a.retiredPages {
-		return fmt.Errorf("extent: %d free and %d retired pages are counted as %d and %d", free, kept, a.freePages, a.retiredPages)
+		return fmt.Errorf("extent: found %d free and %d retired pages, counted %d and %d", free, kept, a.freePages, a.retiredPages)
 	}
 	for i := 1; i < len(a.retired); i++ {
 		if a.retired[i-1].generation > a.retired[i].generation {
-			return fmt.Errorf("extent: retired runs are not in the order of their generations at %d", i)
+			return fmt.Errorf("extent: retired run %d is not in the order of generations", i)
 		}
 	}
 	if long != a.LongPages() || keptLong != a.RetiredLongPages() {
-		return fmt.Errorf("extent: %d free and %d retired pages in long runs are counted as %d and %d", long, keptLong, a.LongPages(), a.RetiredLongPages())
+		return fmt.Errorf("extent: found %d free and %d retired pages in long runs, counted %d and %d", long, keptLong, a.LongPages(), a.RetiredLongPages())
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ const memoryMax = 2 << 30
 // store; damage is in the Anatomy.
 func Look(disk env.Disk, dir string) (Anatomy, error) {
 	var a Anatomy
-	fail := func(err error) (Anatomy, error) { return a, fmt.Errorf("look at store %s: %w", dir, err) }
+	fail := func(err error) (Anatomy, error) { return a, fmt.Errorf("inspect store %s: %w", dir, err) }
 	if err := datafile.CheckDisk(disk); err != nil {
 		return fail(err)
 	}

@@ -45,7 +45,7 @@ func (f Flaw) Want() string {
 	case sound:
 		return "anything"
 	case wrongShort:
-		return fmt.Sprintf("%d bytes at least", f.want)
+		return fmt.Sprintf("at least %d bytes", f.want)
 	case wrongMagic:
 		return fmt.Sprintf("magic %#08x", f.want)
 	case wrongVersion:
@@ -59,7 +59,7 @@ func (f Flaw) Want() string {
 	case wrongLength:
 		return fmt.Sprintf("a length that fits into %d bytes", f.want)
 	case wrongSpace:
-		return fmt.Sprintf("a segment of %d bytes at least", f.want)
+		return fmt.Sprintf("a segment of at least %d bytes", f.want)
 	case wrongSegment:
 		return fmt.Sprintf("segment %d", f.want)
 	case wrongSession:
@@ -73,7 +73,7 @@ func (f Flaw) Want() string {
 	case wrongPrev:
 		return fmt.Sprintf("a frame after checksum %#08x", f.want)
 	}
-	return "no start of a session"
+	return "a frame that continues the session"
 }
 
 // Found is what is there instead.
@@ -122,6 +122,6 @@ func (c *Corrupt) Error() string {
 	if file == "" {
 		file = "(no file)"
 	}
-	return fmt.Sprintf("journal segment %d, %s at byte %d: want message %d with %s, found %s; but %s at byte %d says that messages up to %d were synced",
+	return fmt.Sprintf("journal segment %d, %s at byte %d: want message %d with %s, found %s; %s at byte %d records that messages up to %d were synced",
 		c.Segment, file, c.Offset, c.Missing, c.Want, c.Found, c.Witness.File, c.Witness.Offset, c.Witness.Durable)
 }

@@ -196,7 +196,7 @@ func TestWhatDoesNotContinue(t *testing.T) {
 		{"frame of another session", second(func(h *Header) { h.Session++ }), nil, 1, "want session 0x000000000000002a, found 0x000000000000002b"},
 		{"frame after another", second(func(h *Header) { h.Prev = 3 }), nil, 1, "found 0x00000003"},
 		{"frame after a gap", second(func(h *Header) { h.First++ }), nil, 1, "want message 103, found 104"},
-		{"start in the middle", second(func(h *Header) { h.Start = true }), nil, 1, "want no start of a session, found a start"},
+		{"start in the middle", second(func(h *Header) { h.Start = true }), nil, 1, "want a frame that continues the session, found a start"},
 		{"messages changed", func() []byte {
 			b := append([]byte(nil), image...)
 			b[2*PageSize+100]++
@@ -208,9 +208,9 @@ func TestWhatDoesNotContinue(t *testing.T) {
 			s.Size = 3 * PageSize
 			PutSegmentHeader(b[:PageSize], s)
 			return b
-		}, nil, 1, "want a segment of 16384 bytes at least, found 12288"},
-		{"file too short", func() []byte { return image[:2*PageSize] }, nil, 1, "want a segment of 12288 bytes at least, found 8192"},
-		{"no first page", func() []byte { return image[:20] }, nil, 0, "want 44 bytes at least, found 20"},
+		}, nil, 1, "want a segment of at least 16384 bytes, found 12288"},
+		{"file too short", func() []byte { return image[:2*PageSize] }, nil, 1, "want a segment of at least 12288 bytes, found 8192"},
+		{"no first page", func() []byte { return image[:20] }, nil, 0, "want at least 44 bytes, found 20"},
 	} {
 		chain := sampleChain
 		if c.chain != nil {

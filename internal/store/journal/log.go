@@ -258,9 +258,9 @@ func (l *Log) Begin(info SegmentInfo, image []byte) (*Segment, error) {
 	if l.err != nil {
 		return nil, l.err
 	}
-	invariant.Check(l.replayed, "a segment is begun before the replay")
-	invariant.Check(info.Number >= l.next, "segment %d is begun after %d", info.Number, l.next)
-	invariant.Check(len(image) == int(info.Size), "an image of %d bytes for a segment of %d", len(image), info.Size)
+	invariant.Check(l.replayed, "journal: Begin before the replay")
+	invariant.Check(info.Number >= l.next, "journal: segment %d begins after segment %d", info.Number, l.next)
+	invariant.Check(len(image) == int(info.Size), "journal: an image of %d bytes for a segment of %d bytes", len(image), info.Size)
 	info.Store = l.opt.Store
 	PutSegmentHeader(image[:SegmentHeader], info)
 	s, err := l.take(int64(info.Size))

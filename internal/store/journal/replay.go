@@ -126,7 +126,7 @@ func (l *Log) Replay(chain ChainState, load Loader) (ChainState, error) {
 	if l.err != nil {
 		return chain, l.err
 	}
-	invariant.Check(!l.replayed, "a journal is replayed twice")
+	invariant.Check(!l.replayed, "journal: replayed twice")
 	r := replay{log: l, scan: NewScanner(l.opt.Store, chain), load: load, from: chain.Segment}
 	err := r.run()
 	end := r.scan.Chain()
@@ -188,7 +188,7 @@ func (r *replay) walk(s *slot) error {
 	if err != nil {
 		return err
 	}
-	invariant.Check(len(image) >= size, "memory of %d bytes for a segment of %d", len(image), size)
+	invariant.Check(len(image) >= size, "journal: memory of %d bytes for a segment of %d bytes", len(image), size)
 	s.state = dead
 	have, end := 0, 0
 	for {

@@ -119,7 +119,7 @@ func (it *iter) SeekLT(key []byte) bool {
 }
 
 func (it *iter) Next() bool {
-	invariant.Check(it.live > 0, "memtable: next without a message")
+	invariant.Check(it.live > 0, "memtable: Next on an iterator that is not at a message")
 	if !it.back {
 		return it.step(1)
 	}
@@ -132,7 +132,7 @@ func (it *iter) Next() bool {
 }
 
 func (it *iter) Prev() bool {
-	invariant.Check(it.live > 0, "memtable: prev without a message")
+	invariant.Check(it.live > 0, "memtable: Prev on an iterator that is not at a message")
 	if it.back {
 		return it.step(-1)
 	}
@@ -143,7 +143,7 @@ func (it *iter) Prev() bool {
 }
 
 func (it *iter) Message() message.Message {
-	invariant.Check(it.live > 0, "memtable: no message here")
+	invariant.Check(it.live > 0, "memtable: Message on an iterator that is not at a message")
 	c := &it.cursors[it.order[0]]
 	return it.arena.message(c.run.pos(c.i))
 }
@@ -151,7 +151,7 @@ func (it *iter) Message() message.Message {
 func (it *iter) Err() error { return nil }
 
 func (it *iter) Close() {
-	invariant.Check(it.view != nil, "memtable: an iterator is closed twice")
+	invariant.Check(it.view != nil, "memtable: iterator closed twice")
 	it.view.Release()
 	it.view, it.cursors, it.live = nil, nil, 0
 }

@@ -58,7 +58,7 @@ func (t *Table) padding(p, hi int) (bool, error) {
 	}
 	for i, c := range t.arena[p:hi] {
 		if c != 0 {
-			return false, bad(p+i, "zeros behind the last message", fmt.Sprintf("%#02x", c))
+			return false, bad(p+i, "zeros after the last message", fmt.Sprintf("%#02x", c))
 		}
 	}
 	return true, nil
@@ -81,7 +81,7 @@ func (t *Table) decode(p, hi int) (m message.Message, size int, err error) {
 	}
 	m = t.arena.message(Pos(p))
 	if !m.Kind.Valid() {
-		return m, 0, bad(p+8, "a kind of message", fmt.Sprintf("%d", m.Kind))
+		return m, 0, bad(p+8, "a known kind of message", fmt.Sprintf("%d", m.Kind))
 	}
 	if m.Seq <= t.maxSeq {
 		return m, 0, bad(p+8, fmt.Sprintf("a number above %d", t.maxSeq), fmt.Sprintf("%d", m.Seq))
@@ -90,7 +90,7 @@ func (t *Table) decode(p, hi int) (m message.Message, size int, err error) {
 	end := p + entryHeader + len(m.Key) + len(m.Value)
 	for i, c := range t.arena[end : p+size] {
 		if c != 0 {
-			return m, 0, bad(end+i, "zeros behind the value", fmt.Sprintf("%#02x", c))
+			return m, 0, bad(end+i, "zeros after the value", fmt.Sprintf("%#02x", c))
 		}
 	}
 	return m, size, nil

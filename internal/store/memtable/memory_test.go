@@ -193,7 +193,7 @@ func TestMisuseIsOurBug(t *testing.T) {
 		{"skip to an odd place", "invariant: memtable: skip from 4192 to 4196", func(m *memtable.Table) { m.Skip(4196) }},
 		{"base 0", "invariant: memtable: base 0 of 4096 bytes",
 			func(m *memtable.Table) { memtable.New(make([]byte, 4096), slab.New(1<<20), 0) }},
-		{"next nowhere", "invariant: memtable: next without a message", func(m *memtable.Table) {
+		{"next nowhere", "invariant: memtable: Next on an iterator that is not at a message", func(m *memtable.Table) {
 			it := view(t, m).Iter()
 			it.Next()
 		}},

@@ -345,6 +345,6 @@ func (c *counter) retain() { c.n.Add(1) }
 
 func (c *counter) release() bool {
 	n := c.n.Add(-1)
-	invariant.Check(n >= 0, "memtable: released once too often")
+	invariant.Check(n >= 0, "memtable: released more often than acquired")
 	return n == 0
 }

@@ -11,14 +11,14 @@ import (
 
 // ErrNoMerger reports that there is a merge message, but no Merger to say what it
 // means.
-var ErrNoMerger = errors.New("merge message, but no merger")
+var ErrNoMerger = errors.New("there is a merge message but no Merger")
 
 func noMerger(key []byte) error { return fmt.Errorf("key %q: %w", key, ErrNoMerger) }
 
 // strange is the error of a message that does not belong among messages.
 func strange(m *message.Message) error {
 	if m.Kind == message.Blob {
-		return fmt.Errorf("key %q: want a blob reference of %d bytes, found %d bytes that are none", m.Key, message.BlobRefSize, len(m.Value))
+		return fmt.Errorf("key %q: want a blob reference of %d bytes, found %d bytes that do not encode one", m.Key, message.BlobRefSize, len(m.Value))
 	}
 	return fmt.Errorf("key %q: want a delete, put, merge or blob message, found kind %d (%s)", m.Key, m.Kind, m.Kind)
 }

@@ -281,7 +281,7 @@ func (t *Merged) SeekLT(key []byte) bool {
 
 // Next moves forward.
 func (t *Merged) Next() bool {
-	invariant.Check(t.stands(), "a merged iterator that stands nowhere is moved forward")
+	invariant.Check(t.stands(), "merge: Next on an iterator that is not at a message")
 	if t.reverse && !t.turn(false) {
 		return false
 	}
@@ -291,7 +291,7 @@ func (t *Merged) Next() bool {
 
 // Prev moves backward.
 func (t *Merged) Prev() bool {
-	invariant.Check(t.stands(), "a merged iterator that stands nowhere is moved backward")
+	invariant.Check(t.stands(), "merge: Prev on an iterator that is not at a message")
 	if !t.reverse && !t.turn(true) {
 		return false
 	}

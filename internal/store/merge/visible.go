@@ -433,14 +433,14 @@ func (v *Visible) finished() bool {
 
 // Key is where the Visible is. It is valid until the next move.
 func (v *Visible) Key() []byte {
-	invariant.Check(v.place == standing, "the key of an iterator that stands nowhere")
+	invariant.Check(v.place == standing, "Key of an iterator that is not at a key")
 	return v.key
 }
 
 // Value is the key's value, unless Blob says where it is. It is valid until the
 // next move.
 func (v *Visible) Value() []byte {
-	invariant.Check(v.place == standing && !v.isBlob, "the value of an iterator that stands nowhere, or on a blob")
+	invariant.Check(v.place == standing && !v.isBlob, "Value of an iterator that is not at a key, or is at a blob")
 	return v.value
 }
 

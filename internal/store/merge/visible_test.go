@@ -288,9 +288,9 @@ func TestWhatDoesNotBelongIsAnError(t *testing.T) {
 		m    message.Message
 		want string
 	}{
-		{"merge without a merger", message.Message{Key: []byte("kay"), Value: []byte("x"), Seq: 1, Kind: message.Merge}, `key "kay": merge message, but no merger`},
+		{"merge without a merger", message.Message{Key: []byte("kay"), Value: []byte("x"), Seq: 1, Kind: message.Merge}, `key "kay": there is a merge message but no Merger`},
 		{"range delete", message.Message{Key: []byte("kay"), Value: []byte("x"), Seq: 1, Kind: message.RangeDelete}, `key "kay": want a delete, put, merge or blob message, found kind 5 (range delete)`},
-		{"no reference", message.Message{Key: []byte("kay"), Value: []byte("x"), Seq: 1, Kind: message.Blob}, `key "kay": want a blob reference of 16 bytes, found 1 bytes that are none`},
+		{"no reference", message.Message{Key: []byte("kay"), Value: []byte("x"), Seq: 1, Kind: message.Blob}, `key "kay": want a blob reference of 16 bytes, found 1 bytes that do not encode one`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			source := func() []message.Message { return []message.Message{c.m} }

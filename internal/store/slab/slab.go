@@ -216,7 +216,7 @@ func (p *Pool) Discharge(bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.used -= bytes
-	invariant.Check(p.used >= 0, "slab: discharged %d bytes too many", -p.used)
+	invariant.Check(p.used >= 0, "slab: discharged %d bytes more than were charged", -p.used)
 }
 
 // alloc takes a piece; exceed says that the limit does not matter.
@@ -273,7 +273,7 @@ func (p *Pool) Free(b []byte) {
 		p.giveSmall(at, off, shift-pieceShift)
 	} else {
 		if off != 0 || int(p.spans[at>>spanPiecesShift].size) != shift-pageShift {
-			invariant.Check(false, "slab: free of %d bytes that were not allocated so", len(b))
+			invariant.Check(false, "slab: free of %d bytes that were not allocated with that size", len(b))
 		}
 		p.give(at)
 	}
@@ -320,7 +320,7 @@ func (p *Pool) take(k int, exceed bool) (at name, dirty, ok bool) {
 	p.use(bytes)
 	sp := &p.spans[at>>spanPiecesShift]
 	bit := uint16(1) << (at & (1<<spanPiecesShift - 1))
-	invariant.Check(sp.used&bit == 0, "slab: a piece in use was free as well")
+	invariant.Check(sp.used&bit == 0, "slab: allocated a piece that is in use")
 	sp.used |= bit
 	return at, dirty, true
 }
@@ -329,7 +329,7 @@ func (p *Pool) take(k int, exceed bool) (at name, dirty, ok bool) {
 func (p *Pool) give(at name) {
 	sp := &p.spans[at>>spanPiecesShift]
 	bit := uint16(1) << (at & (1<<spanPiecesShift - 1))
-	invariant.Check(sp.used&bit != 0, "slab: a piece is freed twice")
+	invariant.Check(sp.used&bit != 0, "slab: piece freed twice")
 	sp.used &^= bit
 	bytes := int64(pageBytes) << sp.size
 	p.used -= bytes
@@ -371,7 +371,7 @@ func (p *Pool) giveSmall(at name, off, k int) {
 	}
 	pg := p.page(at)
 	i := off >> shift
-	invariant.Check(pg.free>>i&1 == 0, "slab: a piece is freed twice")
+	invariant.Check(pg.free>>i&1 == 0, "slab: piece freed twice")
 	full := pg.free == 0
 	pg.free |= 1 << i
 	switch {
@@ -431,7 +431,7 @@ func (p *Pool) find(addr uintptr) (at name, off int) {
 		shift := int(sp.size) + pageShift
 		return name(n)<<spanPiecesShift | name(in>>shift), in & (1<<shift - 1)
 	}
-	invariant.Check(false, "slab: free of memory that is not the pool's")
+	invariant.Check(false, "slab: free of memory from outside the pool")
 	return 0, 0
 }
 
@@ -573,7 +573,7 @@ func (p *Pool) freeLarge(b []byte, addr uintptr) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if have, ok := p.large[addr]; !ok || have != bytes {
-		invariant.Check(false, "slab: free of %d bytes that were not allocated so", len(b))
+		invariant.Check(false, "slab: free of %d bytes that were not allocated with that size", len(b))
 	}
 	delete(p.large, addr)
 	p.kept = append(p.kept, unsafe.Slice(unsafe.SliceData(b), bytes))
@@ -588,13 +588,13 @@ func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(
 // atomic access; b is a piece, or starts at a multiple of 4 in one.
 func Uint32s(b []byte) []uint32 {
 	p := unsafe.Pointer(unsafe.SliceData(b))
-	invariant.Check(uintptr(p)%4 == 0, "slab: numbers at an odd place")
+	invariant.Check(uintptr(p)%4 == 0, "slab: unaligned numbers")
 	return unsafe.Slice((*uint32)(p), len(b)/4)
 }
 
 // Uint64s is Uint32s for numbers of 8 bytes.
 func Uint64s(b []byte) []uint64 {
 	p := unsafe.Pointer(unsafe.SliceData(b))
-	invariant.Check(uintptr(p)%8 == 0, "slab: numbers at an odd place")
+	invariant.Check(uintptr(p)%8 == 0, "slab: unaligned numbers")
 	return unsafe.Slice((*uint64)(p), len(b)/8)
 }

@@ -170,31 +170,31 @@ func TestMisuseIsOurBug(t *testing.T) {
 			p.Alloc(2 << 20)
 			p.Close()
 		}},
-		{"freed twice", "invariant: slab: a piece is freed twice", func(p *slab.Pool) {
+		{"freed twice", "invariant: slab: piece freed twice", func(p *slab.Pool) {
 			b, _ := p.Alloc(5000)
 			p.Free(b)
 			p.Free(b)
 		}},
-		{"small freed twice", "invariant: slab: a piece is freed twice", func(p *slab.Pool) {
+		{"small freed twice", "invariant: slab: piece freed twice", func(p *slab.Pool) {
 			p.Alloc(100)
 			b, _ := p.Alloc(100)
 			p.Free(b)
 			p.Free(b)
 		}},
-		{"large freed twice", "invariant: slab: free of 2097152 bytes that were not allocated so", func(p *slab.Pool) {
+		{"large freed twice", "invariant: slab: free of 2097152 bytes that were not allocated with that size", func(p *slab.Pool) {
 			b, _ := p.Alloc(2 << 20)
 			p.Free(b)
 			p.Free(b)
 		}},
-		{"a part", "invariant: slab: free of 4096 bytes that were not allocated so", func(p *slab.Pool) {
+		{"a part", "invariant: slab: free of 4096 bytes that were not allocated with that size", func(p *slab.Pool) {
 			b, _ := p.Alloc(8192)
 			p.Free(b[:4096])
 		}},
-		{"a middle", "invariant: slab: free of 8192 bytes that were not allocated so", func(p *slab.Pool) {
+		{"a middle", "invariant: slab: free of 8192 bytes that were not allocated with that size", func(p *slab.Pool) {
 			b, _ := p.Alloc(16384)
 			p.Free(b[4096:12288])
 		}},
-		{"a stranger", "invariant: slab: free of memory that is not the pool's", func(p *slab.Pool) {
+		{"a stranger", "invariant: slab: free of memory from outside the pool", func(p *slab.Pool) {
 			p.Alloc(1)
 			p.Free(make([]byte, 100))
 		}},
@@ -227,7 +227,7 @@ func TestNumbers(t *testing.T) {
 	if d[0] != 0x0101010101010101 || b[8] != 1 || b[16] != 0 {
 		t.Errorf("the numbers are not the bytes: %x %x", d[0], b[:24])
 	}
-	if got := panics(func() { slab.Uint64s(b[4:]) }); got != "invariant: slab: numbers at an odd place" {
+	if got := panics(func() { slab.Uint64s(b[4:]) }); got != "invariant: slab: unaligned numbers" {
 		t.Errorf("got %q", got)
 	}
 	p.Free(b)

@@ -116,7 +116,7 @@ func (r *Reader) Next() (kind byte, payload []byte, err error) {
 	n, err := io.ReadFull(r.r, head[:])
 	r.at += int64(n)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, nil, &Corrupt{start, fmt.Sprintf("%d bytes of a section", HeaderSize), fmt.Sprintf("the end after %d", n)}
+		return 0, nil, &Corrupt{start, fmt.Sprintf("a section header of %d bytes", HeaderSize), fmt.Sprintf("the end after %d bytes", n)}
 	} else if err != nil {
 		return 0, nil, err // io.EOF too
 	}
@@ -124,7 +124,7 @@ func (r *Reader) Next() (kind byte, payload []byte, err error) {
 		return 0, nil, &Corrupt{start, fmt.Sprintf("a section, magic %#08x", magic), fmt.Sprintf("%#08x", got)}
 	}
 	if head[5]|head[6]|head[7] != 0 {
-		return 0, nil, &Corrupt{start, "zeros behind the kind", fmt.Sprintf("%x", head[5:8])}
+		return 0, nil, &Corrupt{start, "zeros after the kind", fmt.Sprintf("%x", head[5:8])}
 	}
 	size := binary.LittleEndian.Uint32(head[8:])
 	if size > PayloadMax {
@@ -157,7 +157,7 @@ func (r *Reader) fill(size int, start int64) error {
 		n, err := io.ReadFull(r.r, r.buf[have:])
 		r.at += int64(n)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return &Corrupt{start, fmt.Sprintf("a section of %d bytes", size), fmt.Sprintf("the end after %d", have+n)}
+			return &Corrupt{start, fmt.Sprintf("a section of %d bytes", size), fmt.Sprintf("the end after %d bytes", have+n)}
 		} else if err != nil {
 			return err
 		}

@@ -101,7 +101,7 @@ func appendChunk(dst []byte, head chunkHead, changes []change, stream int) []byt
 		off = scatter(chunk, off, h[:])
 		off = scatter(chunk, off, ch.object.Body)
 	}
-	invariant.Check(off == stream, "the entries have %d bytes, counted were %d", off, stream)
+	invariant.Check(off == stream, "table: the entries have %d bytes, counted %d", off, stream)
 	pages := (size + pageMax - 1) / pageMax
 	for i := range pages {
 		page := chunk[i*pageMax : min((i+1)*pageMax, size)]
@@ -168,7 +168,7 @@ func readChunk(chunk []byte, part string) (chunkHead, []byte, error) {
 			return chunkHead{}, nil, err
 		}
 		if h != head {
-			c.fail(i*pageMax, "another one", "a header as that of the page before")
+			c.fail(i*pageMax, "another one", "the same header as the previous page")
 			return chunkHead{}, nil, c.err
 		}
 		stream = append(stream, page[pageHeader:pageHeader+used]...)
@@ -205,7 +205,7 @@ func readPage(page []byte, part string, i, pages int) (head chunkHead, used int,
 	}
 	// A page is never longer than its used bytes need.
 	if got > payload || chunkSize(int(got)) != len(page) || got == 0 && i > 0 {
-		c.fail(off+pageUsed, got, "used bytes that need a page of %d", len(page))
+		c.fail(off+pageUsed, got, "a count of used bytes that needs a page of %d", len(page))
 	}
 	if c.err != nil {
 		return head, 0, c.err
@@ -227,7 +227,7 @@ func readHead(page []byte, off int, c *checker) chunkHead {
 	}
 	c.zero(off+pageKind+1, page[pageKind+1:pageUsed])
 	if head.seq == 0 {
-		c.fail(off+pageSeq, head.seq, "a number from 1 on")
+		c.fail(off+pageSeq, head.seq, "a positive number")
 	}
 	switch head.kind {
 	case chunkFull:
@@ -235,7 +235,7 @@ func readHead(page []byte, off int, c *checker) chunkHead {
 		c.want(off+pagePrevCRC, "checksum of the predecessor", 0, uint64(head.prevCRC))
 	case chunkDelta:
 		if head.prevSeq == 0 || head.prevSeq >= head.seq {
-			c.fail(off+pagePrevSeq, head.prevSeq, "a predecessor from 1 on and below %d", head.seq)
+			c.fail(off+pagePrevSeq, head.prevSeq, "a predecessor of at least 1 and below %d", head.seq)
 		}
 	default:
 		c.fail(off+pageKind, head.kind, "chunk kind %d or %d", chunkFull, chunkDelta)
@@ -281,12 +281,12 @@ func readEntry(stream []byte, off int, kind uint8, c *checker) (ch change, size 
 	drop := o.Kind == 0
 	switch {
 	case drop && kind == chunkFull:
-		c.fail(place(off+entryKind), "a dropped one", "an object, as the table is whole")
+		c.fail(place(off+entryKind), "a dropped object", "an object, because this is a whole table")
 	case drop:
 		c.want(place(off+entryEpoch), "epoch", 0, o.Epoch)
 		c.want(place(off+entryLen), "length", 0, uint64(length))
 	case !o.Kind.Valid():
-		c.fail(place(off+entryKind), uint8(o.Kind), "a kind of object")
+		c.fail(place(off+entryKind), uint8(o.Kind), "a known kind of object")
 	}
 	for i, x := range at[entryKind+1 : entryHeader] {
 		if x != 0 {

@@ -71,7 +71,7 @@ type VersionError struct {
 }
 
 func (v *VersionError) Error() string {
-	return fmt.Sprintf("%s: written in format version %d, this program knows versions up to %d: a newer program is needed", v.Part, v.Found, v.Known)
+	return fmt.Sprintf("%s: written in format version %d; this program reads versions up to %d: use a newer program", v.Part, v.Found, v.Known)
 }
 
 // checker keeps the first thing that is found wrong with a part.

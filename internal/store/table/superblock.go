@@ -199,7 +199,7 @@ func takeLife(b []byte, c *checker) (uint64, []byte) {
 	copy(life[:], b[superSector-lifeSize:superSector])
 	for end := superSector; end <= SuperSize; end += superSector {
 		if at := b[end-lifeSize : end]; !bytes.Equal(at, life[:lifeSize]) {
-			c.fail(end-lifeSize, fmt.Sprintf("%x", at), "%x as in the first sector", life[:lifeSize])
+			c.fail(end-lifeSize, fmt.Sprintf("%x", at), "%x, as in the first sector", life[:lifeSize])
 		}
 		clear(b[end-lifeSize : end])
 	}
@@ -231,7 +231,7 @@ func DecodeSuper(b []byte) (Superblock, error) {
 	features := Features(le.Uint32(b[superFeatures:]))
 	c.want(superVersion, "version", uint64(features.version()), uint64(le.Uint32(b[superVersion:])))
 	if unknown := features &^ allFeatures; unknown != 0 {
-		c.fail(superFeatures, unknown, "no feature but %d", allFeatures)
+		c.fail(superFeatures, unknown, "no features except %d", allFeatures)
 	}
 	c.want(superPageSize, "page size", pageSize, uint64(le.Uint32(b[superPageSize:])))
 	if b[superClean] > 1 {
@@ -299,13 +299,13 @@ func decodeChunks(b []byte, n int, c *checker) []Chunk {
 // check looks for values that no store has.
 func (s *Superblock) check(c *checker) {
 	if s.Seq == 0 {
-		c.fail(superSeq, s.Seq, "a number from 1 on")
+		c.fail(superSeq, s.Seq, "a positive number")
 	}
 	if s.Cut > seqMax {
-		c.fail(superCut, s.Cut, "a message number of 56 bits")
+		c.fail(superCut, s.Cut, "a message number below 2^56")
 	}
 	if s.Life > LifeMax {
-		c.fail(superSector-lifeSize, s.Life, "a number of 56 bits")
+		c.fail(superSector-lifeSize, s.Life, "a number below 2^56")
 	}
 	if s.Pages < FirstPage {
 		c.fail(superPages, s.Pages, "at least %d pages", FirstPage)
@@ -320,19 +320,19 @@ func (s *Superblock) check(c *checker) {
 	for i, k := range s.Chunks {
 		off := superTable + i*superChunkSize
 		if k.Full != (i == 0) {
-			c.fail(off+24, fmt.Sprintf("whole: %v, as number %d", k.Full, i), "the whole table first and then changes")
+			c.fail(off+24, fmt.Sprintf("whole: %v, as number %d", k.Full, i), "the whole table first, then changes")
 		}
 		if k.Seq <= last || k.Seq > s.Seq {
 			c.fail(off+8, k.Seq, "a number above %d and at most %d", last, s.Seq)
 		}
 		if k.Addr < FirstPage*pageSize || k.Addr%pageSize != 0 {
-			c.fail(off, k.Addr, "the beginning of a page behind the superblocks")
+			c.fail(off, k.Addr, "the start of a page after the superblocks")
 		}
 		if k.Len == 0 || k.Len%pageSize != 0 || k.Len > chunkMax {
 			c.fail(off+16, k.Len, "whole pages, at most %d bytes", chunkMax)
 		}
 		if k.Addr > end-int64(k.Len) {
-			c.fail(off, k.Addr, "%d bytes before the file's end at %d", k.Len, end)
+			c.fail(off, k.Addr, "at least %d bytes before the end of the file at %d", k.Len, end)
 		}
 		last = k.Seq
 	}
@@ -369,14 +369,14 @@ func Choose(a, b []byte) (s Superblock, which int, err error) {
 	c := checker{part: "superblock in slot B"}
 	switch {
 	case sa.UUID != sb.UUID:
-		c.fail(superUUID, fmt.Sprintf("%x", sb.UUID), "the store %x of slot A", sa.UUID)
+		c.fail(superUUID, fmt.Sprintf("%x", sb.UUID), "store %x, as in slot A", sa.UUID)
 		return Superblock{}, 0, c.err
 	case sa.Seq == sb.Seq && !bytes.Equal(a, b):
 		at := 0
 		for a[at] == b[at] {
 			at++
 		}
-		c.fail(at, hexByte(b[at]), "%s as in slot A, which has the same number %d", hexByte(a[at]), sa.Seq)
+		c.fail(at, hexByte(b[at]), "%s, as in slot A, which has the same number %d", hexByte(a[at]), sa.Seq)
 		return Superblock{}, 0, c.err
 	case sa.Seq >= sb.Seq:
 		return sa, 0, nil

@@ -94,7 +94,7 @@ func Load(s Superblock, read func(Loc) ([]byte, error)) (*Table, error) {
 		check := checker{part: fmt.Sprintf("table chunk %d at %d", c.Seq, c.Addr)}
 		check.want(0, "length", uint64(c.Len), uint64(len(b)))
 		if crc := Checksum(b); crc != c.CRC {
-			check.fail(0, hex(crc), "checksum %s as the superblock has it", hex(c.CRC))
+			check.fail(0, hex(crc), "checksum %s, as the superblock says", hex(c.CRC))
 		}
 		if check.err != nil {
 			return nil, check.err
@@ -109,7 +109,7 @@ func Load(s Superblock, read func(Loc) ([]byte, error)) (*Table, error) {
 	}
 	if top > s.NextID {
 		check := checker{part: "superblock"}
-		check.fail(superNextID, s.NextID, "ids up to %d, which an object has", top)
+		check.fail(superNextID, s.NextID, "at least %d, because an object has that id", top)
 		return nil, check.err
 	}
 	return t, nil
@@ -136,7 +136,7 @@ func (t *Table) Put(o Object) {
 // Drop removes an object, which is in the table.
 func (t *Table) Drop(id uint64) {
 	e := t.objects[id]
-	invariant.Check(e.live, "object %d is dropped, which is not in the table", id)
+	invariant.Check(e.live, "table: drop of object %d, which is not in the table", id)
 	t.uncount(e)
 	t.live--
 	if !e.written {
@@ -221,7 +221,7 @@ func (t *Table) Full(dst []byte, seq uint64) []byte {
 // Delta appends the changes since the last chunk to dst, as Full does. The
 // chunk is of use only behind the one before.
 func (t *Table) Delta(dst []byte, seq uint64) []byte {
-	invariant.Check(t.seq > 0, "changes are to be written of a table that was not written whole")
+	invariant.Check(t.seq > 0, "table: changes before the whole table was written")
 	slices.Sort(t.changed)
 	changes := make([]change, 0, len(t.changed))
 	for i, id := range t.changed {
@@ -237,7 +237,7 @@ func (t *Table) Delta(dst []byte, seq uint64) []byte {
 
 // emit appends a chunk and notes that everything is written.
 func (t *Table) emit(dst []byte, head chunkHead, changes []change, stream int) []byte {
-	invariant.Check(head.seq > t.seq, "chunk %d of the table comes after chunk %d", head.seq, t.seq)
+	invariant.Check(head.seq > t.seq, "table: chunk %d after chunk %d", head.seq, t.seq)
 	head.uuid = t.uuid
 	head.entries = uint32(len(changes))
 	from := len(dst)
@@ -263,7 +263,7 @@ func (t *Table) emit(dst []byte, head chunkHead, changes []change, stream int) [
 // of. Errors are *Corrupt and *VersionError, and then nothing has changed. The
 // chunk is not kept. A table that has changes of its own takes none.
 func (t *Table) Apply(chunk []byte, seq uint64) error {
-	invariant.Check(len(t.changed) == 0, "a table with %d changes of its own takes no chunk", len(t.changed))
+	invariant.Check(len(t.changed) == 0, "table: Apply to a table with %d unwritten changes", len(t.changed))
 	c := checker{part: fmt.Sprintf("table chunk %d", seq)}
 	head, stream, err := readChunk(chunk, c.part)
 	if err != nil {
@@ -295,7 +295,7 @@ func (t *Table) Apply(chunk []byte, seq uint64) error {
 	}
 	for _, ch := range changes {
 		if ch.drop && !t.objects[ch.object.ID].live {
-			c.fail(pageHeader, "none", "object %d in the table, as it is to be dropped", ch.object.ID)
+			c.fail(pageHeader, "none", "object %d in the table, because this chunk drops it", ch.object.ID)
 			return c.err
 		}
 	}

@@ -271,12 +271,12 @@ func TestApplyRefusesWhatChecksumsDoNot(t *testing.T) {
 		{"magic", func(p []byte) { p[0] = 'B' }, `byte 0: want "ASHT", found "BSHT"`},
 		{"version 0", func(p []byte) { p[pageVersion] = 0 }, "byte 8: want version 1, found 0"},
 		{"kind", func(p []byte) { p[pageKind] = 3 }, "byte 10: want chunk kind 1 or 2, found 3"},
-		{"no number", func(p []byte) { p[pageSeq] = 0 }, "byte 32: want a number from 1 on, found 0"},
-		{"its own predecessor", func(p []byte) { p[pagePrevSeq] = 11 }, "byte 56: want a predecessor from 1 on and below 11, found 11"},
-		{"no predecessor", func(p []byte) { p[pagePrevSeq] = 0 }, "byte 56: want a predecessor from 1 on and below 11, found 0"},
+		{"no number", func(p []byte) { p[pageSeq] = 0 }, "byte 32: want a positive number, found 0"},
+		{"its own predecessor", func(p []byte) { p[pagePrevSeq] = 11 }, "byte 56: want a predecessor of at least 1 and below 11, found 11"},
+		{"no predecessor", func(p []byte) { p[pagePrevSeq] = 0 }, "byte 56: want a predecessor of at least 1 and below 11, found 0"},
 		{"whole with predecessor", func(p []byte) { p[pageKind] = 1 }, "byte 56: want predecessor 0, found 10"},
 		{"reserved", func(p []byte) { p[11] = 1 }, "byte 11: want zero, found 0x01"},
-		{"used", func(p []byte) { p[pageUsed+1] = 0xff }, "byte 12: want used bytes that need a page of 4096, found 65333"},
+		{"used", func(p []byte) { p[pageUsed+1] = 0xff }, "byte 12: want a count of used bytes that needs a page of 4096, found 65333"},
 		{"page", func(p []byte) { p[pageNumber] = 1 }, "byte 40: want page 0, found 1"},
 		{"pages", func(p []byte) { p[pageCount] = 2 }, "byte 44: want pages 1, found 2"},
 		{"padding", func(p []byte) { p[4095] = 1 }, "byte 4095: want zero, found 0x01"},
@@ -284,10 +284,10 @@ func TestApplyRefusesWhatChecksumsDoNot(t *testing.T) {
 		{"too many entries", func(p []byte) { p[pageEntries+3] = 0xff }, "byte 48: want entries that fit into 53 bytes, found 4278190082"},
 		{"order", func(p []byte) { p[second] = 2 }, "byte 88: want an id above 2, found 2"},
 		{"no id", func(p []byte) { p[pageHeader] = 0 }, "byte 64: want an id above 0, found 0"},
-		{"unknown drop", func(p []byte) { p[pageHeader] = 0; p[pageHeader+1] = 1; p[second+2] = 1 }, "byte 64: want object 256 in the table, as it is to be dropped, found none"},
+		{"unknown drop", func(p []byte) { p[pageHeader] = 0; p[pageHeader+1] = 1; p[second+2] = 1 }, "byte 64: want object 256 in the table, because this chunk drops it, found none"},
 		{"dropped epoch", func(p []byte) { p[pageHeader+entryEpoch] = 9 }, "byte 72: want epoch 0, found 9"},
 		{"dropped length", func(p []byte) { p[pageHeader+entryLen] = 1 }, "byte 80: want length 0, found 1"},
-		{"object kind", func(p []byte) { p[second+entryKind] = 9 }, "byte 108: want a kind of object, found 9"},
+		{"object kind", func(p []byte) { p[second+entryKind] = 9 }, "byte 108: want a known kind of object, found 9"},
 		{"entry reserved", func(p []byte) { p[second+entryKind+2] = 9 }, "byte 110: want zero, found 0x09"},
 		{"length", func(p []byte) { p[second+entryLen+3] = 0x7f }, "byte 104: want a length of at most 5, found 2130706437"},
 		{"shorter", func(p []byte) { p[second+entryLen] = 4 }, "byte 116: want an entry of at least 24 bytes, found 1"},
@@ -303,7 +303,7 @@ func TestApplyRefusesWhatChecksumsDoNot(t *testing.T) {
 	}
 	whole := reseal(delta, func(p []byte) { p[pageKind] = 1; clear(p[pagePrevCRC:pageHeader]) })
 	err := New(testUUID()).Apply(whole, 11)
-	if want := "table chunk 11, byte 84: want an object, as the table is whole, found a dropped one"; err == nil || err.Error() != want {
+	if want := "table chunk 11, byte 84: want an object, because this is a whole table, found a dropped object"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	newer := reseal(delta, func(p []byte) { p[pageVersion] = 2; p[pageKind] = 77 })
@@ -330,7 +330,7 @@ func TestPagesOfTwoChunks(t *testing.T) {
 	}
 	mixed := slices.Concat(a[:pageMax], b[pageMax:])
 	err := New(testUUID()).Apply(mixed, 5)
-	if want := "table chunk 5, byte 65536: want a header as that of the page before, found another one"; err == nil || err.Error() != want {
+	if want := "table chunk 5, byte 65536: want the same header as the previous page, found another one"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	swapped := slices.Concat(a[:pageMax], a[2*pageMax:3*pageMax], a[pageMax:2*pageMax], a[3*pageMax:])
@@ -416,7 +416,7 @@ func TestLoad(t *testing.T) {
 	}
 	low := s
 	low.NextID = 6
-	fail("next id", "superblock, byte 72: want ids up to 7, which an object has, found 6", low, read)
+	fail("next id", "superblock, byte 72: want at least 7, because an object has that id, found 6", low, read)
 	fail("read error", "table chunk 10: no luck", s, func(Loc) ([]byte, error) { return nil, errors.New("no luck") })
 	fail("short", "table chunk 10 at 2097152, byte 0: want length 73728, found 5", s, func(Loc) ([]byte, error) { return make([]byte, 5), nil })
 	late := s
@@ -439,11 +439,11 @@ func TestMisuse(t *testing.T) {
 	mustPanic(t, "is not in the table", func() { New(testUUID()).Drop(3) })
 	mustPanic(t, "object 0", func() { New(testUUID()).Put(Object{Kind: Branch}) })
 	mustPanic(t, "kind 0", func() { New(testUUID()).Put(Object{ID: 1}) })
-	mustPanic(t, "not written whole", func() { New(testUUID()).Delta(nil, 1) })
+	mustPanic(t, "before the whole table was written", func() { New(testUUID()).Delta(nil, 1) })
 	table, _ := three()
-	mustPanic(t, "comes after", func() { table.Full(nil, 14) })
+	mustPanic(t, "table: chunk 14 after chunk 14", func() { table.Full(nil, 14) })
 	table.Drop(1)
-	mustPanic(t, "changes of its own", func() { table.Apply(nil, 15) })
+	mustPanic(t, "unwritten changes", func() { table.Apply(nil, 15) })
 }
 
 func TestKinds(t *testing.T) {

@@ -168,19 +168,19 @@ func (n *Node) validate(lo, hi []byte, newest message.Seq, seen map[uint64]bool)
 		p := &n.Pivots[i]
 		from, to := n.bounds(i, hi)
 		if to != nil && bytes.Compare(from, to) >= 0 {
-			return fmt.Errorf("trunk node %d: pivot %d is [%q, %q)", n.ID, i, from, to)
+			return fmt.Errorf("trunk node %d: pivot %d has the empty range [%q, %q)", n.ID, i, from, to)
 		}
 		least := newest
 		base := false
 		for k, r := range p.Refs {
 			m := &r.Branch.Meta
 			if base && !r.Base {
-				return fmt.Errorf("trunk node %d: pivot %d: reference %d lies below a base", n.ID, i, k)
+				return fmt.Errorf("trunk node %d: pivot %d: reference %d is below a base", n.ID, i, k)
 			}
 			// Bases of pivots that were joined share no keys, and have no
 			// order among each other.
 			if m.MaxSeq > least && !r.Base {
-				return fmt.Errorf("trunk node %d: pivot %d: branch %d has change %d, above it there is %d", n.ID, i, m.ID, m.MaxSeq, least)
+				return fmt.Errorf("trunk node %d: pivot %d: branch %d has change %d, but a branch above it starts at %d", n.ID, i, m.ID, m.MaxSeq, least)
 			}
 			base = r.Base
 			least = min(least, m.MinSeq)
@@ -189,7 +189,7 @@ func (n *Node) validate(lo, hi []byte, newest message.Seq, seen map[uint64]bool)
 			continue
 		}
 		if p.Child.Level != n.Level-1 {
-			return fmt.Errorf("trunk node %d: child %d of level %d below level %d", n.ID, p.Child.ID, p.Child.Level, n.Level)
+			return fmt.Errorf("trunk node %d: child %d has level %d, its parent has level %d", n.ID, p.Child.ID, p.Child.Level, n.Level)
 		}
 		if err := p.Child.validate(from, to, least, seen); err != nil {
 			return err

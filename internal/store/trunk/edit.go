@@ -391,7 +391,7 @@ func current(p Pivot, hi []byte, j *Job) bool {
 		}
 	}
 	if j.Bottom {
-		invariant.Check(at+len(all) == len(p.Refs), "something lies below the bottom of the pivot at %q", p.Lo)
+		invariant.Check(at+len(all) == len(p.Refs), "trunk: something is below the bottom of the pivot at %q", p.Lo)
 	}
 	return true
 }

@@ -253,7 +253,7 @@ func New(shape Shape, next func() uint64) *Trunk {
 
 // Load returns the tree with that root.
 func Load(shape Shape, next func() uint64, root *Node) *Trunk {
-	invariant.Check(shape.Fanout >= 4 && shape.Runs >= 2 && shape.LeafBytes > 0, "shape %+v of a trunk", shape)
+	invariant.Check(shape.Fanout >= 4 && shape.Runs >= 2 && shape.LeafBytes > 0, "trunk: invalid shape %+v", shape)
 	t := &Trunk{shape: shape, root: root, refs: map[uint64]int{}, next: next}
 	root.Walk(func(n *Node, i int, _, _ []byte) {
 		t.retain(n.Pivots[i].Refs)
@@ -290,7 +290,7 @@ func (t *Trunk) release(refs []Ref) {
 	for _, r := range refs {
 		id := r.Branch.Meta.ID
 		t.refs[id]--
-		invariant.Check(t.refs[id] >= 0, "branch %d has less than no reference", id)
+		invariant.Check(t.refs[id] >= 0, "trunk: branch %d has a negative number of references", id)
 		if t.refs[id] == 0 {
 			delete(t.refs, id)
 			t.held -= int64(r.Branch.Meta.Bytes)
