@@ -13,6 +13,8 @@ const (
 	MissingBehaviour source.Code = "MissingBehaviour"
 	// BadSpecification: SPECIFICATION Spec, where Spec is not Init /\ [][Next]_v /\ fairness
 	BadSpecification source.Code = "BadSpecification"
+	// OtherNext: SPECIFICATION More for the traces of an algorithm, where More is Init /\ [][Next /\ x' > x]_vars
+	OtherNext source.Code = "OtherNext"
 	// BadSymmetry: SYMMETRY Perms, where Perms is not a set of permutations of model values
 	BadSymmetry source.Code = "BadSymmetry"
 	// Unsupported: _POSSIBLE Goal

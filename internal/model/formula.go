@@ -166,8 +166,9 @@ type behaviour struct {
 	rest       []core.Expr
 }
 
-// behaviourOf splits a specification formula.
-func behaviourOf(p *program.Program, d *core.Def, span source.Span, diags *source.List) behaviour {
+// behaviourOf splits a specification formula. If own is not nil, the next-state
+// relation is own, and behaviourOf warns of another one.
+func behaviourOf(p *program.Program, d *core.Def, span source.Span, own *core.Def, diags *source.List) behaviour {
 	ps := partsOf(p, d.Body)
 	b := behaviour{init: conjunction(ps.init), fair: ps.fair, rest: append(ps.rest, boxed(ps.inv)...)}
 	switch {
@@ -175,6 +176,21 @@ func behaviourOf(p *program.Program, d *core.Def, span source.Span, diags *sourc
 		diags.Add(source.Diagnostic{Code: BadSpecification, Span: span,
 			Message: "the formula " + d.Name + " has no part [][Next]_v, so it does not say how states follow each other",
 			Repair:  "write it as Init /\\ [][Next]_vars, or use INIT and NEXT"})
+		return b
+	case own != nil && b.init != nil:
+		b.next = &core.Call{At: core.At{Place: span}, Def: own}
+		for _, e := range ps.steps {
+			if box, ok := e.(*core.Box); ok {
+				if call, ok := box.Action.(*core.Call); ok {
+					if of, _ := p.Resolve(call.Def); of == own {
+						continue
+					}
+				}
+			}
+			diags.Add(source.Diagnostic{Severity: source.Warning, Code: OtherNext, Span: span,
+				Message: "this part of " + d.Name + " is not the algorithm's own " + own.Name + "; the steps in the traces are compared with " + own.Name + ", and not with this part",
+				Related: []source.Note{{Span: e.Span(), Message: "the part"}}})
+		}
 		return b
 	case len(ps.steps) > 1:
 		diags.Add(source.Diagnostic{Code: BadSpecification, Span: span,

@@ -253,7 +253,7 @@ func (b *builder) behaviour() {
 		if d == nil {
 			return
 		}
-		found := behaviourOf(b.p, d, b.cfg.Specification.Span, b.diags)
+		found := behaviourOf(b.p, d, b.cfg.Specification.Span, b.executed(), b.diags)
 		if found.next == nil {
 			return
 		}
@@ -292,6 +292,15 @@ func (b *builder) setNext(name string, e core.Expr) {
 	b.m.next = b.formula(name, e)
 	b.primeless(b.m.next)
 	b.m.actions = b.p.SplitActions(e, name)
+}
+
+// executed returns the next-state relation of the algorithm, for a model whose
+// algorithm is executed step by step, or nil.
+func (b *builder) executed() *core.Def {
+	if d := b.o.direct; d != nil && b.o.Traces && d.Suits(b.p) {
+		return d.Next
+	}
+	return nil
 }
 
 // setDirect replaces the translation by the algorithm itself.

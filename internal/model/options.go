@@ -43,6 +43,10 @@ type Options struct {
 	// Reduce requests a partial-order reduction of the search of an algorithm, where it
 	// is known to be sound. Model.Reduction reports what it achieved.
 	Reduce bool
+	// Traces is set for a model whose algorithm is executed step by step. The
+	// next-state relation is the algorithm's then: if the configuration has another
+	// one, New warns and does not use it.
+	Traces bool
 	// SafetyOnly reports that properties of behaviours will not be checked.
 	SafetyOnly bool
 
