@@ -32,7 +32,8 @@ type ReplayOptions struct {
 
 // Follow is how Replay checks traces that grow. It begins when each process of the
 // specification has a trace, or when the processes have ended, and returns when
-// they have ended, when the traces are rejected, or when ctx is cancelled.
+// they have ended, when the traces are rejected, or when ctx is cancelled. A directory
+// that does not exist is an error at once.
 type Follow struct {
 	// Ended reports whether the processes have ended, so that their traces are
 	// complete. It must not block.
@@ -48,6 +49,9 @@ type Progress struct {
 	State     []Binding // of the specification
 	// Blocked are sections that nothing explains yet.
 	Blocked []Blocked
+	// Missing are the processes without a trace, for which Replay waits before it
+	// begins. Nothing else is set then.
+	Missing []string
 }
 
 // ProcessProgress is where a process is in the state of the specification.
@@ -88,8 +92,13 @@ type Replayed struct {
 	// Broken is, for Violated, the first invariant that is broken, By the critical
 	// section that broke it, nil for the initial state or a step of a process without
 	// a trace. State is then the state after it.
-	Broken   string
-	By       *Blocked
+	Broken string
+	By     *Blocked
+	// GaveUp is, for Undecided, at which limit the search stopped.
+	GaveUp string
+	// Untraced are the processes, and the lives of processes that survive crashes,
+	// that have no trace.
+	Untraced []string
 	Warnings Diagnostics
 
 	report *conform.Report
@@ -145,7 +154,9 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 			return nil, inputError(err)
 		}
 	}
-	m, err := s.Model(o.evaluation())
+	evaluation := o.evaluation()
+	evaluation.Traces = true
+	m, err := s.Model(evaluation)
 	if err != nil {
 		return nil, inputError(err)
 	}
@@ -154,13 +165,14 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 		return nil, &NoValueError{err}
 	}
 	spec, processes := conform.NewAlgorithm(m, algorithm), len(algorithm.Processes())
-	co := conform.Options{StepsMax: o.StepsMax, AllOrders: o.AllOrders, Hidden: conform.Processes(logs) < processes}
+	co := conform.Options{StepsMax: o.StepsMax, AllOrders: o.AllOrders}
 	var r *conform.Report
 	if o.Follow == nil {
+		co.Hidden = conform.Processes(logs) < processes
 		r, err = conform.Check(ctx, spec, logs, co)
 	} else {
-		co.Live = o.Follow.live()
-		r, err = conform.Follow(ctx, spec, traces, s.Loaded.Spec.Name, processes, co)
+		co.Hidden, co.Live = len(spec.Instances()) < processes, o.Follow.live()
+		r, err = conform.Follow(ctx, spec, traces, s.Loaded.Spec.Name, co)
 	}
 	var step *conform.StepError
 	switch {
@@ -170,7 +182,7 @@ func Replay(ctx context.Context, module string, traces fs.FS, o ReplayOptions) (
 		return nil, err
 	}
 	out := &Replayed{Verdict: Verdict(r.Verdict.String()), Processes: r.Processes, Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Entered,
-		Warnings: diagnostics(s.Diagnostics), report: r}
+		GaveUp: r.GaveUp, Untraced: r.Untraced, Warnings: diagnostics(s.Diagnostics), report: r}
 	for _, b := range r.Blocked {
 		out.Blocked = append(out.Blocked, blocked(&b))
 	}
@@ -215,7 +227,7 @@ func (f *Follow) live() *conform.Live {
 }
 
 func progress(p conform.Progress) Progress {
-	out := Progress{Sections: p.Sections}
+	out := Progress{Sections: p.Sections, Missing: p.Missing}
 	for _, x := range p.Processes {
 		y := ProcessProgress{Name: x.Name, Sections: x.Sections, Label: x.Label}
 		if x.Waits != nil {

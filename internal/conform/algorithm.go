@@ -45,20 +45,31 @@ func (a *Algorithm) Key(to []byte, s State) []byte {
 	return append(to, a.m.Encode(s.([]value.Value))...)
 }
 
+// Instances lists the processes that are instances of archetypes.
+func (a *Algorithm) Instances() []string {
+	var out []string
+	for _, p := range a.alg.Processes() {
+		if from := p.Decl.From; from != nil {
+			out = append(out, instance(from.Archetype.Name, p.Self))
+		}
+	}
+	return out
+}
+
+// instance is the name of an instance.
+func instance(archetype string, self value.Value) string {
+	return archetype + "(" + self.String() + ")"
+}
+
 // Actor finds the process of an archetype by its self.
 func (a *Algorithm) Actor(archetype string, self value.Value) (int, error) {
-	var there []string
 	for i, p := range a.alg.Processes() {
-		from := p.Decl.From
-		if from == nil {
-			continue
-		}
-		if from.Archetype.Name == archetype && same(p.Self, self) {
+		if from := p.Decl.From; from != nil && from.Archetype.Name == archetype && same(p.Self, self) {
 			return i, nil
 		}
-		there = append(there, fmt.Sprintf("%s(%s)", from.Archetype.Name, p.Self))
 	}
-	return 0, fmt.Errorf("the specification has no instance %s(%s); it has %s: are the constants those that the system ran with?", archetype, self, strings.Join(there, ", "))
+	return 0, fmt.Errorf("the specification has no instance %s; it has %s: are the constants those that the system ran with?",
+		instance(archetype, self), strings.Join(a.Instances(), ", "))
 }
 
 // same compares any two values without an error.

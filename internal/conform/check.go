@@ -75,13 +75,16 @@ func (o Options) check(ctx context.Context, spec Spec, logs []*Log, s *search, t
 	for _, p := range from.processes {
 		r.Trimmed += p.extra
 		r.Undone += p.undoneAll
+		r.Untraced = append(r.Untraced, p.untraced...)
 	}
+	r.Untraced = append(missing(spec, logs), r.Untraced...)
+	r.again = from.strange != nil
 	r.Sections -= r.Trimmed
 	switch {
 	case verdict == Accepted, verdict == Violated:
 		r.Explained, r.Violation = r.Sections, s.broken
 	case verdict == Undecided:
-		r.Explained = s.done
+		r.Explained, r.GaveUp = s.done, s.gaveUp(ctx)
 		if s.best != nil {
 			r.Blocked, r.State = s.best.blocked, spec.Show(s.best.state)
 		}

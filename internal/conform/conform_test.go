@@ -72,6 +72,8 @@ func (m mail) Broken(s State) (*Invariant, error) {
 	return nil, nil
 }
 
+func (m mail) Instances() []string { return nil }
+
 func (m mail) Hidden(State, []int, func(State) error) error { return nil }
 
 func (m mail) Show(s State) []check.Binding {

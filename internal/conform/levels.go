@@ -16,10 +16,7 @@ import (
 // WidthMax is the default bound on the pairs of a level.
 const WidthMax = 1 << 16
 
-type byLevels struct {
-	search
-	wide bool // steps without a log lead to more pairs than a level may have
-}
+type byLevels struct{ search }
 
 // inOrder lists what a level has in the order of its keys, so that a search finds the
 // same each time.
@@ -66,7 +63,7 @@ func (s *byLevels) run(ctx context.Context) (Verdict, error) {
 				return Undecided, err
 			case finished:
 				return s.end(pairs), nil
-			case s.wide || s.exhausted() || len(next) > s.limits.width:
+			case s.wide || s.exhausted():
 				return Undecided, nil
 			}
 		}
@@ -76,10 +73,10 @@ func (s *byLevels) run(ctx context.Context) (Verdict, error) {
 }
 
 // expand adds the pairs of the next level that a pair leads to, also by way of
-// steps of processes without a log. It reports whether all logs are explained. It
-// stops early at a limit.
+// steps of processes without a log, of which it takes any number. It reports whether
+// all logs are explained. It stops early at a limit.
 func (s *byLevels) expand(ctx context.Context, p pair, next map[string]pair) (finished bool, err error) {
-	met := map[string]bool{}
+	met := map[string]bool{s.key(&p): true}
 	todo := []pair{p}
 	for len(todo) > 0 && !s.exhausted() && !s.wide {
 		if err := ctx.Err(); err != nil {
@@ -113,8 +110,9 @@ func (s *byLevels) expand(ctx context.Context, p pair, next map[string]pair) (fi
 			}
 		}
 		s.note(&p, blocked)
+		s.wide = s.wide || len(next) > s.limits.width
 		alone := len(order) == 1 && order[0].event.private()
-		if !s.hidden || alone || p.idle >= hiddenDepthMax {
+		if !s.hidden || alone {
 			continue
 		}
 		states, err := s.unlogged(&p)
@@ -123,6 +121,7 @@ func (s *byLevels) expand(ctx context.Context, p pair, next map[string]pair) (fi
 		}
 		for _, t := range states {
 			q := p.beside(t)
+			q.idle = 0 // the key is that of the state and the position
 			if err := s.judge(&q, &p, candidate{}); err != nil {
 				return false, err
 			}
@@ -132,7 +131,7 @@ func (s *byLevels) expand(ctx context.Context, p pair, next map[string]pair) (fi
 				todo = append(todo, q)
 			}
 		}
-		s.wide = len(met) > s.limits.width
+		s.wide = s.wide || len(met) > s.limits.width
 	}
 	return false, nil
 }

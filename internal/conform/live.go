@@ -29,6 +29,14 @@ type Live struct {
 	Progress func(Progress)
 }
 
+// report calls Progress, if it is set and some time has passed since the last call.
+func (l *Live) report(last *int64, p func() Progress) {
+	if now := l.Now(); l.Progress != nil && now-*last >= int64(progressEvery) {
+		*last = now
+		l.Progress(p())
+	}
+}
+
 const (
 	// slack is how long a line may take to be seen.
 	slack = 200 * time.Millisecond
@@ -63,6 +71,9 @@ type Progress struct {
 	State     []check.Binding
 	// Blocked are sections that nothing explains yet.
 	Blocked []Blocked
+	// Missing are the instances without a log, for which Follow waits before it
+	// begins. Nothing else is set then.
+	Missing []string
 }
 
 // ProcessProgress is how far a process is in the specification's state.
@@ -89,39 +100,43 @@ func (l *Live) wait(ctx context.Context) error {
 
 // progress reports how far the search is, if it is time to.
 func (s *depthFirst) progress(n *node) {
-	live := s.stream.live
-	now := live.Now()
-	if live.Progress == nil || n.state == nil || now-s.told < int64(progressEvery) {
+	if n.state == nil {
 		return
 	}
-	s.told = now
-	p := Progress{Sections: n.done, State: s.spec.Show(n.state), Blocked: n.blocked}
-	for i, x := range s.stream.processes {
-		label, waits := s.spec.Waits(n.state, x.actor)
-		p.Processes = append(p.Processes, ProcessProgress{Name: x.name, Sections: n.at[i], Label: label, Waits: waits})
-	}
-	live.Progress(p)
+	s.stream.live.report(&s.told, func() Progress {
+		p := Progress{Sections: n.done, State: s.spec.Show(n.state), Blocked: n.blocked}
+		for i, x := range s.stream.processes {
+			label, waits := s.spec.Waits(n.state, x.actor)
+			p.Processes = append(p.Processes, ProcessProgress{Name: x.name, Sections: n.at[i], Label: label, Waits: waits})
+		}
+		return p
+	})
 }
 
-// Follow checks logs that grow in a directory, as Check does. It begins when each of
-// the given number of processes has one, or when the processes have ended.
-func Follow(ctx context.Context, spec Spec, dir fs.FS, system string, processes int, o Options) (*Report, error) {
+// Follow checks logs that grow in a directory, as Check does. It begins when each
+// instance has one, or when the processes have ended. Options.Hidden reports that there
+// are also processes that never have one. A directory that cannot be read, or that has
+// logs of another system, is an error at once.
+func Follow(ctx context.Context, spec Spec, dir fs.FS, system string, o Options) (*Report, error) {
 	live := o.Live
 	var logs []*Log
-	var err error
+	var told int64
 	for {
 		ended := live.Ended()
-		if logs, err = openDir(dir, system, live); ended && err != nil {
+		var err error
+		if logs, err = openDir(dir, system, live); err != nil && (ended || err != errNoTrace) {
 			return nil, err
 		}
-		if ended || err == nil && Processes(logs) >= processes {
+		absent := missing(spec, logs)
+		if ended || len(absent) == 0 {
+			o.Hidden = o.Hidden || len(absent) > 0
 			break
 		}
+		live.report(&told, func() Progress { return Progress{Missing: absent} })
 		if err := live.wait(ctx); err != nil {
-			return &Report{Verdict: Undecided}, nil
+			return &Report{Verdict: Undecided, GaveUp: "it was interrupted", Untraced: absent}, nil
 		}
 	}
-	o.Hidden = Processes(logs) < processes
 	r, err := Check(ctx, spec, logs, o)
 	if err != nil || r.Verdict == Undecided {
 		return r, err
@@ -129,14 +144,15 @@ func Follow(ctx context.Context, spec Spec, dir fs.FS, system string, processes 
 	// A process that started again has a file more, and a rejection is exact when no log
 	// grows: what is in the files now is checked once more.
 	now, err := OpenDir(dir, system)
-	if err != nil || r.Verdict != Rejected && len(now) == len(logs) {
+	if err != nil || r.Verdict != Rejected && len(now) == len(logs) && !r.again {
 		return r, err
 	}
 	o.Live = nil
 	again, err := Check(ctx, spec, now, o)
-	if err != nil || again.Verdict == Rejected || live.Ended() {
+	var early *errNoLife // while processes run, its log may be younger than the list
+	if ended := live.Ended(); ended || err == nil && again.Verdict == Rejected || err != nil && !errors.As(err, &early) {
 		return again, err
 	}
 	o.Live = live
-	return Follow(ctx, spec, dir, system, processes, o)
+	return Follow(ctx, spec, dir, system, o)
 }

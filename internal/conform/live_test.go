@@ -101,12 +101,15 @@ func TestFollow(t *testing.T) {
 	}
 	spec := fileAlgorithm(t, "../../specs/lockservice/lockservice")
 	g := newGrowth(t, from)
-	r, err := Follow(context.Background(), spec, os.DirFS(g.dir), "lockservice", 4, Options{Live: g.live()})
+	r, err := Follow(context.Background(), spec, os.DirFS(g.dir), "lockservice", Options{Live: g.live()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Verdict != Accepted || r.Sections != 4000 || r.Entered != 4000 {
 		t.Fatalf("%v, %d sections, %d steps:\n%s", r.Verdict, r.Sections, r.Entered, text(r))
+	}
+	if first := g.told[0].Missing; len(first) != 4 || first[0] != "AServer(0)" {
+		t.Errorf("it waits for the traces of %v", first)
 	}
 	early, waits := 0, 0
 	for _, p := range g.told[:len(g.told)-1] {
@@ -139,7 +142,7 @@ func TestFollowRejects(t *testing.T) {
 		}
 	}
 	g.from[server] = bytes.Join(lines, nil)
-	r, err := Follow(context.Background(), fileAlgorithm(t, "../../specs/lockservice/lockservice"), os.DirFS(g.dir), "lockservice", 4, Options{Live: g.live()})
+	r, err := Follow(context.Background(), fileAlgorithm(t, "../../specs/lockservice/lockservice"), os.DirFS(g.dir), "lockservice", Options{Live: g.live()})
 	if err != nil {
 		t.Fatal(err)
 	}

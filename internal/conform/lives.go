@@ -39,19 +39,18 @@ type life struct {
 
 // group sorts logs by process, and each process's logs by life.
 func group(spec Spec, logs []*Log) ([]*process, error) {
-	type identity struct{ archetype, self string }
-	at := map[identity]*process{}
+	at := map[string]*process{}
 	var out []*process
 	for _, l := range logs {
-		id := identity{l.Archetype, l.Self.String()}
-		p := at[id]
+		name := instance(l.Archetype, l.Self)
+		p := at[name]
 		if p == nil {
 			actor, err := spec.Actor(l.Archetype, l.Self)
 			if err != nil {
 				return nil, err
 			}
-			p = &process{actor: actor, name: l.Archetype + "(" + id.self + ")"}
-			at[id] = p
+			p = &process{actor: actor, name: name}
+			at[name] = p
 			out = append(out, p)
 		}
 		p.lives = append(p.lives, &life{log: l})
@@ -64,7 +63,8 @@ func group(spec Spec, logs []*Log) ([]*process, error) {
 	return out, nil
 }
 
-// order sorts the lives of a process and determines what crashes can undo.
+// order sorts the lives of a process, determines what crashes can undo, and notes the
+// lives without a log. These may have ended before they did anything.
 func (p *process) order(survives bool) error {
 	sort.SliceStable(p.lives, func(i, j int) bool { return p.lives[i].log.life < p.lives[j].log.life })
 	for i, f := range p.lives {
@@ -77,6 +77,13 @@ func (p *process) order(survives bool) error {
 		case survives && l.life == 0:
 			return fmt.Errorf("%s: does not say which life of %s it is of, which survives crashes in the specification", l.Name, l.Actor)
 		}
+		before := uint64(0)
+		if i > 0 {
+			before = p.lives[i-1].log.life
+		} else if survives && l.life > 1 && l.kept != nil {
+			return fmt.Errorf("%s: begins with what section %d of life %d left, and there is no trace of that life", l.Name, l.kept.N, l.kept.Life)
+		}
+		p.without(before, l.life)
 		if f.last = i+1 == len(p.lives); !f.last {
 			if err := f.before(p.lives[i+1].log); err != nil {
 				return err
@@ -84,6 +91,16 @@ func (p *process) order(survives bool) error {
 		}
 	}
 	return nil
+}
+
+// without notes that the lives between two have no log.
+func (p *process) without(a, b uint64) {
+	switch {
+	case b > a+2:
+		p.untraced = append(p.untraced, fmt.Sprintf("lives %d to %d of %s", a+1, b-1, p.name))
+	case b == a+2:
+		p.untraced = append(p.untraced, fmt.Sprintf("life %d of %s", a+1, p.name))
+	}
 }
 
 // before determines what the crash between two lives can undo.
@@ -148,12 +165,26 @@ type undone struct {
 }
 
 // Processes returns the number of processes that the logs cover.
-func Processes(logs []*Log) int {
+func Processes(logs []*Log) int { return len(covered(logs)) }
+
+// covered returns the names of the processes that the logs cover.
+func covered(logs []*Log) map[string]bool {
 	seen := map[string]bool{}
 	for _, l := range logs {
-		seen[l.Archetype+"("+l.Self.String()+")"] = true
+		seen[instance(l.Archetype, l.Self)] = true
 	}
-	return len(seen)
+	return seen
+}
+
+// missing lists the instances without a log.
+func missing(spec Spec, logs []*Log) (out []string) {
+	seen := covered(logs)
+	for _, name := range spec.Instances() {
+		if !seen[name] {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Crashes returns the largest number of crashes that the logs can contain.

@@ -84,7 +84,10 @@ func (s *allOrders) run(ctx context.Context) (Verdict, error) {
 				return verdict, err
 			case verdict == Accepted:
 				return s.end(slices.Concat(all...)), nil
-			case s.exhausted() || len(next) > s.limits.width:
+			case s.exhausted():
+				return Undecided, nil
+			}
+			if s.wide = len(next) > s.limits.width; s.wide {
 				return Undecided, nil
 			}
 		}

@@ -25,6 +25,7 @@ type cells struct {
 func (c cells) Init() ([]State, error)                        { return []State{make(check.State, c.n)}, nil }
 func (c cells) Key(to []byte, s State) []byte                 { return append(to, s.(check.State)...) }
 func (c cells) Actor(_ string, self value.Value) (int, error) { return int(self.AsInt()), nil }
+func (c cells) Instances() []string                           { return nil }
 func (c cells) Survives(int) bool                             { return false }
 func (c cells) Hidden(State, []int, func(State) error) error  { return nil }
 func (c cells) Waits(State, int) (string, *Obstacle)          { return "", nil }

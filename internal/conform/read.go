@@ -19,6 +19,9 @@ const Suffix = ".jsonl"
 // FilesMax is the largest number of trace files in a directory.
 const FilesMax = 1000
 
+// errNoTrace is the error of a directory without traces.
+var errNoTrace = errors.New("read traces: no file *" + Suffix + " holds a trace")
+
 // OpenDir reads the headers of the trace files of a directory, by name. The
 // sections are read later. System is the module to which the files must belong.
 // OpenDir omits files of processes that ended before they wrote anything. It
@@ -48,7 +51,7 @@ func openDir(dir fs.FS, system string, live *Live) ([]*Log, error) {
 		}
 	}
 	if len(logs) == 0 {
-		return nil, fmt.Errorf("read traces: no file *%s holds a trace", Suffix)
+		return nil, errNoTrace
 	}
 	return logs, nil
 }

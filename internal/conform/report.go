@@ -5,6 +5,7 @@ package conform
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/internal/check"
 )
@@ -57,6 +58,10 @@ type Report struct {
 	Explained int
 	// Entered is the number of search steps.
 	Entered int
+	// GaveUp is, for the verdict Undecided, at which limit the search stopped.
+	GaveUp string
+	// Untraced are the instances, and the lives of instances, without a log.
+	Untraced []string
 	// State is, for rejected logs, the specification's state at the furthest
 	// point. Blocked lists the sections that could not come next there.
 	State   []check.Binding
@@ -64,6 +69,8 @@ type Report struct {
 	// Violation is, for the verdict Violated, the first state in which an invariant
 	// is false.
 	Violation *Violation
+
+	again bool // logs that grew mention a life without a log
 }
 
 // Violation is a state in which an invariant is false.
@@ -110,6 +117,12 @@ func (r *Report) Print(w io.Writer) {
 	}
 	if r.Trimmed > 0 {
 		fmt.Fprintf(w, "not checked: %d sections that depend on sections which no log has\n", r.Trimmed)
+	}
+	if len(r.Untraced) > 0 {
+		fmt.Fprintf(w, "without a trace: %s\n", strings.Join(r.Untraced, ", "))
+	}
+	if r.GaveUp != "" {
+		fmt.Fprintf(w, "the search stopped because %s\n", r.GaveUp)
 	}
 	if r.Verdict == Accepted {
 		return

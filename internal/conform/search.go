@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 )
 
@@ -34,8 +35,8 @@ const stepsFree = 8
 // WindowMax is the number of sections that the search goes back when it fails.
 const WindowMax = 1 << 14
 
-// hiddenDepthMax bounds the number of consecutive unlogged steps that the
-// search tries between two logged ones.
+// hiddenDepthMax bounds the number of consecutive unlogged steps that the first
+// search tries between two logged ones. levels.go tries any number.
 const hiddenDepthMax = 64
 
 // search is what the two ways of searching share.
@@ -45,6 +46,7 @@ type search struct {
 	actors []int // of each process
 	limits limits
 	hidden bool // there are processes without a log
+	wide   bool // there were more pairs at one point than the width allows
 
 	entered int
 	done    int // the sections that the furthest pair has explained
@@ -65,6 +67,19 @@ func (s *search) exhausted() bool {
 		return s.entered > s.limits.steps
 	}
 	return s.entered > StepsMax+stepsFree*s.done
+}
+
+// gaveUp says at which limit a search without a verdict stopped.
+func (s *search) gaveUp(ctx context.Context) string {
+	switch {
+	case ctx.Err() != nil:
+		return "it was interrupted"
+	case s.exhausted():
+		return "it took as many steps as it may; --max-steps allows more"
+	case s.hidden:
+		return fmt.Sprintf("between two sections, the processes without a trace can reach more than %d states; it needs their traces", s.limits.width)
+	}
+	return fmt.Sprintf("the clocks allow more than %d combinations of states and sections at one point", s.limits.width)
 }
 
 // judge evaluates the invariants in the state of a pair, which a candidate led to
@@ -383,7 +398,9 @@ func (s *depthFirst) enter(ctx context.Context, n *node) (finished bool, err err
 		slices.SortStableFunc(order, func(a, b candidate) int { return cmp.Compare(b.event.due, a.event.due) })
 	}
 	n.todo, n.blocked = order, nil
-	n.hidden = s.hidden && !alone && n.idle < hiddenDepthMax
+	if n.hidden = s.hidden && !alone; n.hidden && n.idle == hiddenDepthMax {
+		n.hidden, s.lost = false, true
+	}
 	return false, nil
 }
 

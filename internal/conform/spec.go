@@ -17,6 +17,9 @@ type Spec interface {
 	Init() ([]State, error)
 	// Key appends bytes that are the same for two states exactly if the states are.
 	Key(to []byte, s State) []byte
+	// Instances returns the names of the instances of archetypes, as processes with a
+	// log are named.
+	Instances() []string
 	// Actor returns the number of an instance of an archetype. If there is no
 	// such instance, the error lists the existing ones.
 	Actor(archetype string, self value.Value) (int, error)

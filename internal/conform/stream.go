@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
 )
@@ -46,6 +47,8 @@ type process struct {
 	actor int
 	name  string
 	lives []*life
+	// untraced are the lives without a log.
+	untraced []string
 
 	life      int     // that is being read
 	from      events  // nil before it is open
@@ -83,11 +86,24 @@ type stream struct {
 	sections  int  // that were read, in all
 	timed     bool // whether the due times are needed
 	live      *Live
+	strange   error // the first errNoLife of logs that grow
 }
 
 type whereabouts struct {
-	process int
+	process int // -1 for one without any log
 	life    int32
+}
+
+// errNoLife is the error of a section that has seen a life without a log.
+type errNoLife struct {
+	file  string
+	line  int
+	n     uint64
+	actor string
+}
+
+func (e *errNoLife) Error() string {
+	return fmt.Sprintf("%s:%d: has seen section %d of %s, a life that has no trace", e.file, e.line, e.n, e.actor)
 }
 
 func newStream(spec Spec, logs []*Log, timed bool, live *Live) (*stream, error) {
@@ -281,6 +297,17 @@ func (s *stream) observe(i int, e *Event, clock tracelog.Clock) error {
 	for _, t := range clock {
 		w, ok := s.where[t.Actor]
 		if !ok {
+			if s.isLife(t.Actor) {
+				s.strange = &errNoLife{e.File, e.Line, t.N, t.Actor}
+				if s.live == nil {
+					return s.strange
+				}
+				continue // its log may appear yet
+			}
+			w = whereabouts{process: -1}
+			s.where[t.Actor] = w
+		}
+		if w.process < 0 {
 			continue
 		}
 		if at := (place{w.life, t.N}); e.needs[w.process].less(at) {
@@ -303,6 +330,17 @@ func (s *stream) observe(i int, e *Event, clock tracelog.Clock) error {
 	}
 	copy(p.needs, e.needs)
 	return nil
+}
+
+// isLife reports whether a name in a clock, which is that of no log, is of a life of
+// a process with logs.
+func (s *stream) isLife(actor string) bool {
+	for _, p := range s.processes {
+		if rest, ok := strings.CutPrefix(actor, p.name); ok && (rest == "" || rest[0] == '#') {
+			return true
+		}
+	}
+	return false
 }
 
 func (a place) less(b place) bool { return a.life < b.life || a.life == b.life && a.n < b.n }

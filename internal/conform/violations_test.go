@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-dev/ashlar/distsys/tracelog"
@@ -83,6 +84,39 @@ func TestViolationsOfInitialStates(t *testing.T) {
 					t.Errorf("%v, all orders %v, reads %d: %v, %v; want %v", first, all, read, r, err, want)
 				}
 			}
+		}
+	}
+}
+
+// counting is a cell that a process without a log counts up to a limit, and then back
+// to 0.
+type counting struct {
+	cells
+	limit byte
+}
+
+func (c counting) Hidden(s State, _ []int, yield func(State) error) error {
+	return yield(check.State{(s.(check.State)[0] + 1) % (c.limit + 1)})
+}
+
+// TestManyHiddenSteps: more steps of a process without a log than the first search tries
+// may be between two sections. If they explain what was read, the logs are accepted, and
+// rejected only if all of them were tried.
+func TestManyHiddenSteps(t *testing.T) {
+	logs := []*written{section(0, cell(tracelog.Read, 0, 3*hiddenDepthMax))}
+	for _, c := range []struct {
+		limit  byte
+		width  int
+		want   Verdict
+		gaveUp string
+	}{
+		{3 * hiddenDepthMax, 0, Accepted, ""},
+		{3*hiddenDepthMax - 1, 0, Rejected, ""},
+		{3*hiddenDepthMax - 1, 100, Undecided, "more than 100 states; it needs their traces"},
+	} {
+		r, err := Check(context.Background(), counting{cells{n: 1}, c.limit}, asLogs(t, logs), Options{Hidden: true, Width: c.width})
+		if err != nil || r.Verdict != c.want || !strings.Contains(r.GaveUp, c.gaveUp) {
+			t.Errorf("%+v: %v, %v", c, r, err)
 		}
 	}
 }

@@ -89,6 +89,18 @@ func traceMutants() []Mutant {
 			New:    "s.exhausted() {\n\t\t\treturn Accepted, nil",
 		},
 		{
+			Name: "conform/hidden-steps-are-few", Kind: WrongAnswer, In: "internal/conform", Packages: conform, Run: "TestManyHiddenSteps",
+			Breaks: "Logs are rejected although more steps of a process without a log than the first search tries explain them.",
+			Old:    "n.hidden, s.lost = false, true",
+			New:    "n.hidden = false",
+		},
+		{
+			Name: "conform/a-missing-life-was-not-seen", Kind: Unsound, In: "internal/conform", Packages: []string{"cmd/ashlar"}, Run: "TestScripts/lives",
+			Breaks: "A section that has seen a life without a log is checked as if that life had not been.",
+			Old:    "if s.isLife(t.Actor) {",
+			New:    "if s.live != nil && s.isLife(t.Actor) {",
+		},
+		{
 			Name: "conform/trimmed-too-little", Kind: WrongAnswer, In: "internal/conform", Packages: conform,
 			Breaks: "Sections that have seen one section more than a cut log has are judged all the same.",
 			Old:    "return p.ended && !p.met(at, p.end) }",

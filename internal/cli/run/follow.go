@@ -119,7 +119,13 @@ func (s *system) watch(ctx context.Context, progress <-chan ashlar.Progress, ver
 
 // status reports what the processes do.
 func (s *system) status(now, before ashlar.Progress) {
-	if s.o.json || len(now.Processes) == 0 {
+	if s.o.json {
+		return
+	}
+	if len(now.Missing) > 0 {
+		fmt.Fprintf(s.t.Err, "waiting for the traces of %s\n", strings.Join(now.Missing, ", "))
+	}
+	if len(now.Processes) == 0 {
 		return
 	}
 	was := map[string]int{}

@@ -12,7 +12,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +23,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/cli/library"
+	"github.com/ashlar-dev/ashlar/internal/cli/report"
 	"github.com/ashlar-dev/ashlar/internal/cli/version"
 )
 
@@ -118,24 +118,15 @@ func run(ctx context.Context, t *console.Terminal, o options, spec string) (err 
 		return failed(err)
 	}
 	r, err := s.follow(ctx)
-	var wrong *ashlar.InputError
-	var none *ashlar.NoValueError
-	switch {
-	case errors.As(err, &wrong):
-		wrong.Print(t.Err)
-		return exit.With(exit.Input(wrong.Configuration), nil)
-	case errors.As(err, &none):
-		return exit.With(exit.Eval, err)
-	case err != nil:
-		return failed(err)
+	// An interrupt is one of the ways in which a run ends, so it is not one of the check.
+	code, err := report.Replayed(context.WithoutCancel(ctx), t.Err, r, err)
+	if err != nil {
+		return err
 	}
 	// The report of a rejection names lines of the traces.
-	s.kept = s.kept || codes[r.Verdict] == exit.Safety
-	return s.tell(r)
+	s.kept = s.kept || code == exit.Safety
+	return s.tell(r, code)
 }
-
-// codes are the exit codes of the verdicts.
-var codes = map[ashlar.Verdict]int{ashlar.Accepted: exit.OK, ashlar.Rejected: exit.Safety, ashlar.Violated: exit.Safety, ashlar.Undecided: exit.NotChecked}
 
 // result is what run reports as JSON.
 type result struct {
@@ -153,8 +144,7 @@ type result struct {
 }
 
 // tell reports the verdict.
-func (s *system) tell(r *ashlar.Replayed) error {
-	code := codes[r.Verdict]
+func (s *system) tell(r *ashlar.Replayed, code int) error {
 	if s.o.json {
 		out := result{Schema: "ashlar-run-1", Spec: s.spec, Nodes: s.conf.NodeNames(), Together: s.shared, Seconds: s.ran.Seconds(),
 			Sections: r.Sections, Trimmed: r.Trimmed, Verdict: string(r.Verdict), Broken: r.Broken, ExitCode: code}

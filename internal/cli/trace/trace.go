@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/cli/console"
 	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 	"github.com/ashlar-dev/ashlar/internal/cli/library"
+	document "github.com/ashlar-dev/ashlar/internal/cli/report"
 	"github.com/ashlar-dev/ashlar/internal/conform"
 )
 
@@ -68,14 +70,19 @@ mailbox, neither of which had seen the other's, may arrive in either order, but 
 one order is in the trace.
 
 With --follow it continues while the processes run, until all of them have ended,
-the traces are rejected, or a signal arrives; then it reports what it has found.
+the traces are rejected, or a signal arrives; then it reports what it has found. It
+begins when each process has a trace, and says which ones it waits for.
+
+Processes without a trace, and lives of a process without one, are listed. The steps
+of such processes are searched. A section that has seen a missing life is an error.
 
 The configuration must give the constants with which the system ran. It may name
 invariants, which are evaluated in the states on the way; check names the step that
-violates one.
+violates one. The traces are those of the algorithm: where the configuration's
+specification has another next-state relation, check warns and takes the algorithm's.
 
-Exit codes: 0 accepted; 12 rejected, or an invariant is violated; 20 undecided: the search used up its budget,
-see --max-steps; 75 a statement has no value; 130 interrupted; 150 errors in the
+Exit codes: 0 accepted; 12 rejected, or an invariant is violated; 20 undecided: the search
+stopped at a limit, which it names; 75 a statement has no value; 130 interrupted; 150 errors in the
 specification; 151 errors in the configuration; 1 files, malformed traces; 2 usage.`
 
 func newCheckCommand(t *console.Terminal) *cobra.Command {
@@ -115,6 +122,8 @@ type report struct {
 	Explained int       `json:"explained"`
 	Trimmed   int       `json:"trimmed"`
 	Steps     int       `json:"steps"`
+	GaveUp    string    `json:"gaveUp,omitempty"`
+	Untraced  []string  `json:"untraced,omitempty"`
 	Blocked   []blocked `json:"blocked,omitempty"`
 	Invariant string    `json:"invariant,omitempty"`
 	BrokenBy  *blocked  `json:"brokenBy,omitempty"`
@@ -156,27 +165,16 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 		check, done = afterwards(ctx)
 		defer done()
 		ro.Follow = &ashlar.Follow{Ended: func() bool { return ctx.Err() != nil }}
-		if t.ErrTTY && !o.json {
-			ro.Follow.Progress = func(p ashlar.Progress) { fmt.Fprintf(t.Err, "\r%d sections", p.Sections) }
+		if !o.json {
+			ro.Follow.Progress = show(t, dir)
 		}
 	}
 	r, err := ashlar.Replay(check, spec, os.DirFS(dir), ro)
-	var wrong *ashlar.InputError
-	var none *ashlar.NoValueError
-	switch {
-	case errors.As(err, &wrong):
-		wrong.Print(t.Err)
-		return exit.With(exit.Input(wrong.Configuration), nil)
-	case errors.As(err, &none):
-		return exit.With(exit.Eval, err)
-	case err != nil:
-		return exit.Failed(err)
+	code, err := document.Replayed(check, t.Err, r, err)
+	if err != nil {
+		return err
 	}
 	r.Warnings.Print(t.Err)
-	code := map[ashlar.Verdict]int{ashlar.Accepted: exit.OK, ashlar.Rejected: exit.Safety, ashlar.Violated: exit.Safety, ashlar.Undecided: exit.NotChecked}[r.Verdict]
-	if r.Verdict == ashlar.Undecided && check.Err() != nil {
-		code = exit.Interrupted
-	}
 	if !o.json {
 		r.Print(t.Out)
 	} else if err := writeReport(t, o, spec, dir, r, code); err != nil {
@@ -186,6 +184,22 @@ func runCheck(ctx context.Context, t *console.Terminal, o options, spec, dir str
 		return nil
 	}
 	return exit.With(code, nil)
+}
+
+// show returns what shows the progress of a check that follows processes: which
+// traces it waits for, each time that this changes, and on a terminal how far it is.
+func show(t *console.Terminal, dir string) func(ashlar.Progress) {
+	var last string
+	return func(p ashlar.Progress) {
+		missing := strings.Join(p.Missing, ", ")
+		switch {
+		case missing != "" && missing != last:
+			fmt.Fprintf(t.Err, "waiting for the traces of %s in %s\n", missing, dir)
+		case missing == "" && t.ErrTTY:
+			fmt.Fprintf(t.Err, "\r%d sections", p.Sections)
+		}
+		last = missing
+	}
 }
 
 // verdictTime is how long a check may go on after a signal, to say what it has
@@ -201,7 +215,7 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 
 func writeReport(t *console.Terminal, o options, spec, dir string, r *ashlar.Replayed, code int) error {
 	out := report{Schema: "ashlar-trace-check/1", Spec: spec, Dir: dir, Orders: o.orders, Verdict: string(r.Verdict), ExitCode: code,
-		Logs: r.Processes, Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Steps}
+		Logs: r.Processes, Sections: r.Sections, Explained: r.Explained, Trimmed: r.Trimmed, Steps: r.Steps, GaveUp: r.GaveUp, Untraced: r.Untraced}
 	section := func(b ashlar.Blocked) blocked {
 		return blocked{Actor: b.Process, File: filepath.Join(dir, b.File), Line: b.Line, Label: b.Label, Place: b.Place, Text: b.Text, Reason: b.Reason}
 	}
