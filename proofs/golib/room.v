@@ -72,17 +72,18 @@ Section room.
     rewrite (take_app_alt _ _ a) // (drop_app_alt _ _ a) //. iFrame.
   Qed.
 
+  (** [s[:len(vs)]]: what is cut off is room to append. *)
+  Lemma own_slice_shorten b s t vs us : own_slice_full b s t (vs ++ us) -∗ own_slice_full b (slice_cut t s 0 (length vs)) t vs.
+  Proof.
+    iIntros "[(%Hwf & %Hlen & Hs) (%ws & %Hws & Hc)]". rewrite app_length in Hlen. pose proof (proj1 Hwf).
+    rewrite /own_slice_full /own_slice /own_slice_cap slice_cut_len // ?slice_cut_cap //; [|lia..].
+    iEval (rewrite slice_cells_app) in "Hs". iDestruct "Hs" as "[Hs1 Hs2]". iSplitL "Hs1".
+    - iSplit; [iPureIntro; apply slice_wf_cut; [done|lia..]|]. iSplit; [iPureIntro; lia|]. by rewrite slice_cells_cut.
+    - iExists (us ++ ws). iSplit; [iPureIntro; rewrite app_length; lia|]. rewrite slice_cells_cut slice_cells_app.
+      replace (0 + (length vs - 0)) with (0 + length vs) by lia. iFrame "Hs2".
+      by replace (0 + length vs + length us) with (sl_len s) by lia.
+  Qed.
   (** [s[:0]], to be filled again. *)
   Lemma own_slice_reuse b s t vs : own_slice_full b s t vs -∗ own_slice_full b (slice_cut t s 0 0) t [].
-  Proof.
-    iIntros "[(%Hwf & %Hlen & Hs) (%us & %Hus & Hc)]".
-    destruct s as [p n c]. pose proof Hwf as (Hn & Hmax & Hp). rewrite /slice_cut /slice_cells /own_slice_full /own_slice /own_slice_cap /=.
-    simpl in *. destruct p as [| | |l| |]; try done.
-    - iSplitR; [iSplit; [iPureIntro; rewrite /slice_wf /=; split_and!; try done; lia|]; iSplit; [done|by rewrite /slice_cells /own_block /=]|].
-      iExists (vs ++ us). iSplit; [iPureIntro; rewrite app_length /=; lia|].
-      rewrite /slice_cells /= /own_block big_sepL_app Z.mul_0_l !loc_add_0. iFrame "Hs".
-      iApply (big_sepL_impl with "Hc"). iIntros "!>" (i v _) "H".
-      rewrite loc_add_assoc. iApply (own_ty_loc with "H"). lia.
-    - assert (n = 0) as -> by lia. subst c. iSplit; [done|]. iExists []. done.
-  Qed.
+  Proof. iApply (own_slice_shorten b s t []). Qed.
 End room.
