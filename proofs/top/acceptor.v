@@ -14,7 +14,6 @@ Proof.
   iIntros (Hx Hy Φ) "_ HΦ". iApply (wp_Ballot__Less with "[//]"); [done..|].
   rewrite (bool_decide_ext _ _ (protocol_ballot_lt x y Hx Hy)). done.
 Qed.
-Print Assumptions ballots_are_numbers.
 
 (** Of n servers, [wor.Majority] and [wor.FastQuorum] count as many as register_counted in
     register.v takes for a majority and for a fast quorum. *)
@@ -28,7 +27,6 @@ Proof.
   - iApply (wp_Majority with "[//]"); [done|]. iIntros "!> _". by iApply "HΦ".
   - iApply (wp_FastQuorum with "[//]"); [done|]. iIntros "!> _". by iApply "HΦ".
 Qed.
-Print Assumptions quorums_are_counted.
 
 (** The function [judge] of internal/worm/paxos, which decides a write of value [v] at
     ballot [x] to one register, finds the register among the pages of its segment, in the
@@ -80,7 +78,6 @@ Proof.
     + done.
     + done.
 Qed.
-Print Assumptions judge_is_the_protocol.
 
 (** The function [Acceptor.accept], by which the acceptor stores a value that it has
     accepted.  Let [s] be a state of the protocol in which server [k] has register [i]
@@ -114,7 +111,6 @@ Proof.
   - rewrite Hsay; [|lia]. rewrite decide_True //. by eapply accepting_is_accept.
   - intros j Hj Hne. by rewrite Hsay // decide_False.
 Qed.
-Print Assumptions accepting_is_the_protocol.
 
 (** The function [Acceptor.promise], by which the acceptor promises a ballot [x], other than zero, for the registers of
     segment [n] from [lo] on, below [hi].  Afterwards each of these that has promised no more than [x] is in
@@ -148,4 +144,11 @@ Proof.
   - intros j Hj Hle server ?? s k Hk. rewrite Hsay; [|lia]. rewrite decide_True //.
     by apply (promising_is_capture s k _ x (Hok n j) Hx Hk).
 Qed.
-Print Assumptions promising_is_the_protocol.
+
+Definition theorems := (
+  @ballots_are_numbers,
+  @quorums_are_counted,
+  @judge_is_the_protocol,
+  @accepting_is_the_protocol,
+  @promising_is_the_protocol).
+Print Assumptions theorems.
