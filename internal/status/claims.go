@@ -314,10 +314,10 @@ var Claims = []Claim{
 	},
 	{
 		Room: "Proofs", How: []How{Proved},
-		Claim:    "`judge`, the function by which the acceptor of `internal/worm/paxos` as it ships decides a write of one register, accepts if and only if the ballot and the value that are in memory meet the protocol's condition, in an epoch that is open and a segment that is not trimmed, and otherwise answers what the protocol lets it; `Acceptor.accept` and `Acceptor.promise`, by which it stores a value and a promise, leave the registers in memory as the protocol's steps `Accept` and `Capture` leave them; ballots are ordered and quorums counted as the protocol has it",
+		Claim:    "The acceptor of `internal/worm/paxos` as it ships answers writes and captures of ranges of registers (`Acceptor.write`, `Acceptor.capture`) with messages that the protocol permits, and its registers in memory change as the protocol's steps `Accept` and `Capture` change them; the records that it logs, redone in order by `Acceptor.Redo` where nothing is trimmed, lead to the same registers; ballots are ordered and quorums counted as the protocol has it",
 		Shown:    "triples about the translated Go, in Coq without axioms: [the shipped acceptor](proofs.md#the-shipped-acceptor)",
 		Commands: []string{"make proofs", "go test ./proofs", "go test -run Fresh ./internal/goose"},
-		Not:      "`Handle`, limits and sealing; that the value was proposed; the loops that call these functions for the registers of a request and make the reply; that nobody changes the bytes of a written value; reads, trims, records, recovery, clients: these are tested",
+		Not:      "`Handle`, its limits, and sealing; that the value was proposed; that a reply waits for its records; that nobody changes the bytes of a written value; answers to reads, trims, bytes that are not records, clients: these are tested",
 	},
 	{
 		Room: "Proofs", How: []How{Proved},

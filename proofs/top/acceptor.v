@@ -1,6 +1,6 @@
 (** * What the shipped acceptor answers to a write, and what it has in memory then *)
 From stdpp Require Import prelude gmap.
-From ashlar.worm.acceptor Require Import promise.
+From ashlar.worm.acceptor Require Import promise messages redo.
 From ashlar.worm.protocol Require register.
 Local Open Scope Z_scope.
 
@@ -103,7 +103,7 @@ Proof.
   iDestruct (own_segment_ok with "Hseg") as %Hpgs. pose proof (register_of_ok pgs i Hpgs) as Hr.
   wp_apply (wp_Acceptor__accept with "[$Hsize $Hseg $Hv]"); [done|done| |].
   { intros y w Hy. destruct Hm as (_ & _ & Hle & _). rewrite Hk /= in Hle.
-    pose proof (below_promised pgs i y w Hpgs Hy) as Hyp.
+    pose proof (below_promised pgs i y w Hy) as Hyp.
     destruct (decide (number y ≤ number x)) as [|Hlt]; [done|]. exfalso.
     assert (number x < number (promised (register_of pgs i))) as Hlt' by lia.
     apply (protocol_ballot_lt x _ Hx (proj1 Hr)) in Hlt'. lia. }
@@ -145,10 +145,110 @@ Proof.
     by apply (promising_is_capture s k _ x (Hok n j) Hx Hk).
 Qed.
 
+(** The function [Acceptor.write], which answers a request to write [v] at ballot [x] to the
+    registers of segment [n] from [lo] on, below [hi].  For each of these registers let [S j] be
+    a state that the protocol reaches, in which server [k] has register [j] as memory has it,
+    and in which the write was proposed.  The registers from [lo] on, below [stop], are
+    answered.  For each of them the protocol has steps of [k], or needs none, after which
+    [k] has the register as memory has it then, and the answer is a message that [k] has sent:
+    OK, that it accepted [v]; conflict, that it accepted the other value; outbid names the higher ballot
+    that it promised.  All other registers are as before.  The log has new records, and redoing them
+    in their order leads from the registers as they were to what they are. *)
+Theorem writing_is_the_protocol `{!golangGS Σ} `{Countable server} (σ : register.setting server)
+    (k : server) (S : Z → register.state server (list Z)) (b : boot) (a q r log : loc) dq (m : segments)
+    (n lo hi : Z) (x : ballot) (value : slice) (v : list Z) (records : list (list Z)) :
+  register.sound σ →
+  in_range U64 n → 0 ≤ lo < hi → hi < 2 ^ 32 → hi - lo ≤ wor.RangeMax → ballot_ok x → Z.of_nat (length v) ≤ wor.ValueMax →
+  (∀ j, lo ≤ j < hi → register.reachable σ (S j) ∧ register.Proposed (protocol_ballot x) v ∈ register.sent (S j) ∧
+     register.servers (S j) k = protocol_acceptor (state_of m n j)) →
+  {{{ own_registers b a m ∗ own_accounts b a ∗ own_request b q dq n lo hi x value ∗
+      own_bytes b value DfracDiscarded v ∗ own_reply b r [] ∗ own_log b log records }}}
+    paxos.Acceptor__write #a #q #r #log @ b; ⊤
+  {{{ m' stop said recs, RET #(); own_registers b a m' ∗ own_accounts b a ∗ own_request b q dq n lo hi x value ∗
+      own_reply b r said ∗ own_log b log (records ++ (bytes_of_record <$> recs)) ∗
+      ⌜lo < stop ≤ hi ∧ Z.of_nat (length said) = stop - lo⌝ ∗
+      ⌜∀ j, lo ≤ j < stop → ∃ s' answer, said !! Z.to_nat (j - lo) = Some answer ∧
+         rtc (register.step σ) (S j) s' ∧ register.servers s' k = protocol_acceptor (state_of m' n j) ∧
+         says_of_write s' k x v answer⌝ ∗
+      ⌜∀ n' j, 0 ≤ j → ¬ (n' = n ∧ lo ≤ j < stop) → state_of m' n' j = state_of m n' j⌝ ∗
+      ⌜redo_leads recs (state_of m) (state_of m')⌝ }}}.
+Proof.
+  intros Hσ Hn Hlo Hhi Hmax Hx Hv HS. iIntros (Φ) "(Hregs & (Hsize & Hscratch & Hreplied & Hrecord) & Hq & #Hvalue & Hreply & Hlog) HΦ".
+  iDestruct (own_registers_ok with "Hregs") as %Hok.
+  wp_apply (wp_Acceptor__write with "[$Hregs $Hsize $Hreplied $Hrecord $Hq $Hvalue $Hreply $Hlog]"); [done|lia|done|done|simpl; lia|].
+  iIntros (m' stop spans) "(Hregs & Hsize & Hreplied & Hrecord & Hq & Hreply & Hlog & %Hstop & %Hprogress & %Hall & %Hm' & %Hspans)".
+  assert (stop ≠ lo) as Hne by (intros Heq; destruct (Hprogress Heq); [lia|done]).
+  iApply ("HΦ" $! m' stop (write_answers m n x v lo stop) ((λ se, Accepts n se.1 se.2 x v) <$> spans)).
+  iFrame "Hregs Hsize Hscratch Hreplied Hrecord Hq Hreply". rewrite -list_fmap_compose. iFrame "Hlog".
+  iPureIntro. split_and!; [lia|lia|by rewrite answers_length; lia| | |].
+  - intros j Hj. destruct (HS j) as (Hreach & Hprop & Hk); [lia|].
+    destruct (write_is_permitted σ (S j) k (state_of m n j) x v Hσ Hreach (Hok n j) Hx Hprop Hk) as (s' & Hsteps & Hs' & Hsays).
+    exists s', (heard (judged (state_of m n j) x v).1). split_and!; [|done| |done].
+    + by apply answers_lookup.
+    + rewrite Hm'; [|lia]. by rewrite decide_True.
+  - intros n' j Hj Hout. by rewrite Hm' // decide_False.
+  - by eapply spans_lead; [..|done|done|done|done]; try lia.
+Qed.
+
+(** The function [Acceptor.capture], which answers a request to capture the registers of segment [n]
+    from [lo] on, below [hi], at ballot [x], in the same way: OK is the message that [k] promised [x], with the
+    value that it had accepted and at which ballot, if any; outbid names the higher ballot that it promised. *)
+Theorem capturing_is_the_protocol `{!golangGS Σ} `{Countable server} (σ : register.setting server)
+    (k : server) (S : Z → register.state server (list Z)) (b : boot) (a q r log : loc) dq (m : segments)
+    (n lo hi : Z) (x : ballot) (value : slice) (records : list (list Z)) :
+  in_range U64 n → 0 ≤ lo < hi → hi < 2 ^ 32 → hi - lo ≤ wor.RangeMax → ballot_ok x → x ≠ zero_ballot →
+  (∀ j, lo ≤ j < hi → register.reachable σ (S j) ∧ register.servers (S j) k = protocol_acceptor (state_of m n j)) →
+  {{{ own_registers b a m ∗ own_accounts b a ∗ own_request b q dq n lo hi x value ∗ own_reply b r [] ∗ own_log b log records }}}
+    paxos.Acceptor__capture #a #q #r #log @ b; ⊤
+  {{{ m' stop said recs, RET #(); own_registers b a m' ∗ own_accounts b a ∗ own_request b q dq n lo hi x value ∗
+      own_reply b r said ∗ own_log b log (records ++ (bytes_of_record <$> recs)) ∗
+      ⌜lo < stop ≤ hi ∧ Z.of_nat (length said) = stop - lo⌝ ∗
+      ⌜∀ j, lo ≤ j < stop → ∃ s' answer, said !! Z.to_nat (j - lo) = Some answer ∧
+         rtc (register.step σ) (S j) s' ∧ register.servers s' k = protocol_acceptor (state_of m' n j) ∧
+         says_of_capture s' k x answer⌝ ∗
+      ⌜∀ n' j, 0 ≤ j → ¬ (n' = n ∧ lo ≤ j < stop) → state_of m' n' j = state_of m n' j⌝ ∗
+      ⌜redo_leads recs (state_of m) (state_of m')⌝ }}}.
+Proof.
+  intros Hn Hlo Hhi Hmax Hx Hx0 HS. iIntros (Φ) "(Hregs & (Hsize & Hscratch & Hreplied & Hrecord) & Hq & Hreply & Hlog) HΦ".
+  iDestruct (own_registers_ok with "Hregs") as %Hok.
+  wp_apply (wp_Acceptor__capture with "[$Hregs $Hsize $Hscratch $Hreplied $Hrecord $Hq $Hreply $Hlog]"); [done|lia|done|done|simpl; lia|].
+  iIntros (m' stop fresh) "(Hregs & Hsize & Hscratch & Hreplied & Hrecord & Hq & Hreply & Hlog & %Hstop & %Hprogress & %Hfresh & %Hm')".
+  assert (stop ≠ lo) as Hne by (intros Heq; destruct (Hprogress Heq); [lia|done]).
+  iApply ("HΦ" $! m' stop (capture_answers m n x lo stop) (if fresh then [Promises n lo stop x] else [])).
+  iFrame "Hregs Hsize Hscratch Hreplied Hrecord Hq Hreply". iSplitL "Hlog"; [by destruct fresh|].
+  iPureIntro. split_and!; [lia|lia|by rewrite answers_length; lia| | |].
+  - intros j Hj. destruct (HS j) as (Hreach & Hk); [lia|].
+    destruct (capture_is_permitted σ (S j) k (state_of m n j) x Hreach (Hok n j) Hx Hx0 Hk) as (s' & Hsteps & Hs' & Hsays).
+    exists s', (heard (captured (state_of m n j) x)). split_and!; [|done| |done].
+    + by apply answers_lookup.
+    + rewrite Hm'; [|lia]. by rewrite decide_True.
+  - intros n' j Hj Hout. by rewrite Hm' // decide_False.
+  - apply (capture_leads m n x lo hi stop fresh); [done|lia|lia|done|done|done|done|done|done].
+Qed.
+
+(** The function [Acceptor.Redo], by which an acceptor that starts reads its log again, if nothing is trimmed.
+    Given a record that is within the limits and does not contradict what is there, it
+    reports no error, and the registers are as [redone] says.  So if it is given the records of the two theorems above, in their
+    order, and begins with the registers as they were before the first, it ends with the registers as they are after the last. *)
+Theorem redoing_a_record `{!golangGS Σ} (b : boot) (a : loc) (m : segments) (rec : logged) (s : slice) dq :
+  logged_ok rec → may_redo rec (state_of m) →
+  {{{ own_registers b a m ∗ own_accounts b a ∗ own_untrimmed b a ∗ own_bytes b s dq (bytes_of_record rec) }}}
+    paxos.Acceptor__Redo #a (slice_val s) @ b; ⊤
+  {{{ m', RET #null; own_registers b a m' ∗ own_accounts b a ∗ own_untrimmed b a ∗
+      ⌜∀ n j, 0 ≤ j → state_of m' n j = redone rec (state_of m) n j⌝ }}}.
+Proof.
+  intros Hrec Hmay. iIntros (Φ) "(Hregs & (Hsize & Hscratch & Hrest) & Huntrimmed & Hs) HΦ".
+  wp_apply (wp_Acceptor__Redo with "[$Hregs $Hsize $Hscratch $Huntrimmed $Hs]"); [done|done|].
+  iIntros (m') "(Hregs & Hsize & Hscratch & Huntrimmed & %Hm')". iApply ("HΦ" $! m'). by iFrame.
+Qed.
+
 Definition theorems := (
   @ballots_are_numbers,
   @quorums_are_counted,
   @judge_is_the_protocol,
   @accepting_is_the_protocol,
-  @promising_is_the_protocol).
+  @promising_is_the_protocol,
+  @writing_is_the_protocol,
+  @capturing_is_the_protocol,
+  @redoing_a_record).
 Print Assumptions theorems.

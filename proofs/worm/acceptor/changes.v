@@ -17,10 +17,10 @@ Proof.
 Qed.
 
 (** What a register has accepted it has promised. *)
-Lemma below_promised pgs i y w : Forall page_ok pgs → accepted (register_of pgs i) = Some (y, w) →
+Lemma below_promised pgs i y w : accepted (register_of pgs i) = Some (y, w) →
   number y ≤ number (promised (register_of pgs i)).
 Proof.
-  intros _. rewrite /register_of. destruct (page_at pgs (i / page_size)) as [pg|]; [|done]. simpl.
+  rewrite /register_of. destruct (page_at pgs (i / page_size)) as [pg|]; [|done]. simpl.
   rewrite /promise_of. intros ->. case_decide; lia.
 Qed.
 
