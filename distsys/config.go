@@ -210,7 +210,7 @@ func LoadConfig(r io.Reader) (*Config, error) {
 		return nil, placed(data, d.InputOffset(), err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, placed(data, d.InputOffset(), errors.New("something follows the configuration"))
+		return nil, placed(data, d.InputOffset(), errors.New("unexpected data after the configuration"))
 	}
 	return c, c.validate()
 }
@@ -243,7 +243,7 @@ func (c *Config) validate() error {
 		f.add(`"system": the name of the system is missing`)
 	}
 	if len(c.Nodes) == 0 {
-		f.add(`"nodes": there are none`)
+		f.add(`"nodes": want at least one node`)
 	}
 	for _, name := range sortedKeys(c.Resources) {
 		s := c.Resources[name]
@@ -313,20 +313,20 @@ func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 		f.add("%s: mode %q: want %q, %q or %q", at, s.Mode, ModeStrict, ModeRelaxed, ModeLossy)
 	}
 	if s.Mode == ModeRelaxed && s.Distinct {
-		f.add("%s: relaxed mailboxes cannot be distinct: a message may be sent while one like it is there, and come when that one has been read; want mode %q", at, ModeStrict)
+		f.add("%s: relaxed mailboxes cannot be distinct: a message may be sent while an equal one is queued and arrive after that one was read; use mode %q", at, ModeStrict)
 	}
 	if s.Capacity < 0 || s.Window < 0 {
-		f.add("%s: capacity and window are positive", at)
+		f.add("%s: capacity and window must be positive", at)
 	}
 	if s.Of != "" && c.Resources[s.Of].Kind != KindMailboxes {
-		f.add("%s: of: there are no mailboxes %q", at, s.Of)
+		f.add("%s: of: there is no resource %q of kind \"mailboxes\"", at, s.Of)
 	}
 	if s.Like != nil {
 		switch s.Like.Kind {
 		case KindTimer, KindShared, KindVariable, KindConstant, KindDummy, KindQueue:
 			c.checkSupply(f, at+", like", s.Like)
 		default:
-			f.add("%s: like: kind %q cannot be made for each index", at, s.Like.Kind)
+			f.add("%s: like: there cannot be one resource of kind %q for each index", at, s.Like.Kind)
 		}
 	}
 	c.checkSites(f, at, s.At)
@@ -359,7 +359,7 @@ func (c *Config) checkSites(f *faults, at string, sites []Site) {
 		for _, i := range site.Indices {
 			text := i.Value.String()
 			if other, twice := indices[text]; twice {
-				f.add("%s: index %s is both on %q and on %q", at, text, other, site.Node)
+				f.add("%s: index %s is on both %q and %q", at, text, other, site.Node)
 			}
 			indices[text] = site.Node
 		}
@@ -382,11 +382,11 @@ func (c *Config) Check(sys *System) error {
 			c.checkMember(&f, at, p, t)
 			for _, param := range sortedKeys(p.Refs) {
 				if s := c.Resources[p.Refs[param]]; s.Kind == KindLengths && lossy[s.Of] {
-					f.add("%s: %s: parameter %s: the mailboxes %s have no lengths: a process that crashes uses them, and what is lost in a crash still counts in the specification", at, t.Name, param, s.Of)
+					f.add("%s: %s: parameter %s: the lengths of mailboxes %s cannot be used: a process that crashes uses these mailboxes, and in the specification messages lost in a crash still count", at, t.Name, param, s.Of)
 				}
 			}
 			if first, err := sys.Template(c.Nodes[node][0].Archetype); err == nil && first.Crashes != t.Crashes {
-				f.add("%s: %s cannot share a node with %s: a crash of the node is one of both, and in the specification one of them never crashes", at, t.Name, first.Name)
+				f.add("%s: %s cannot share a node with %s: a crash of the node crashes both, but in the specification one of them never crashes", at, t.Name, first.Name)
 			}
 		}
 	}
@@ -468,7 +468,7 @@ func (c *Config) checkLosses(f *faults, at string, p Member, t Template) {
 				wrong = "starts again with its first value"
 			}
 			if param.Crash == Clears && s.Mode == ModeRelaxed {
-				wrong = "loses nothing that is sent later; relaxed mailboxes may, and then have what was sent behind it"
+				wrong = "loses no later message; relaxed mailboxes may lose one and still deliver those sent after it"
 			}
 		case KindVariable:
 			if param.Crash != Starts {
@@ -484,7 +484,7 @@ func (c *Config) checkLosses(f *faults, at string, p Member, t Template) {
 			}
 		}
 		if wrong != "" {
-			f.add("%s: %s: resource %s of kind %q%s does not suit parameter %s: after a crash, what the specification has there %s",
+			f.add("%s: %s: resource %s of kind %q%s does not suit parameter %s: after a crash, what the specification has for it %s",
 				at, t.Name, p.Refs[param.Name], kind, each, param.Name, wrong)
 		}
 	}

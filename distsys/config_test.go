@@ -91,13 +91,13 @@ func TestConfigErrors(t *testing.T) {
 		{"kind", `"kind": "lengths"`, `"kind": "lenghts"`, `resource waiting: kind "lenghts": want one of constant, detector, dummy, each`},
 		{"field of another kind", `"of": "network"`, `"of": "network", "after": "1s"`, `resource waiting: a resource of kind "lengths" has no "after"`},
 		{"field missing", `"of": "network"`, `"of": ""`, `resource waiting: a resource of kind "lengths" needs "of"`},
-		{"no such mailboxes", `"of": "network"`, `"of": "net"`, `there are no mailboxes "net"`},
+		{"no such mailboxes", `"of": "network"`, `"of": "net"`, `there is no resource "net" of kind "mailboxes"`},
 		{"a relaxed set", `"relaxed"`, `"relaxed", "distinct": true`, `resource network: relaxed mailboxes cannot be distinct`},
 		{"mode", `"relaxed"`, `"lax"`, `mode "lax": want "strict", "relaxed" or "lossy"`},
 		{"node of a site", `"node": "server"`, `"node": "servant"`, `there is no node "servant"; there are clients, server`},
-		{"index twice", `"indices": ["0"]`, `"indices": ["1"]`, `index 1 is both on "server" and on "clients"`},
+		{"index twice", `"indices": ["0"]`, `"indices": ["1"]`, `index 1 is on both "server" and "clients"`},
 		{"duration", `"150ms"`, `"soon"`, `"soon": want a positive time`},
-		{"like", `"kind": "timer", "after": "150ms"`, `"kind": "mailboxes"`, `like: kind "mailboxes" cannot be made for each index`},
+		{"like", `"kind": "timer", "after": "150ms"`, `"kind": "mailboxes"`, `like: there cannot be one resource of kind "mailboxes" for each index`},
 		{"resource", `"self": "0", "refs": {"network": "network"}`, `"self": "0", "refs": {"network": "net"}`, `node server, process 1: parameter network: there is no resource "net"; there are network, timeout, waiting`},
 		{"process twice", `"self": 2`, `"self": 1`, "AClient(1) runs on node clients already"},
 		{"no self", `"archetype": "AServer", "self": "0"`, `"archetype": "AServer"`, "archetype or self is missing"},
@@ -113,7 +113,7 @@ func TestConfigErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := distsys.LoadConfig(strings.NewReader(goodConfig + " {}")); err == nil || !strings.Contains(err.Error(), "something follows") {
+	if _, err := distsys.LoadConfig(strings.NewReader(goodConfig + " {}")); err == nil || !strings.Contains(err.Error(), "unexpected data after") {
 		t.Errorf("trailing text: %v", err)
 	}
 	if _, err := distsys.LoadConfig(strings.NewReader(strings.Repeat(" ", distsys.ConfigMax+1))); err == nil || !strings.Contains(err.Error(), "longer than") {

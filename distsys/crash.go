@@ -124,16 +124,16 @@ func (c *Crash[S]) recall(s *S, k *Kept) error {
 	for _, d := range c.Durable {
 		v, ok := kept[d.Name]
 		if !ok {
-			return fmt.Errorf("the journal has no variable %s: it is of another program", d.Name)
+			return fmt.Errorf("the journal has no variable %s: another program wrote it", d.Name)
 		}
 		if err := value.Catch(func() { d.Set(s, v) }); err != nil {
-			return fmt.Errorf("the journal has %s = %s, which is of another type than this program's: %w", d.Name, value.Brief(v), err)
+			return fmt.Errorf("the journal has %s = %s, which does not have the type that this program expects: %w", d.Name, value.Brief(v), err)
 		}
 		delete(kept, d.Name)
 	}
 	for _, v := range k.Vars {
 		if _, left := kept[v.Name]; left {
-			return fmt.Errorf("the journal has a variable %s: it is of another program", v.Name)
+			return fmt.Errorf("the journal has a variable %s: another program wrote it", v.Name)
 		}
 	}
 	return nil

@@ -323,10 +323,10 @@ func TestJournalsThatDoNotFit(t *testing.T) {
 	}
 	n := distsys.Var{Name: "n", Value: value.Int(3)}
 	for want, d := range map[string]*disk{
-		"no variable n":                     kept(),
-		"has a variable old":                kept(n, distsys.Var{Name: "old", Value: value.Int(3)}),
-		`n = "x", which is of another type`: kept(distsys.Var{Name: "n", Value: value.String("x")}),
-		"write the journal: broken":         {life: 1, failed: errors.New("broken")},
+		"no variable n":                         kept(),
+		"has a variable old":                    kept(n, distsys.Var{Name: "old", Value: value.Int(3)}),
+		`n = "x", which does not have the type`: kept(distsys.Var{Name: "n", Value: value.String("x")}),
+		"write the journal: broken":             {life: 1, failed: errors.New("broken")},
 	} {
 		out := local.NewShared(value.Int(0))
 		in := instance(t, counting(1), lasting{out: distsys.NewRef("out", out)}, distsys.Options{Journal: d})

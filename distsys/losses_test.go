@@ -73,7 +73,7 @@ func TestLengthsOfLossyMailboxes(t *testing.T) {
 			{Name: "A", Params: []distsys.Param{{Name: "len", Ref: true}}},
 			{Name: "B", Crashes: crashes, Params: []distsys.Param{{Name: "net", Ref: true}}},
 		}})
-		if crashes != (err != nil && strings.Contains(err.Error(), "node m, process 1: A: parameter len: the mailboxes net have no lengths")) || !crashes && err != nil {
+		if crashes != (err != nil && strings.Contains(err.Error(), "node m, process 1: A: parameter len: the lengths of mailboxes net cannot be used")) || !crashes && err != nil {
 			t.Errorf("it crashes: %v; got %v", crashes, err)
 		}
 	}

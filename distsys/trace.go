@@ -67,7 +67,7 @@ func OpenTrace(d env.Disk, c env.Clock, system, archetype string, self value.Val
 		}
 		return t, nil
 	}
-	return nil, fmt.Errorf("open trace: there are %d files of %s(%s) already", tracesMax, archetype, h.Self)
+	return nil, fmt.Errorf("open trace: there are already %d files of %s(%s): remove them or use another directory", tracesMax, archetype, h.Self)
 }
 
 // fileName keeps only characters that every file system accepts, and shortens

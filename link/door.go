@@ -15,7 +15,7 @@ import (
 const partialFree = 64 << 10
 
 // errRoom ends a connection before its handshake is over, to make room.
-var errRoom = errors.New("too many connections shake hands, most of them from this host or its network")
+var errRoom = errors.New("too many connections are in their handshake, most of them from this host or its network")
 
 // Door bounds the incoming connections: the number of strangers, whose handshake
 // is not over, and of peers; the time that their handshakes and frames may take;
@@ -187,7 +187,7 @@ func (d *Door) shed() {
 	longest.counted = 0
 	d.turned++
 	// Drop frees the frame's memory at once.
-	longest.Drop(Malformed("", "unfinished frames are over the limit of %d bytes", d.opt.PartialMax))
+	longest.Drop(Malformed("", "unfinished frames exceed the limit of %d bytes", d.opt.PartialMax))
 }
 
 // Look ends sessions that are late.

@@ -232,11 +232,11 @@ func (s *Scanner) need(b []byte) int {
 	n := uint64(binary.LittleEndian.Uint32(b)) + lengthLen
 	switch {
 	case n < frameMin:
-		s.err = Malformed("", "%d bytes are no frame", n)
+		s.err = Malformed("", "%d bytes are too short for a frame", n)
 	case n > uint64(limit):
 		s.err = Malformed("", "%d bytes, limit is %d", n, limit)
 	case len(b) > lengthLen && b[lengthLen] != Version:
-		s.err = Malformed("", "version %d, known is %d", b[lengthLen], Version)
+		s.err = Malformed("", "version %d; this program speaks version %d", b[lengthLen], Version)
 	}
 	if len(b) < headLen {
 		return headLen

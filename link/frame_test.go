@@ -109,10 +109,10 @@ func TestScannerRefuses(t *testing.T) {
 		limit      int
 		stream     []byte
 	}{
-		{"too short", "9 bytes are no frame", 100, []byte{5, 0, 0, 0, 1, 16}},
+		{"too short", "9 bytes are too short for a frame", 100, []byte{5, 0, 0, 0, 1, 16}},
 		{"long", "101 bytes, limit is 100", 100, []byte{97, 0, 0, 0, 1, 16}},
 		{"the longest length", "limit is 100", 100, []byte{255, 255, 255, 255, 1, 16}},
-		{"another version", "version 2, known is 1", 100, []byte{10, 0, 0, 0, 2, 16}},
+		{"another version", "version 2; this program speaks version 1", 100, []byte{10, 0, 0, 0, 2, 16}},
 		{"long before the handshake", "limit is 2048", 0, []byte{0, 8, 0, 0, 1, 1}},
 		{"damaged", "wrong checksum", 100, append(rawFrame{16, nil}.bytes()[:9], 0)},
 	} {

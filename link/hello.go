@@ -87,11 +87,11 @@ func readBody(r *Reader) []byte {
 func decodeHello(payload []byte) (Hello, error) {
 	r := NewReader("hello", payload)
 	if !bytes.HasPrefix(payload, []byte(magic)) {
-		return Hello{}, Malformed("hello", "it does not begin with %q", magic)
+		return Hello{}, Malformed("hello", "it must begin with %q", magic)
 	}
 	r.Bytes("magic", len(magic))
 	if v := r.U16("version"); r.Err == nil && v != Version {
-		return Hello{}, &Refusal{Code: RefusalVersion, Text: fmt.Sprintf("version %d is spoken here, and the peer speaks %d", Version, v)}
+		return Hello{}, &Refusal{Code: RefusalVersion, Text: fmt.Sprintf("this program speaks version %d, the peer speaks version %d", Version, v)}
 	}
 	flags := r.U8("flags")
 	if flags > keyed {
@@ -100,10 +100,10 @@ func decodeHello(payload []byte) (Hello, error) {
 	h := Hello{Keyed: flags == keyed, Life: r.U64("life")}
 	r.Bytes("nonce", nonceLen)
 	h.service, h.system = readName(r, "service"), readName(r, "system")
-	h.Node, h.To = readName(r, "node"), readName(r, "node that is meant")
+	h.Node, h.To = readName(r, "node"), readName(r, "destination node")
 	h.Body = readBody(r)
 	if r.Err == nil && (h.Life == 0 || h.Node == "") {
-		r.Fail("a name and a life are needed")
+		r.Fail("the name and the life must be set")
 	}
 	return h, r.End()
 }
@@ -125,7 +125,7 @@ func decodeWelcome(payload []byte) (h Hello, proof []byte, err error) {
 	h.Node = readName(r, "node")
 	h.Body = readBody(r)
 	if r.Err == nil && h.Life == 0 {
-		r.Fail("a life is needed")
+		r.Fail("the life must be set")
 	}
 	return h, proof, r.End()
 }

@@ -174,8 +174,8 @@ func TestHandshakeRefuses(t *testing.T) {
 		want   string
 	}{
 		{"system", func(_, co *Options) { co.System = "other" }, "refused by the peer:", `"system \"other\", want \"sys\""`},
-		{"client has no key", func(so, _ *Options) { so.Key = []byte(secret) }, "refused by the peer:", "\"a key is set here and the peer has none"},
-		{"server has no key", func(_, co *Options) { co.Key = []byte(secret) }, "refused by the peer:", "\"the peer wants a key and none is set here"},
+		{"client has no key", func(so, _ *Options) { so.Key = []byte(secret) }, "refused by the peer:", "\"a key is set here, and the peer has none"},
+		{"server has no key", func(_, co *Options) { co.Key = []byte(secret) }, "refused by the peer:", "\"the peer requires a key, and none is set here"},
 		{"other key", func(so, co *Options) { so.Key, co.Key = []byte(secret), []byte(secret+"!") }, "peer refused:", "the peer does not know the key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func (r *Reader) Fail(format string, args ...any) {
 func (r *Reader) Uvarint(field string) uint64 {
 	x, n := binary.Uvarint(r.b)
 	if n <= 0 {
-		r.Fail("%s is cut off or out of range", field)
+		r.Fail("%s is truncated or out of range", field)
 		return 0
 	}
 	r.b = r.b[n:]
@@ -54,7 +54,7 @@ func (r *Reader) Count(field string, limit int) int {
 // Bytes reads n bytes. The result is a slice of the payload.
 func (r *Reader) Bytes(field string, n int) []byte {
 	if n < 0 || len(r.b) < n {
-		r.Fail("%s is cut off", field)
+		r.Fail("%s is truncated", field)
 		return nil
 	}
 	out := r.b[:n:n]
@@ -102,7 +102,7 @@ func (r *Reader) String(field string, limit int) string {
 // End fails if bytes are left, and returns Err.
 func (r *Reader) End() error {
 	if r.Err == nil && len(r.b) > 0 {
-		r.Fail("%d bytes too many", len(r.b))
+		r.Fail("%d extra bytes", len(r.b))
 	}
 	return r.Err
 }

@@ -18,7 +18,7 @@ import (
 var ErrDown = errors.New("link is down")
 
 // ErrIdle ends a connection that has been silent for too long.
-var ErrIdle = errors.New("nothing heard from the peer")
+var ErrIdle = errors.New("nothing received from the peer")
 
 // Session is one side of a connection, from its first byte to its last:
 //
@@ -245,9 +245,9 @@ func (s *Session) greet(payload []byte) error {
 	case h.To != "" && h.To != o.Node:
 		return refuse(RefusalNode, "this hello is for node %q; this is node %q", h.To, o.Node)
 	case h.Keyed && len(o.Key) == 0:
-		return refuse(RefusalKey, "the peer wants a key and none is set here")
+		return refuse(RefusalKey, "the peer requires a key, and none is set here")
 	case !h.Keyed && len(o.Key) > 0 && !o.Guests:
-		return refuse(RefusalKey, "a key is set here and the peer has none")
+		return refuse(RefusalKey, "a key is set here, and the peer has none")
 	}
 	s.peer, s.stage = h, greeted
 	s.hello = append([]byte(nil), payload...)
@@ -290,7 +290,7 @@ func (s *Session) welcomed(payload []byte) error {
 		return err
 	}
 	if s.to != "" && h.Node != s.to {
-		return &Refusal{Code: RefusalNode, Text: fmt.Sprintf("the hello is for node %q; node %q has answered", s.to, h.Node)}
+		return &Refusal{Code: RefusalNode, Text: fmt.Sprintf("the hello is for node %q, but node %q answered", s.to, h.Node)}
 	}
 	if h.Keyed = len(s.opt.Key) > 0; h.Keyed {
 		if !hmac.Equal(proof, prove(s.opt.Key, listener, s.hello, payload)) {
@@ -352,11 +352,11 @@ func (s *Session) Late(now env.Instant) error {
 	case s.Over():
 		return nil
 	case !s.Up() && now.Sub(s.began) >= o.HelloWithin:
-		return fmt.Errorf("the handshake is not over after %v", now.Sub(s.began))
+		return fmt.Errorf("the handshake did not finish within %v", now.Sub(s.began))
 	case s.Up() && silent >= o.DeadAfter:
 		return fmt.Errorf("%w for %v", ErrIdle, silent)
 	case begun != 0 && now.Sub(env.Instant(begun)) >= o.FrameWithin:
-		return Malformed("", "it is not finished after %v", now.Sub(env.Instant(begun)))
+		return Malformed("", "it did not arrive completely within %v", now.Sub(env.Instant(begun)))
 	}
 	return nil
 }

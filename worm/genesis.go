@@ -118,7 +118,7 @@ func (k *knownFile) read(partitions int) (c wor.Config, err error) {
 	what := fmt.Sprintf("known: partition %d, epoch %d", k.Partition, k.Epoch)
 	c = wor.Config{Partition: k.Partition, Epoch: k.Epoch, Tainted: k.Tainted}
 	if uint64(k.Partition) >= uint64(partitions) || k.Epoch == 0 {
-		return c, fmt.Errorf("%s: want one of %d partitions, and an epoch from 1", what, partitions)
+		return c, fmt.Errorf("%s: want a partition below %d and an epoch of at least 1", what, partitions)
 	}
 	if c.Tag, err = number(what+": tag", k.Tag); err != nil {
 		return c, err

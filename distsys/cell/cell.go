@@ -178,7 +178,7 @@ func Put[T any](t *Tree, idx []value.Value, x T, to func(T) value.Value) {
 		if next == nil {
 			v := c.value()
 			if changed := v.Except(idx[i:], to(x)); !value.Same(v, changed) {
-				panic("cell: a part is there that was not found")
+				panic("cell: a part exists that the lookup did not find")
 			}
 			return
 		}

@@ -96,7 +96,7 @@ func difference(a, b []byte) (inA, inB int) {
 	return len(a) - n, len(b) - n
 }
 
-var errDelta = errors.New("a change to another value than the one that is there")
+var errDelta = errors.New("a change to a value other than the stored one")
 
 // patch applies the delta d to the old value and returns the new one. It
 // changes neither argument.

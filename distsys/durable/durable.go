@@ -141,7 +141,7 @@ func (e *entry) decode() (*distsys.Kept, error) {
 	for name, b := range e.whole() {
 		v, rest, err := value.ParseWire(b)
 		if err == nil && len(rest) > 0 {
-			err = fmt.Errorf("%d bytes too many", len(rest))
+			err = fmt.Errorf("%d extra bytes", len(rest))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the value of %s: %w", name, err)

@@ -123,7 +123,7 @@ func (g *group) redo(record []byte, apply func(change) error) error {
 		g.buf, g.begun = nil, true
 	}
 	if !g.begun {
-		return errors.New("a record that continues no change")
+		return errors.New("a record that continues a change that has not begun")
 	}
 	g.buf = append(g.buf, record[1:]...)
 	if record[0]&last == 0 {
@@ -154,7 +154,7 @@ func parse(b []byte) (c change, err error) {
 		}
 	}
 	if r.bad || len(r.b) > 0 {
-		return c, errors.New("a change that is cut off, or too long")
+		return c, errors.New("a truncated change, or one that is too long")
 	}
 	return c, nil
 }

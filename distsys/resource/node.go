@@ -119,7 +119,7 @@ func (n *Node) openJournal() (err error) {
 	case survives && (n.opt.Data == "" || n.opt.Tasks == nil):
 		return noJournal(n.name)
 	case !survives && n.opt.Data != "":
-		return fmt.Errorf("node %q has nothing that survives a crash, and is given the directory %s for it", n.name, n.opt.Data)
+		return fmt.Errorf("node %q has nothing that survives a crash and needs no directory, but got %s", n.name, n.opt.Data)
 	case !survives:
 		return nil
 	}
@@ -294,5 +294,5 @@ func (n *Node) mayListen(addr string) error {
 	if a, err := netip.ParseAddr(host); err == nil && a.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("listening at %s is open to strangers: set a secret or TLS, or \"trustNetwork\": true", addr)
+	return fmt.Errorf("any host can connect to %s: set a secret or TLS, or \"trustNetwork\": true", addr)
 }

@@ -288,8 +288,8 @@ func TestOpenRefuses(t *testing.T) {
 		want   string
 	}{
 		{"node", func(*distsys.Config) {}, "nobody", `there is no node "nobody"; there are clients, server`},
-		{"strangers", func(c *distsys.Config) { c.Resources["net"].At[0].Listen = "0.0.0.0:0" }, "server", "resource net: listening at 0.0.0.0:0 is open to strangers"},
-		{"monitor", func(c *distsys.Config) { c.Resources["fd"].At[0].Indices[0] = distsys.TextOf(value.Int(9)) }, "server", "node server has no process 9 to be watched"},
+		{"strangers", func(c *distsys.Config) { c.Resources["net"].At[0].Listen = "0.0.0.0:0" }, "server", "resource net: any host can connect to 0.0.0.0:0"},
+		{"monitor", func(c *distsys.Config) { c.Resources["fd"].At[0].Indices[0] = distsys.TextOf(value.Int(9)) }, "server", "node server has no process 9 to watch"},
 		{"parameter", func(c *distsys.Config) { delete(c.Nodes["server"][0].Refs, "network") }, "server", "the resource of parameter network is missing"},
 		{"address", func(c *distsys.Config) { c.Resources["net"].At[0].Address = "nowhere" }, "server", "resource net: listen: address nowhere: missing port"},
 	} {

@@ -120,7 +120,7 @@ func (n *Node) simple(s *distsys.Supply) (distsys.Resource, error) {
 	case distsys.KindQueue:
 		return queue.New(queue.Limits{Messages: s.Capacity, Distinct: s.Distinct}).Both(), nil
 	}
-	return nil, fmt.Errorf("kind %q cannot be made", s.Kind)
+	return nil, fmt.Errorf("there is no resource of kind %q to make", s.Kind)
 }
 
 func (n *Node) each(like *distsys.Supply) distsys.Resource {
@@ -181,7 +181,7 @@ func (n *Node) monitor(s distsys.Site) error {
 	}
 	for _, i := range s.Indices {
 		if !here[i.Value.String()] {
-			return fmt.Errorf("node %s has no process %s to be watched", n.name, i.Value)
+			return fmt.Errorf("node %s has no process %s to watch", n.name, i.Value)
 		}
 	}
 	if err := n.mayListen(string(listenAt(s))); err != nil {

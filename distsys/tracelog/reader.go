@@ -198,7 +198,7 @@ func (r *Reader) readHeader(line []byte) error {
 		return err
 	}
 	if r.header.Archetype == "" || r.header.Self == "" {
-		return errors.New("the header does not say which instance it is")
+		return errors.New("the header does not name the instance")
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (r *Reader) readEvent(line []byte) error {
 		return fmt.Errorf("event %d after event %d", e.N, last.N)
 	}
 	if r.started && e.Start < r.start {
-		return fmt.Errorf("starts at %d, before the event in front of it", e.Start)
+		return fmt.Errorf("starts at %d, before the previous event", e.Start)
 	}
 	r.started, r.start = true, e.Start
 	if e.Aborted != "" {
@@ -232,7 +232,7 @@ func (r *Reader) readEvent(line []byte) error {
 		return errors.New("the clock goes back")
 	}
 	if last.N > 0 && last.Next != e.Label {
-		return fmt.Errorf("is at %q; the event before goes to %q", e.Label, last.Next)
+		return fmt.Errorf("starts at label %q, but the previous event went to %q", e.Label, last.Next)
 	}
 	last.N, last.Next = e.N, e.Next
 	last.Clock = append(last.Clock[:0], e.Clock...)

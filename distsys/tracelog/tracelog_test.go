@@ -89,7 +89,7 @@ func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"format", `{"format":"other"}` + "\n", `line 1: format "other"`},
 		{"version", `{"format":"ashlar-trace","version":2,"new":1}` + "\n", "line 1: version 2, want 1"},
-		{"no instance", `{"format":"ashlar-trace","version":1}` + "\n", "which instance"},
+		{"no instance", `{"format":"ashlar-trace","version":1}` + "\n", "does not name the instance"},
 		{"no json", head + "hello\n", "line 2: invalid character"},
 		{"unknown field", head + `{"n":1,"what":2}` + "\n", `unknown field "what"`},
 		{"two values", head + strings.TrimSpace(one) + "{}\n", "more than one value"},
@@ -98,7 +98,7 @@ func TestParseRefuses(t *testing.T) {
 		{"clock order", head + `{"n":1,"label":"","next":"l","clock":[{"actor":"B","n":1},{"actor":"A(1)","n":1}],"start":1,"end":2}` + "\n", "not sorted"},
 		{"clock back", head + `{"n":1,"label":"","next":"l","clock":[{"actor":"A(1)","n":1},{"actor":"B","n":5}],"start":1,"end":2}` + "\n" +
 			`{"n":2,"label":"l","next":"l","clock":[{"actor":"A(1)","n":2},{"actor":"B","n":4}],"start":3,"end":4}` + "\n", "clock goes back"},
-		{"labels", head + one + `{"n":2,"label":"m","next":"l","clock":[{"actor":"A(1)","n":2}],"start":3,"end":4}` + "\n", `is at "m"; the event before goes to "l"`},
+		{"labels", head + one + `{"n":2,"label":"m","next":"l","clock":[{"actor":"A(1)","n":2}],"start":3,"end":4}` + "\n", `starts at label "m", but the previous event went to "l"`},
 		{"times", head + `{"n":1,"label":"","next":"l","clock":[{"actor":"A(1)","n":1}],"start":5,"end":2}` + "\n", "ends at 2"},
 		{"operation", head + `{"n":1,"label":"","next":"l","elements":[{"op":"x","name":"a","value":"1"}],"clock":[{"actor":"A(1)","n":1}],"start":1,"end":2}` + "\n", `element "x"`},
 	} {

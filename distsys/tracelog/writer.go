@@ -51,7 +51,7 @@ func (w *Writer) end() error {
 		w.line = nil
 	}
 	if len(b) >= LineMax {
-		return fmt.Errorf("a trace line of %d bytes is over the limit of %d", len(b), LineMax)
+		return fmt.Errorf("a trace line of %d bytes exceeds the limit of %d", len(b), LineMax)
 	}
 	return w.to.Append(append(b, '\n'))
 }

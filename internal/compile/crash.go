@@ -85,20 +85,20 @@ func (g *generator) checkCrashes() {
 				channel := RoleOf(arg) == RoleChannel && !Named(arg.Mapping, LossyMailbox)
 				switch {
 				case l == acts:
-					refuse(arg.Mapping.Span, "the compiler knows  crash { $variable[self] := {}; }  and  crash { $variable[self] := <<>>; }",
+					refuse(arg.Mapping.Span, "use  crash { $variable[self] := {}; }  or  crash { $variable[self] := <<>>; }",
 						"the crash part of %s, for parameter %s of %s, cannot be compiled", arg.Mapping.Name, p.Var.Name, a.Name)
 				case channel && l == keeps && Reads(a, p):
-					refuse(arg.Mapping.Span, "give it  crash { $variable[self] := {}; }",
-						"%s crashes, and in the specification the mail that it has not read in %s survives; a mailbox of the running system forgets it", a.Name, p.Var.Name)
+					refuse(arg.Mapping.Span, "give the mapping macro a  crash { $variable[self] := {}; }",
+						"%s can crash, and in the specification its unread messages in %s survive the crash; in the running system a mailbox loses them", a.Name, p.Var.Name)
 				case l == clears && (readsInInit(a, p) || readsAnother(a.Blocks, p.Var, a.Self, map[*pcal.Procedure]bool{})):
 					refuse(arg.Mapping.Span, "read "+p.Var.Name+"[self] only",
-						"the crash part of %s clears what is at self, and %s reads %s at another index, whose mail survives in the specification; a mailbox of the running system forgets it", arg.Mapping.Name, a.Name, p.Var.Name)
+						"the crash part of %s clears only index self, but %s reads %s at another index, whose messages survive the crash in the specification; in the running system a mailbox loses them", arg.Mapping.Name, a.Name, p.Var.Name)
 				case channel && Assigns(a, p) && yields(arg.Mapping.Write, appends):
 					refuse(arg.Mapping.Span, "use a mapping macro with a set:  write { yield $variable \\cup {$value}; }",
-						"%s crashes and sends through %s, which keeps the order of messages: of what it has sent just before a crash the running system may lose some, which is as if they were late", a.Name, arg.Mapping.Name)
+						"%s can crash and sends through %s, which keeps the order of messages: the running system may lose messages sent just before a crash, and later ones then overtake them", a.Name, arg.Mapping.Name)
 				case first != nil && lossOf(*first) != l:
-					refuse(in.Span, "pass it in the same way, or write an archetype for each",
-						"a crash of %s does something else to %s here than in another instance", a.Name, p.Var.Name)
+					refuse(in.Span, "pass it in the same way in every instance, or write an archetype for each",
+						"a crash of %s does not do the same to %s in this instance as in another", a.Name, p.Var.Name)
 				}
 				if first == nil {
 					first = &arg

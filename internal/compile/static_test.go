@@ -61,9 +61,9 @@ func TestDiagnostics(t *testing.T) {
 		{"another's mail is lost", "", strings.Replace(mail("{}", "$variable \\cup {$value}"), "[self] := {}", "[1] := {}", 1), "", compile.Options{}, `the crash part of M.*CompileCrash`},
 		{"another's mail is read", "", strings.Replace(mail("{}", "$variable \\cup {$value}"), "net[self];", "net[self + 1];", 1), "", compile.Options{}, `A reads net at another index.*CompileCrash`},
 		{"own mail is read", "", mail("{}", "$variable \\cup {$value}"), "", compile.Options{}, `^$`},
-		{"unread mail survives", "", mail("", "$variable \\cup {$value}"), "", compile.Options{}, `the mail that it has not read in net survives.*CompileCrash`},
-		{"mail in order", "", mail("<<>>", "Append($variable, $value)"), "", compile.Options{}, `A crashes and sends through M, which keeps the order.*CompileCrash`},
-		{"two losses", "", mail("{}", "$variable \\cup {$value}") + "\nprocess (Q = 2) == instance A(ref other[_]);", "", compile.Options{}, `a crash of A does something else to net here.*CompileCrash`},
+		{"unread mail survives", "", mail("", "$variable \\cup {$value}"), "", compile.Options{}, `its unread messages in net survive the crash.*CompileCrash`},
+		{"mail in order", "", mail("<<>>", "Append($variable, $value)"), "", compile.Options{}, `A can crash and sends through M, which keeps the order.*CompileCrash`},
+		{"two losses", "", mail("{}", "$variable \\cup {$value}") + "\nprocess (Q = 2) == instance A(ref other[_]);", "", compile.Options{}, `a crash of A does not do the same to net in this instance.*CompileCrash`},
 		{"several", "", "archetype A() variables x = 0; { l: x := 2147483648; k: x := RandomElement({1}); }" + inst, "", compile.Options{}, `(?s)NumberTooLarge.*CompileEffects`},
 	}
 	for _, c := range cases {

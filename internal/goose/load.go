@@ -121,7 +121,7 @@ func Find(c Config) ([]*Unit, *source.List, error) {
 			delete(byPath, p.PkgPath)
 		}
 		for path := range byPath {
-			return nil, nil, fmt.Errorf("the go command lists package %s and does not load it", path)
+			return nil, nil, fmt.Errorf("the go command lists package %s but does not load it", path)
 		}
 		units, err := c.units(fset, loaded, diags)
 		if err != nil {
@@ -145,7 +145,7 @@ func (c Config) configure(units []*Unit, all []listed, patterns []string, diags 
 	for _, p := range all {
 		byPath[p.path], settings = p, p.settings
 		if !wide(p.arch) {
-			return fmt.Errorf("GOARCH=%s: int has 64 bits in the translation, and fewer there", p.arch)
+			return fmt.Errorf("GOARCH=%s: int has 64 bits in the translation, but fewer on this architecture", p.arch)
 		}
 	}
 	for _, u := range units {

@@ -95,7 +95,7 @@ func (l *lowerer) file(f *ast.File) {
 	}
 	if goVersion != "" && version.Compare(goVersion, "go1.22") < 0 {
 		l.refuse(f.Name, LanguageVersion, "the language of "+goVersion+", where all iterations of a loop share its variable",
-			"say go 1.22 or later in go.mod")
+			"require go 1.22 or later in go.mod")
 	}
 	for _, i := range f.Imports {
 		l.checkModule(i)
@@ -142,7 +142,7 @@ func (l *lowerer) checkNames() {
 		seen[name] = o
 		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 			l.refuseSpan(l.unit.spanOf(o.Pos(), o.Pos()+token.Pos(len(o.Name()))), NameClash,
-				"a name that Coq may not read", "use letters of ASCII")
+				"a name that Coq may reject", "use ASCII letters")
 		}
 	}
 	scope := l.unit.Pkg.Scope()
@@ -239,7 +239,7 @@ func constKind(c *types.Const) constKinds {
 // typeSpec checks a declared type and says whether it is a struct.
 func (l *lowerer) typeSpec(s *ast.TypeSpec) bool {
 	if s.TypeParams != nil {
-		l.refuse(s.Name, GenericCode, "the generic type "+s.Name.Name, "declare the types that are meant")
+		l.refuse(s.Name, GenericCode, "the generic type "+s.Name.Name, "declare a type for each instance")
 		return false
 	}
 	o, ok := l.unit.Info.Defs[s.Name].(*types.TypeName)
@@ -387,8 +387,8 @@ func (l *lowerer) refuseRecursion(stack []*types.Func, o *types.Func) {
 	for i := len(stack) - 1; i >= 0 && stack[i] != o; i-- {
 		notes = append(notes, source.Note{Span: at(stack[i]), Message: "by way of " + stack[i].Name()})
 	}
-	l.refuseSpan(at(o), MutualRecursion, o.Name()+" calls itself by way of other functions",
-		"write a loop, or make one function of them", notes...)
+	l.refuseSpan(at(o), MutualRecursion, o.Name()+" calls itself through other functions",
+		"write a loop, or merge them into one function", notes...)
 }
 
 // mentions are the functions of the package that a function names.

@@ -236,7 +236,7 @@ func (f *fn) primitive(e *ast.CallExpr, o *types.Func, name string, args []ast.E
 	full := o.Pkg().Name() + "." + name
 	if !strings.Contains(primitives, " "+full+" ") && !strings.Contains(primitives, " "+full+"\n") {
 		f.refuse(e.Fun, ForeignValue, o.Pkg().Name()+"."+o.Name()+", which the model does not have",
-			"call it where the program starts, and pass in what it gives")
+			"call it where the program starts, and pass in what it returns")
 		return operand{}
 	}
 	ops := f.exprs(args...)

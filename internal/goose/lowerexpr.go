@@ -566,7 +566,7 @@ func (f *fn) comparable(e *ast.BinaryExpr) bool {
 	}
 	t := f.typ(f.unit.Info.TypeOf(e.X), e.X)
 	if y := f.typ(f.unit.Info.TypeOf(e.Y), e.Y); (t.Kind == KindError) != (y.Kind == KindError) {
-		f.refuse(e, UnsupportedComparison, "a comparison of an error with a value that is none", "compare errors")
+		f.refuse(e, UnsupportedComparison, "a comparison of an error with a value that is not an error", "compare errors")
 		return false
 	}
 	if holdsInterface(f.unit.Info.TypeOf(e.X)) || holdsInterface(f.unit.Info.TypeOf(e.Y)) {

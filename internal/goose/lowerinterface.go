@@ -48,12 +48,12 @@ func (f *fn) toInterface(e ast.Expr, o operand, t types.Type) operand {
 		found, index, _ := types.LookupFieldOrMethod(have, false, m.Pkg(), m.Name())
 		method, ok := found.(*types.Func)
 		if !ok || !f.ours(method) || types.IsInterface(method.Signature().Recv().Type()) {
-			f.refuse(e, InterfaceType, "a "+f.show(have)+" as an interface: its method "+m.Name()+" is not its own", "write the method")
+			f.refuse(e, InterfaceType, "a "+f.show(have)+" as an interface: its method "+m.Name()+" is promoted from an interface or another package", "write the method")
 			return o
 		}
 		embedded, at := f.embeddedMethod(have, index)
 		if isPointer(method.Signature().Recv().Type()) != isPointer(at) {
-			f.refuse(e, InterfaceType, "a pointer as an interface whose method "+m.Name()+" has a receiver that is none", "give the method a pointer")
+			f.refuse(e, InterfaceType, "a pointer as an interface whose method "+m.Name()+" has a receiver that is not a pointer", "give the method a pointer receiver")
 			return o
 		}
 		if word := f.unit.Directives[method.FullName()]; word != "" {

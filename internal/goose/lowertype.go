@@ -137,7 +137,7 @@ func (l *lowerer) pointee(t types.Type, at ast.Node) {
 func (l *lowerer) named(t *types.Named, at ast.Node) Type {
 	path, name := packagePath(t.Obj()), t.Obj().Name()
 	if t.TypeArgs().Len() > 0 {
-		l.refuse(at, GenericCode, "the generic type "+name, "declare the type that is meant")
+		l.refuse(at, GenericCode, "the generic type "+name, "declare a type for each instance")
 		return Type{}
 	}
 	switch {

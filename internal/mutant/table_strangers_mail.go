@@ -89,8 +89,8 @@ func strangersMailMutants() []Mutant {
 		{
 			Name: "strangers/filesys/half-an-append-stays", Kind: NotAtomic, In: "goose/primitive/filesys", Packages: files, Run: "TestFullDiskWaits",
 			Breaks: "An append that finds no room leaves what it has written, and writes it again.",
-			Old:    "must(d.f.Truncate(int64(size)), \"take back",
-			New:    "must(d.f.Truncate(int64(max(size, t.size(d)))), \"take back",
+			Old:    "must(d.f.Truncate(int64(size)), \"undo a failed append",
+			New:    "must(d.f.Truncate(int64(max(size, t.size(d)))), \"undo a failed append",
 		},
 	}
 }

@@ -143,7 +143,7 @@ func (x *session) close() {
 func (x *session) line() (string, error) {
 	b, err := x.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		return "", errors.Join(errors.New("a line is too long"), x.no("the line is too long"))
+		return "", errors.Join(errors.New("line too long"), x.no("line too long"))
 	}
 	if err != nil {
 		return "", err
@@ -195,7 +195,7 @@ func (x *session) command(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	switch verb = strings.ToUpper(verb); verb {
 	case "CAPA":
-		return x.many("what there is", []string{"USER", "TOP", "UIDL", "RESP-CODES", "IMPLEMENTATION mailboat"})
+		return x.many("capabilities", []string{"USER", "TOP", "UIDL", "RESP-CODES", "IMPLEMENTATION mailboat"})
 	case "QUIT":
 		return x.end()
 	case "NOOP":
@@ -205,11 +205,11 @@ func (x *session) command(line string) error {
 		switch verb {
 		case "USER":
 			x.name = arg
-			return x.ok("and the password?")
+			return x.ok("send PASS")
 		case "PASS":
 			return x.login(arg)
 		}
-		return x.no("USER and PASS first")
+		return x.no("send USER and PASS first")
 	}
 	switch verb {
 	case "STAT":
@@ -223,7 +223,7 @@ func (x *session) command(line string) error {
 		number, lines, _ := strings.Cut(arg, " ")
 		n, err := strconv.ParseUint(lines, 10, 31)
 		if err != nil {
-			return x.no("TOP of how many lines?")
+			return x.no("TOP needs a message and a number of lines")
 		}
 		return x.retrieve(number, int(n))
 	case "DELE":
@@ -232,14 +232,14 @@ func (x *session) command(line string) error {
 			return err
 		}
 		m.deleted = true
-		return x.ok("it goes when you quit")
+		return x.ok("will be deleted at QUIT")
 	case "RSET":
 		for i := range x.mail {
 			x.mail[i].deleted = false
 		}
-		return x.ok("nothing goes")
+		return x.ok("no messages will be deleted")
 	}
-	return x.no("no such command here")
+	return x.no("unknown command")
 }
 
 // login opens the mailbox of a user. After some failures the client must
@@ -248,9 +248,9 @@ func (x *session) login(password string) error {
 	user, ok := x.server.options.Login(x.name, password)
 	if !ok {
 		if x.failed++; x.failed == loginsMax {
-			return errors.Join(errors.New("too many logins failed"), x.no("[AUTH] good bye"))
+			return errors.Join(errors.New("too many failed logins"), x.no("[AUTH] too many failed logins"))
 		}
-		return x.no("[AUTH] no such user and password")
+		return x.no("[AUTH] wrong user or password")
 	}
 	if !x.server.take(user) {
 		return x.no("[IN-USE] another session has this mailbox")
@@ -258,7 +258,7 @@ func (x *session) login(password string) error {
 	mail, err := x.server.store.Pickup(user)
 	if err != nil {
 		x.server.free(user)
-		x.server.options.Log.Warn("not picked up", "user", user, "error", err)
+		x.server.options.Log.Warn("pickup failed", "user", user, "error", err)
 		return x.no("[SYS/TEMP] %v", err)
 	}
 	for _, m := range mail {

@@ -263,7 +263,7 @@ func TestGuessingEnds(t *testing.T) {
 	c.say("USER ann", "+OK")
 	c.say("PASS a", "-ERR")
 	c.say("PASS b", "-ERR")
-	c.say("PASS c", "-ERR [AUTH] good bye")
+	c.say("PASS c", "-ERR [AUTH] too many failed logins")
 	if _, err := c.text.ReadLine(); err != io.EOF {
 		t.Errorf("after three wrong passwords: %v", err)
 	}
@@ -272,7 +272,7 @@ func TestGuessingEnds(t *testing.T) {
 func TestLongLineEndsTheSession(t *testing.T) {
 	_, dial := serve(t)
 	c := dial()
-	c.say(strings.Repeat("x", 511), "-ERR the line is too long")
+	c.say(strings.Repeat("x", 511), "-ERR line too long")
 	if line, err := c.text.ReadLine(); err == nil {
 		t.Errorf("after a long line: %q", line)
 	}

@@ -96,7 +96,7 @@ func others(name string) (command, bool) {
 	case "SELECT":
 		return command{2, 2, func(_ *Conn, a [][]byte) (*plan, string) {
 			if string(a[1]) != "0" {
-				return nil, "ERR DB index is out of range, there is 0 only"
+				return nil, "ERR DB index is out of range: the only database is 0"
 			}
 			return said((*writer).ok)
 		}}, true
@@ -120,7 +120,7 @@ func others(name string) (command, bool) {
 		return command{1, 1, func(_ *Conn, _ [][]byte) (*plan, string) {
 			return &plan{[]Op{{Kind: Count}}, func(w *writer, r []Result) {
 				if r[0].Failure != None {
-					w.error("ERR the keys could not be counted: some of them cannot be reached")
+					w.error("ERR the keys could not be counted: some partitions cannot be reached")
 				} else {
 					w.int(r[0].Number)
 				}

@@ -329,7 +329,7 @@ func (c *Conn) run(j *job, t *Txn, tell func(w *writer, held bool, r []Result)) 
 		case err != nil:
 			w.error("ERR " + err.Error())
 		case held && len(r) != n:
-			w.error("ERR the store has answered nonsense")
+			w.error("ERR the store returned an invalid result")
 		default:
 			tell(&w, held, r)
 		}
@@ -469,7 +469,7 @@ func (c *Conn) hello(j *job) bool {
 		case "3":
 			proto = 3
 		default:
-			return c.refuse(j, "NOPROTO unsupported protocol version, it is 2 or 3")
+			return c.refuse(j, "NOPROTO unsupported protocol version: want 2 or 3")
 		}
 	}
 	for i := 2; i < len(j.args); i++ {

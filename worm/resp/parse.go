@@ -162,7 +162,7 @@ func (p *parser) arguments() (done bool, err error) {
 		}
 		b := p.buf[p.at : p.at+p.bulk+2]
 		if b[p.bulk] != '\r' || b[p.bulk+1] != '\n' {
-			return false, protocolError("argument is longer than its length says")
+			return false, protocolError("argument is longer than its stated length")
 		}
 		p.args = append(p.args, bytes.Clone(b[:p.bulk]))
 		p.at += p.bulk + 2

@@ -66,7 +66,7 @@ func (l *learner) enter() {
 	if r.closed || l.busy {
 		return
 	}
-	invariant.Check(l.size == 0 && len(l.listens) == 0, "the segment is entered already")
+	invariant.Check(l.size == 0 && len(l.listens) == 0, "the segment is already entered")
 	l.busy = true
 	if l.poll != nil {
 		l.poll.Stop()

@@ -192,7 +192,7 @@ func (a *asking) answered(b []byte, err error) {
 	case answerOK:
 		r := &Result{Held: d.bool(), Ops: decodeResults(d)}
 		if !d.done() || r.Held && len(r.Ops) != len(a.q.Ops) {
-			a.end(nil, fmt.Errorf("%w: answer makes no sense", ErrRefused))
+			a.end(nil, fmt.Errorf("%w: invalid answer", ErrRefused))
 			return
 		}
 		a.end(r, nil)

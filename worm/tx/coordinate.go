@@ -173,7 +173,7 @@ func (c *call) finish(briefs [][]byte, held bool) {
 	if held {
 		var ok bool
 		if r, ok = join(c.parts, briefs, len(c.q.Ops)); !ok {
-			c.end(append([]byte{answerRefused}, "results make no sense"...))
+			c.end(append([]byte{answerRefused}, "invalid results"...))
 			return
 		}
 	}

@@ -49,14 +49,14 @@ func (o KVOptions) complete() (KVOptions, error) {
 		o.Engine.Managers = o.Servers
 	}
 	if o.Engine.Variant == F2 {
-		return o, errors.New("variant F2: the servers of a key-value store do not know a transaction before they are asked; use E3")
+		return o, errors.New("variant F2: the servers of a key-value store do not know a transaction in advance: use E3")
 	}
 	for _, s := range o.Servers {
 		if s.ID == o.Engine.Self.ID {
 			return o, nil
 		}
 	}
-	return o, fmt.Errorf("KVOptions.Servers: %v is not among them", o.Engine.Self.ID)
+	return o, fmt.Errorf("KVOptions.Servers must contain this server, %v", o.Engine.Self.ID)
 }
 
 // KV is a server's part in the key-value store. It owns some partitions, and

@@ -26,7 +26,7 @@ func TestLimits(t *testing.T) {
 		want error
 		name string
 	}{
-		{txn_(), nil, "without operations"},
+		{txn_(), nil, "at least one operation"},
 		{txn_(put(strings.Repeat("k", KeyMax+1), "")), wor.ErrLimit, "tx.KeyMax"},
 		{txn_(put(a, long+"x")), wor.ErrLimit, "tx.ValueMax"},
 		{txn_(put(a, long), put(b, long)), wor.ErrLimit, "tx.RequestMax"},

@@ -80,13 +80,13 @@ func (o Options) complete() (Options, error) {
 	}
 	switch {
 	case !o.Variant.Valid():
-		return o, fmt.Errorf("Options.Variant: %v is none", o.Variant)
+		return o, fmt.Errorf("Options.Variant: unknown variant %v", o.Variant)
 	case o.Instance == 0 || o.Instance > 1<<15-1:
-		return o, fmt.Errorf("Options.Instance is 1 to 32767, got %d", o.Instance)
+		return o, fmt.Errorf("Options.Instance must be 1 to 32767, got %d", o.Instance)
 	case o.RMs < 1 || o.RMs > 1<<15:
-		return o, fmt.Errorf("Options.RMs is 1 to 32768, got %d", o.RMs)
+		return o, fmt.Errorf("Options.RMs must be 1 to 32768, got %d", o.RMs)
 	case o.SegmentSize < 16 || o.SegmentSize > 1<<20:
-		return o, fmt.Errorf("Options.SegmentSize is 16 to %d, got %d", 1<<20, o.SegmentSize)
+		return o, fmt.Errorf("Options.SegmentSize must be 16 to %d, got %d", 1<<20, o.SegmentSize)
 	case o.Serial == nil || o.Space == nil || o.Messenger == nil || o.Resource == nil || o.Env.Clock == nil || o.Env.Random == nil:
 		return o, errors.New("Options: Env, Serial, Space, Messenger and Resource are needed")
 	case policies[o.Variant].manager && len(o.Managers) == 0:

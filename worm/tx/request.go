@@ -169,7 +169,7 @@ func (q *Request) Check() error {
 		return limit("OpsMax", OpsMax, n)
 	}
 	if len(q.Ops)+len(q.Conds) == 0 {
-		return errors.New("request without operations")
+		return errors.New("a request needs at least one operation")
 	}
 	total := 0
 	for i := range q.Ops {
@@ -202,7 +202,7 @@ func (q *Request) Check() error {
 		return limit("WindowMax", WindowMax, int(min(q.Seq-q.Low, 1<<30)))
 	}
 	if q.Seq == 0 && !q.ReadOnly() {
-		return errors.New("request that writes has no Seq")
+		return errors.New("a request that writes needs a Seq")
 	}
 	return nil
 }
@@ -323,7 +323,7 @@ func (q *Request) decode(b []byte) error {
 	q.Within = d.uint()
 	q.Conds, q.Ops = decodeOps(d)
 	if !d.done() {
-		return errors.New("request makes no sense")
+		return errors.New("invalid request")
 	}
 	return q.Check()
 }

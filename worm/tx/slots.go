@@ -27,9 +27,9 @@ const (
 // Errors of Start: the transaction was not begun.
 var (
 	// ErrNoOwner: the owner of an RM is not known, or does not answer.
-	ErrNoOwner = errors.New("owner of a resource manager is not known")
+	ErrNoOwner = errors.New("owner of a resource manager is unknown")
 	// ErrBusy: this process or an RM has no room for the transaction now.
-	ErrBusy = errors.New("no room for a transaction now")
+	ErrBusy = errors.New("no room for a transaction now: try again later")
 )
 
 // pool has the registers that the owner of another process's RM has granted to

@@ -217,7 +217,7 @@ func (e *Engine) findLast(rm RM, done func(uint64, *meta, error)) {
 	look()
 }
 
-var errGarbled = errors.New("metadata of a segment of votes makes no sense")
+var errGarbled = errors.New("invalid metadata of a segment of votes")
 
 // allocate is step 1.
 func (t *takeover) allocate(n, nonce uint64) {

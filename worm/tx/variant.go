@@ -75,5 +75,5 @@ func ParseVariant(name string) (Variant, error) {
 			return v, nil
 		}
 	}
-	return 0, fmt.Errorf("variant %q: it is one of A8, B6, C5, D4, E3, F2", name)
+	return 0, fmt.Errorf("unknown variant %q: want A8, B6, C5, D4, E3 or F2", name)
 }

@@ -39,7 +39,7 @@ func (c *Config) Check() error {
 	for i := range c.Members {
 		m := &c.Members[i]
 		if c.Index(m.ID) != i {
-			return fmt.Errorf("configuration with server %v twice", m.ID)
+			return fmt.Errorf("configuration lists server %v twice", m.ID)
 		}
 		if len(m.Name) > NameMax {
 			return &LimitError{"NameMax", NameMax, int64(len(m.Name))}

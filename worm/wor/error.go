@@ -22,7 +22,7 @@ var (
 	ErrUnknown = errors.New("outcome is unknown")
 	// ErrOutbid: another client captured the register. A write returns it
 	// wrapped in ErrUnknown.
-	ErrOutbid = errors.New("register was captured by another")
+	ErrOutbid = errors.New("another client captured the register")
 	// ErrUnallocated: the segment has not been allocated.
 	ErrUnallocated = errors.New("segment is not allocated")
 	// ErrDeadline: the time limit passed. A read changed nothing, a capture may
@@ -30,13 +30,13 @@ var (
 	ErrDeadline = errors.New("deadline exceeded")
 	// ErrBusy: the operation was not done, because servers or client have no
 	// room for it now.
-	ErrBusy = errors.New("no room now")
+	ErrBusy = errors.New("no room now: try again later")
 	// ErrLimit: the operation was not done, because it exceeds a limit that the
 	// error names.
 	ErrLimit = errors.New("limit exceeded")
 	// ErrToken: the token does not cover the register, or was used for it
 	// before with another value.
-	ErrToken = errors.New("token does not serve")
+	ErrToken = errors.New("token is not valid for this write")
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("client is closed")
 	// ErrTainted: the register's partition was recovered without a majority.

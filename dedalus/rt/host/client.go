@@ -38,7 +38,7 @@ func (c *inconn) meetClient() error {
 		return err
 	}
 	if h.ending.drains() {
-		return &link.Refusal{Code: link.RefusalClosing, Text: "about to end"}
+		return &link.Refusal{Code: link.RefusalClosing, Text: "the server is shutting down"}
 	}
 	if anew := h.inbox.meetClient(c, k.source); anew {
 		h.resends.want(k.name)

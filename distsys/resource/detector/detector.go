@@ -286,7 +286,7 @@ func (l *asker) Frame(kind link.Type, payload []byte) error {
 	}
 	s := l.d.subs[k]
 	if s == nil || !slices.Contains(l.subs, s) {
-		return link.Malformed("detector", "an answer that was not asked for")
+		return link.Malformed("detector", "an answer that was not requested")
 	}
 	switch kind {
 	case frameAlive:
@@ -322,13 +322,13 @@ func (d *Detector) Select(idx []value.Value) (distsys.Resource, []value.Value, e
 		known = append(known, s.index.String())
 	}
 	sort.Strings(known)
-	return nil, nil, fmt.Errorf("process %s is not watched; %s are", value.Brief(idx[0]), strings.Join(known, ", "))
+	return nil, nil, fmt.Errorf("process %s is not watched; the watched processes are %s", value.Brief(idx[0]), strings.Join(known, ", "))
 }
 
 var (
-	errSelector = errors.New("a failure detector is used without an index")
+	errSelector = errors.New("a failure detector needs an index")
 	errReadOnly = errors.New("a failure detector can only be read")
-	errIndexed  = errors.New("a failure detector has one index")
+	errIndexed  = errors.New("a failure detector takes one index")
 )
 
 // Read is not called on a Selector.

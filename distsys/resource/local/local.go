@@ -77,7 +77,7 @@ func NewConstant(v value.Value) *Constant { return &Constant{tree: cell.New(v)} 
 // constant for a parameter that the specification assigns.
 func (c *Constant) Open(_ *distsys.Tx, write bool) (*cell.Tree, error) {
 	if write {
-		return nil, fmt.Errorf("a constant resource is written to")
+		return nil, fmt.Errorf("a constant resource cannot be written")
 	}
 	c.mu.Lock()
 	return c.tree, nil

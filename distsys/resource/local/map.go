@@ -39,7 +39,7 @@ func NewMap(fill func(key value.Value) (distsys.Resource, error)) *Map {
 // Select implements Selector.
 func (m *Map) Select(idx []value.Value) (distsys.Resource, []value.Value, error) {
 	if len(idx) == 0 {
-		return nil, nil, fmt.Errorf("a map of resources is used without an index")
+		return nil, nil, fmt.Errorf("a map of resources needs an index")
 	}
 	key := idx[0]
 	h := value.Hash(key)

@@ -227,7 +227,7 @@ func TestRelaxedClockHasRoomInTheFrame(t *testing.T) {
 	_, _, in := relaxedPair(t, value.String(strings.Repeat("n", 4000)), func(o *mailbox.Options) { o.Link.FrameMax = 8 << 10 }, func(tx *distsys.Tx, ref distsys.Ref, i *int) (distsys.Label, error) {
 		return distsys.Done, tx.Write(ref, value.String(strings.Repeat("x", 2900)), value.Int(0))
 	})
-	if err := in.Run(within(t)); err == nil || !strings.Contains(err.Error(), "over the limit of a frame") {
+	if err := in.Run(within(t)); err == nil || !strings.Contains(err.Error(), "exceeds the limit of a frame") {
 		t.Errorf("a clock of 4,000 bytes and a message of 2,900 in a frame of 8,192: %v", err)
 	}
 }

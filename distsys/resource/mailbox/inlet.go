@@ -18,7 +18,7 @@ import (
 var (
 	errSuperseded = &link.Refusal{Code: link.RefusalTaken, Text: "the sender has connected again"}
 	errTooMany    = &link.Refusal{Code: link.RefusalFull, Text: fmt.Sprintf("%d senders are remembered, and none can be forgotten", sessionsMax)}
-	errOverrun    = errors.New("the sender sends more than it may")
+	errOverrun    = errors.New("the sender exceeds its window")
 )
 
 // inlet is the receiving side of one sender's session, which outlives its

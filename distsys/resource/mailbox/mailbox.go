@@ -165,11 +165,11 @@ func (o Options) complete() (Options, error) {
 	}
 	switch {
 	case o.Window < 1 || o.Window > windowMax || o.WindowBytes < 1 || o.WindowBytes > pendingBytesMax || o.HoldTime < 0:
-		return o, fmt.Errorf("mailbox options: Window %d of 1 to %d, WindowBytes %d of 1 to %d, HoldTime %v of 0 or more", o.Window, windowMax, o.WindowBytes, pendingBytesMax, o.HoldTime)
+		return o, fmt.Errorf("mailbox options: Window %d (want 1 to %d), WindowBytes %d (want 1 to %d), HoldTime %v (want at least 0)", o.Window, windowMax, o.WindowBytes, pendingBytesMax, o.HoldTime)
 	case o.Relaxed && o.Lossy:
 		return o, fmt.Errorf("mailbox options: Relaxed and Lossy exclude each other")
 	case o.Link.FrameMax > frameMax:
-		return o, fmt.Errorf("mailbox options: Link.FrameMax %d of at most %d", o.Link.FrameMax, frameMax)
+		return o, fmt.Errorf("mailbox options: Link.FrameMax %d (want at most %d)", o.Link.FrameMax, frameMax)
 	case len(o.Local) > 0 && o.Listen == "":
 		return o, fmt.Errorf("mailbox options: a node with mailboxes needs an address to listen at")
 	}
@@ -456,10 +456,10 @@ func (m *Mailboxes) find(idx []value.Value) (*box, error) {
 }
 
 var (
-	errNoIndex   = errors.New("mailboxes are used without an index")
+	errNoIndex   = errors.New("mailboxes need an index")
 	errSelector  = errors.New("mailboxes have no value of their own")
 	errNotHere   = errors.New("the mailbox is on another node and cannot be read here")
-	errWriteOnce = errors.New("a mailbox has one index")
+	errWriteOnce = errors.New("a mailbox takes one index")
 )
 
 func (n *network) Read(*distsys.Tx, []value.Value) (value.Value, error) {

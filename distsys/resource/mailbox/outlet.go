@@ -314,7 +314,7 @@ func (o *outlet) laneOf(key string) (*lane, error) {
 			return l, nil
 		}
 	}
-	return nil, link.Malformed("mailbox", "an answer for a mailbox that is not there")
+	return nil, link.Malformed("mailbox", "an answer for a mailbox that does not exist")
 }
 
 // answer handles the receiver's reply to a transfer.
@@ -322,7 +322,7 @@ func (o *outlet) answer(kind link.Type, seq uint64) error {
 	i := sort.Search(len(o.transfers), func(i int) bool { return o.transfers[i].seq >= seq })
 	if i == len(o.transfers) || o.transfers[i].seq != seq {
 		if seq >= o.next {
-			return link.Malformed("mailbox", "an answer to transfer %d, which was not made", seq)
+			return link.Malformed("mailbox", "an answer to transfer %d, which was not sent", seq)
 		}
 		return nil // to one that is over
 	}

@@ -58,7 +58,7 @@ func (m *Mailboxes) encode(buf []byte, idx []value.Value, v value.Value) ([]byte
 	}
 	b := value.AppendWire(buf, v)
 	if len(b) > m.valueMax() {
-		return nil, fmt.Errorf("a message of %d bytes is over the limit of %d", len(b), m.valueMax())
+		return nil, fmt.Errorf("a message of %d bytes exceeds the limit of %d", len(b), m.valueMax())
 	}
 	return b, nil
 }
@@ -71,7 +71,7 @@ func (m *Mailboxes) valueMax() int {
 // fits checks that a clock and values fit into one frame.
 func (m *Mailboxes) fits(clock, values int) error {
 	if clock+values+keyMax+overheadMax/2 > m.opt.Link.FrameMax {
-		return fmt.Errorf("a message of %d bytes with a clock of %d is over the limit of a frame, %d", values, clock, m.opt.Link.FrameMax)
+		return fmt.Errorf("a message of %d bytes with a clock of %d bytes exceeds the limit of a frame, %d", values, clock, m.opt.Link.FrameMax)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (s *strict) of(tx *distsys.Tx) *transfer {
 // These errors make the engine try the section again.
 var (
 	errBusy    = fmt.Errorf("%w: a mailbox has undecided messages", distsys.ErrAbort)
-	errCrowded = fmt.Errorf("%w: other sections are sending as much as the receiver takes", distsys.ErrAbort)
+	errCrowded = fmt.Errorf("%w: other sections use the whole window of the receiver", distsys.ErrAbort)
 )
 
 // Queues implements Queued.

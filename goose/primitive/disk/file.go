@@ -49,7 +49,7 @@ type file struct {
 // was made here would not be durable.
 func openDir(path string, blocks uint64) (*file, error) {
 	if blocks > math.MaxInt64/BlockSize {
-		return nil, fmt.Errorf("open disk %s: %d blocks are more than a file can have", path, blocks)
+		return nil, fmt.Errorf("open disk %s: %d blocks exceed the largest file", path, blocks)
 	}
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	if info, err := os.Stat(dir); err != nil {

@@ -75,7 +75,7 @@ func (p *pair) open(paths [2]string) error {
 		switch {
 		case why[i] != nil:
 		case !there[i] && !half[i]:
-			why[i] = fmt.Errorf("open disk %s: it is gone, and the other is there", paths[i])
+			why[i] = fmt.Errorf("open disk %s: it is missing, but the other disk exists", paths[i])
 		case !there[i]:
 			if why[i] = d.install(); why[i] == nil {
 				why[i] = d.open()
@@ -121,7 +121,7 @@ func (p *pair) fail(which uint64) error {
 		return nil
 	case none:
 	default:
-		return fmt.Errorf("disk %d fails, and disk %d has failed", which, 1-which)
+		return fmt.Errorf("disk %d fails, and disk %d has failed before", which, 1-which)
 	}
 	other := p.disks[1-which]
 	f, err := other.dir.Open(other.name+markSuffix, true)
@@ -132,7 +132,7 @@ func (p *pair) fail(which uint64) error {
 		err = other.dir.SyncDir(".")
 	}
 	if err != nil {
-		return fmt.Errorf("disk %d fails, and disk %d cannot say so: %w", which, 1-which, err)
+		return fmt.Errorf("disk %d fails, and disk %d cannot record it: %w", which, 1-which, err)
 	}
 	p.failed.Store(int32(which))
 	return nil

@@ -91,7 +91,7 @@ func (t *tree) open(root string, dirs []string) error {
 	}
 	for i, name := range dirs {
 		if !nameOK(name) || name == lockName || t.dirs[name] != nil {
-			return fmt.Errorf("%q cannot be the name of a directory, or is twice", name)
+			return fmt.Errorf("%q is not a valid name of a directory, or is given twice", name)
 		}
 		if err := t.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
@@ -184,7 +184,7 @@ func (t *tree) dir(dir string) *directory {
 
 func (t *tree) entry(dir, name string) *directory {
 	if !nameOK(name) {
-		panic(fmt.Sprintf("filesys: %q cannot be a name", name))
+		panic(fmt.Sprintf("filesys: %q is not a valid name", name))
 	}
 	return t.dir(dir)
 }
@@ -280,7 +280,7 @@ func (t *tree) Append(fd File, data []byte) {
 		size := t.size(d)
 		_, err := d.f.Write(data)
 		if err != nil {
-			must(d.f.Truncate(int64(size)), "take back what was appended to %s", d.f.Name())
+			must(d.f.Truncate(int64(size)), "undo a failed append to %s", d.f.Name())
 		}
 		return err
 	}), "append to %s", d.f.Name())
@@ -339,7 +339,7 @@ func (t *tree) Link(dir, name, dir2, name2 string) bool {
 		return false
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		panic(fmt.Sprintf("filesys: link of %s/%s, which is not there", dir, name))
+		panic(fmt.Sprintf("filesys: link of %s/%s, which does not exist", dir, name))
 	}
 	must(err, "link %s/%s to %s/%s", dir, name, dir2, name2)
 	return true
@@ -375,7 +375,7 @@ func (t *tree) Unlink(dir, name string) {
 		return d.root.Remove(name)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		panic(fmt.Sprintf("filesys: unlink of %s/%s, which is not there", dir, name))
+		panic(fmt.Sprintf("filesys: unlink of %s/%s, which does not exist", dir, name))
 	}
 	must(err, "unlink %s/%s", dir, name)
 }

@@ -187,7 +187,7 @@ func (l lifeFS) Link(dir, name, dir2, name2 string) (ok bool) {
 	l.life.do(func() {
 		n := l.fs.dir(dir).get(name)
 		if n == nil {
-			panic(fmt.Sprintf("mem: link of %s/%s, which is not there", dir, name))
+			panic(fmt.Sprintf("mem: link of %s/%s, which does not exist", dir, name))
 		}
 		to := l.fs.dir(dir2)
 		if ok = to.get(name2) == nil; ok {
@@ -201,7 +201,7 @@ func (l lifeFS) Unlink(dir, name string) {
 	l.life.do(func() {
 		d := l.fs.dir(dir)
 		if d.get(name) == nil {
-			panic(fmt.Sprintf("mem: unlink of %s/%s, which is not there", dir, name))
+			panic(fmt.Sprintf("mem: unlink of %s/%s, which does not exist", dir, name))
 		}
 		d.set(name, nil)
 	})

@@ -54,7 +54,7 @@ func (m *Machine) Boot(crashBefore int) *Life {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.life != nil {
-		panic("mem: the machine is on")
+		panic("mem: the machine is already on")
 	}
 	m.lives++
 	m.life = &Life{machine: m, limit: crashBefore, over: make(chan struct{})}

@@ -38,7 +38,7 @@ func (g *Group) senseless(q *wor.Request) string {
 		return "protocol"
 	case q.Kind == wor.KindTrim:
 		if q.Range.Segment&wor.ReservedSegment != 0 {
-			return "segment is the system's"
+			return "segment is reserved for the system"
 		}
 		return ""
 	case q.Range.Lo >= q.Range.Hi:
@@ -55,13 +55,13 @@ func (g *Group) senseless(q *wor.Request) string {
 		return "range of a segment's own registers"
 	}
 	if !g.keeps(q.Range, q.Protocol) {
-		return "register is not kept here, or not by this protocol"
+		return "this server does not store the register, or not with this protocol"
 	}
 	if q.Range.Segment == wor.ConfigSegment(0) && !g.witnesses(q) {
-		return "configuration of partition 0 for another epoch than the next"
+		return "configuration of partition 0 is not for the next epoch"
 	}
 	if q.Kind == wor.KindWrite && q.Range.Segment&wor.ReservedSegment != 0 && !configures(q) {
-		return "not a configuration of that partition and epoch"
+		return "value is not a configuration of that partition and epoch"
 	}
 	return ""
 }

@@ -212,10 +212,10 @@ func (g *Group) registers(q *wor.Request, r *wor.Reply, log *wor.Log) {
 	}
 	if data(q.Range) && q.Kind != wor.KindTrim {
 		if p, pinned := e.pins[q.Range.Segment]; pinned && p != q.Protocol {
-			g.limit(r, "segment is kept by "+p.String())
+			g.limit(r, "segment is stored with "+p.String())
 			return
 		} else if p, known := g.named(q.Range.Segment); !pinned && known && p != q.Protocol {
-			g.limit(r, "segment is kept by "+p.String()+", as its metadata say")
+			g.limit(r, "segment is stored with "+p.String()+", as its metadata say")
 			return
 		} else if !pinned && changes {
 			g.scratch = appendPin(g.scratch[:0], e.number, q.Range.Segment, q.Protocol)

@@ -134,7 +134,7 @@ func (m *Merger) Put(server int, cursor uint64, r *wor.Reply) error {
 	}
 	_, _ = s.hash.Write(r.Value) // never fails
 	if r.Cursor == 0 && s.hash.Sum64() != r.Digest {
-		return fmt.Errorf("%w: pieces up to %d have another digest", errPiece, cursor)
+		return fmt.Errorf("%w: pieces up to %d have a different digest", errPiece, cursor)
 	}
 	s.cursor, s.ended, s.rest = r.Cursor, r.Cursor == 0, r.Value
 	return s.step()
@@ -151,7 +151,7 @@ func (s *side) step() error {
 	}
 	k := s.now.key()
 	if s.begun && k.compare(s.last) <= 0 {
-		return fmt.Errorf("%w: %v is not behind %v", errPiece, k.addr, s.last.addr)
+		return fmt.Errorf("%w: %v does not come after %v", errPiece, k.addr, s.last.addr)
 	}
 	s.begun, s.last = true, k
 	return nil

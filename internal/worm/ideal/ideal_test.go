@@ -134,7 +134,7 @@ func TestLinearizable(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"write <nil>", "write register is written", "write deadline exceeded",
-		"write register was captured by another", "read <nil>", "read register is unwritten"} {
+		"write another client captured the register", "read <nil>", "read register is unwritten"} {
 		if seen[want] == 0 {
 			t.Errorf("never seen: %s (seen: %v)", want, seen)
 		}

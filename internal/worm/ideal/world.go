@@ -191,7 +191,7 @@ func (w *World) Start(name string) *Process {
 		id = id*257 + wor.ServerID(c) + 1
 	}
 	if old := w.procs[id]; old != nil && !old.dead {
-		panic(fmt.Sprintf("ideal: process %q lives", name))
+		panic(fmt.Sprintf("ideal: process %q is running", name))
 	}
 	w.lives++
 	p := &Process{

@@ -86,11 +86,11 @@ func TestOtherVersions(t *testing.T) {
 	d, _ := asker(t)
 	peer := d.askedAt(t, "p0")
 	peer.report(t)
-	peer.answer(func(e *wire.Encoder) { _ = e.Answer(1, wire.CodeLimit, []byte("a report of form 2 is needed, got 3")) })
-	if s := d.s.Status().Trouble; !strings.Contains(s, "p0") || !strings.Contains(s, "form 2 is needed, got 3") {
+	peer.answer(func(e *wire.Encoder) { _ = e.Answer(1, wire.CodeLimit, []byte("want a report of format 2, got 3")) })
+	if s := d.s.Status().Trouble; !strings.Contains(s, "p0") || !strings.Contains(s, "format 2, got 3") {
 		t.Errorf("the trouble is %q", s)
 	}
-	if _, err := decodeReport([]byte{2}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("a report of form %d is needed, got 2", reportForm)) {
+	if _, err := decodeReport([]byte{2}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("want a report of format %d, got 2", reportForm)) {
 		t.Errorf("a report of form 2: %v", err)
 	}
 }

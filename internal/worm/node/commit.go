@@ -214,7 +214,7 @@ func (k *commits) noRoom(err error) {
 
 // fly takes the output and records that the next commit makes durable.
 func (k *commits) fly() {
-	invariant.Check(len(k.flying) == 0, "two commits at a time")
+	invariant.Check(len(k.flying) == 0, "two commits at once")
 	k.committing = k.appended
 	k.flew = k.pending
 	k.flying, k.holding = k.holding, k.flying

@@ -172,7 +172,7 @@ func (c *conn) greeting(payload []byte) error {
 		Generation: s.generation, Position: s.commits.durable()}
 	switch h := &c.hello; {
 	case h.Version < wire.Version:
-		w.Refusal, w.Text = wire.RefusalVersion, fmt.Sprintf("version %d is spoken here", wire.Version)
+		w.Refusal, w.Text = wire.RefusalVersion, fmt.Sprintf("this server speaks version %d", wire.Version)
 	case slices.Contains(s.opt.Genesis.Restored, h.Cluster):
 		w.Refusal, w.Text = wire.RefusalRestored, fmt.Sprintf("the cluster was restored from a backup and is %016x now: use its new description", s.opt.Genesis.Cluster)
 		w.Cluster, w.Server, w.Generation, w.Position = 0, 0, 0, 0
@@ -182,12 +182,12 @@ func (c *conn) greeting(payload []byte) error {
 	case h.To != s.id:
 		w.Refusal, w.Text = wire.RefusalServer, fmt.Sprintf("this is server %v", s.id)
 	case s.drain.underway() || s.failed != nil:
-		w.Refusal, w.Text = wire.RefusalClosing, "about to end"
+		w.Refusal, w.Text = wire.RefusalClosing, "the server is shutting down"
 	case (place{s.generation, s.commits.durable()}).less(place{h.Generation, h.Position}):
 		// The client's claim may be wrong, so it decides only about the
 		// client's own connection. Whether the disk is old is for the peers to
 		// decide.
-		s.trouble = fmt.Sprintf("client %016x claims to have seen this server at %v, and it is at %v", h.From,
+		s.trouble = fmt.Sprintf("client %016x claims to have seen this server at %v, but it is at %v", h.From,
 			place{h.Generation, h.Position}, place{s.generation, s.commits.durable()})
 		w.Refusal, w.Text = wire.RefusalBehind, s.trouble
 	case s.witness.denial() != "":

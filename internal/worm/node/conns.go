@@ -46,7 +46,7 @@ func (n *conns) accept(nc env.Conn) env.Handler {
 	n.networks[network]++
 	c := &conn{s: s, conn: nc, place: len(n.all), host: host, network: network, active: s.opt.Env.Clock.Now()}
 	c.slow.due = c.late
-	c.greet.due = func() { c.end(errors.New("no hello came")) }
+	c.greet.due = func() { c.end(errors.New("no hello arrived in time")) }
 	n.all = append(n.all, c)
 	s.counts.Accepted++
 	s.wheel.add(&c.greet, s.opt.Env.Clock.Now().Add(s.opt.HelloWithin))
@@ -171,9 +171,9 @@ func (n *conns) first(weight func(*conn) int, time func(*conn) env.Instant) (fou
 }
 
 var (
-	errIdle  = errors.New("idle, and others want the room")
-	errSlow  = errors.New("a frame was not finished in time")
-	errParts = errors.New("unfinished frames take too much")
+	errIdle  = errors.New("idle, and another connection needs its place")
+	errSlow  = errors.New("a frame did not arrive completely in time")
+	errParts = errors.New("unfinished frames take too much memory")
 )
 
 // unfinished sets the deadline of an incomplete frame. Another means that it is

@@ -103,13 +103,13 @@ func (o Options) complete() (Options, error) {
 	case o.Tasks == nil:
 		return o, errors.New("a server needs tasks")
 	case !o.Memory && (o.Env.Disk == nil || o.Dir == ""):
-		return o, errors.New("a server needs a disk and a directory, or is in memory")
+		return o, errors.New("a server needs a disk and a directory, unless Options.Memory is set")
 	case o.Memory && o.Dir != "":
-		return o, errors.New("a server in memory has no directory")
+		return o, errors.New("a server in memory must not have a directory")
 	case !o.Memory && o.Key.private != nil:
-		return o, errors.New("a server's identity is its disk's")
+		return o, errors.New("Options.Key is for servers in memory: the disk has the key of any other server")
 	case o.Genesis == nil || len(o.Genesis.Partitions) == 0:
-		return o, errors.New("a server needs a genesis with a partition")
+		return o, errors.New("a server needs a genesis with at least one partition")
 	}
 	if o.Env.Tracer == nil {
 		o.Env.Tracer = env.NoTrace{}

@@ -215,7 +215,7 @@ func (p *peer) take(e *event) {
 			return // its time was over
 		}
 		if c.answer == nil {
-			p.fail(fmt.Errorf("a reply to an invocation"))
+			p.fail(fmt.Errorf("a reply frame for an invocation"))
 			return
 		}
 		answer, _ := p.leave(c)
@@ -227,7 +227,7 @@ func (p *peer) take(e *event) {
 			return
 		}
 		if c.done == nil {
-			p.fail(fmt.Errorf("an answer to a request"))
+			p.fail(fmt.Errorf("an answer frame for a request"))
 			return
 		}
 		_, done := p.leave(c)
@@ -258,13 +258,13 @@ func (p *peer) welcome(w *wire.Welcome) {
 		p.fail(fmt.Errorf("refused: %v: %.200q", w.Refusal, w.Text))
 		p.t.restored()
 	case w.Cluster != p.t.opt.Cluster:
-		p.fail(fmt.Errorf("it is of cluster %016x", w.Cluster))
+		p.fail(fmt.Errorf("it belongs to cluster %016x", w.Cluster))
 	case w.Server != p.key.id:
 		p.fail(fmt.Errorf("it is server %v", w.Server))
 	case !p.proven(w):
-		p.fail(fmt.Errorf("what answers at %s does not prove that it is server %v", p.key.addr, p.key.id))
+		p.fail(fmt.Errorf("the process at %s does not prove that it is server %v", p.key.addr, p.key.id))
 	case w.Generation < p.generation:
-		p.fail(fmt.Errorf("it is at generation %d and was at %d", w.Generation, p.generation))
+		p.fail(fmt.Errorf("it is at generation %d, but was at generation %d before", w.Generation, p.generation))
 	default:
 		p.t.counts.Welcomes++
 		p.state, p.trouble, p.restored, p.since = welcomed, "", false, p.t.opt.Env.Clock.Now()

@@ -69,7 +69,7 @@ func (s *Server) redo(record []byte) error {
 			return errRecord
 		}
 		if n >= uint64(s.registers.count()) {
-			return fmt.Errorf("%w: of partition %d, and the genesis has %d", errRecord, n, s.registers.count())
+			return fmt.Errorf("%w: it is of partition %d, but the genesis has %d partitions", errRecord, n, s.registers.count())
 		}
 		if err := s.registers.part(wor.Partition(n)).group.Redo(body[size:]); err != nil {
 			return fmt.Errorf("partition %d: %w", n, err)
@@ -104,7 +104,7 @@ func (s *Server) belong() error {
 	case s.cluster == g.Cluster:
 		return nil
 	case s.cluster != 0 && !slices.Contains(g.Restored, s.cluster):
-		return fmt.Errorf("%w: the directory is one of cluster %016x, the description is that of %016x", ErrCluster, s.cluster, g.Cluster)
+		return fmt.Errorf("%w: the directory belongs to cluster %016x, but the description is of cluster %016x", ErrCluster, s.cluster, g.Cluster)
 	}
 	s.cluster = g.Cluster
 	s.witness.forget()
@@ -143,7 +143,7 @@ func Format(world env.Env, dir, name string) (wor.ServerID, error) {
 func identity(b []byte) (Key, string, error) {
 	rest, ok := bytes.CutPrefix(b, []byte(identityMagic))
 	if !ok || len(rest) < ed25519.SeedSize {
-		return Key{}, "", fmt.Errorf("the log is not that of a server, or was made by an earlier version: %w", wal.ErrCorrupt)
+		return Key{}, "", fmt.Errorf("the log does not belong to a server, or an earlier version wrote it: %w", wal.ErrCorrupt)
 	}
 	return Key{ed25519.NewKeyFromSeed(rest[:ed25519.SeedSize])}, string(rest[ed25519.SeedSize:]), nil
 }

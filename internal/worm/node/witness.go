@@ -127,7 +127,7 @@ func checkForm(what string, b []byte, form byte, n int) error {
 	case len(b) == 0 || b[0] == form && len(b) != n:
 		return fmt.Errorf("%w: a %s of %d bytes", errRecord, what, len(b))
 	case b[0] != form:
-		return fmt.Errorf("%w: a %s of form %d is needed, got %d", errRecord, what, form, b[0])
+		return fmt.Errorf("%w: want a %s of format %d, got %d", errRecord, what, form, b[0])
 	}
 	return nil
 }
@@ -209,11 +209,11 @@ func (c *conn) witness(id uint64, payload []byte) error {
 	}
 	from, text, err := signed(reportPurpose, s.opt.Genesis.Cluster, payload)
 	if err != nil {
-		return fmt.Errorf("a server signs what it reports of itself: %w", err)
+		return fmt.Errorf("a server must sign its report: %w", err)
 	}
 	r, err := decodeReport(text)
 	if err == nil && from == s.id {
-		err = errors.New("a server reports to others")
+		err = errors.New("a server must not report to itself")
 	}
 	if err != nil {
 		s.mark("worm/node unsigned report")
@@ -518,7 +518,7 @@ func (w *witness) heard(a *ask, r report, answer []byte, err error) {
 	from, text, err := signed(verdictPurpose, s.opt.Genesis.Cluster, answer)
 	if err != nil || from != a.member.ID {
 		s.mark("worm/node unsigned verdict")
-		s.trouble = fmt.Sprintf("what answers at %s does not prove that it is server %v", a.member.Addr, a.member.ID)
+		s.trouble = fmt.Sprintf("the process at %s does not prove that it is server %v", a.member.Addr, a.member.ID)
 		return
 	}
 	v, err := decodeVerdict(text)
@@ -551,7 +551,7 @@ func (w *witness) behind(by wor.Member, seen place) {
 		return
 	}
 	s.mark("worm/node rolled back")
-	w.rolledBack = fmt.Sprintf("the disk is older than it was: member %s (%v) has seen this server at %v, and it began this time at %v",
+	w.rolledBack = fmt.Sprintf("the disk is an old copy: member %s (%v) has seen this server at %v, but it started at %v",
 		by.Name, by.ID, seen, w.start)
 	s.commits.stage(recordBehind, 0, []byte(w.rolledBack))
 	s.warn("MUTE: " + w.rolledBack + ". Replace this server; if the whole cluster was put back from a backup, stop it and see 'ashlar worm restore --help'")

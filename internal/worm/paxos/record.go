@@ -130,7 +130,7 @@ func (a *Acceptor) merge(number wor.Segment, lo, hi int, b wor.Ballot, v []byte)
 	for i := lo; i < hi; i++ {
 		if p := s.page(i); p != nil {
 			if at, w := p.accepted(i % pageSize); w != nil && at == b && !bytes.Equal(v, w) {
-				return fmt.Errorf("%w: another value of register %v at ballot %v",
+				return fmt.Errorf("%w: a different value of register %v at ballot %v",
 					errRecord, wor.Addr{Segment: number, Offset: uint32(i)}, b)
 			}
 		}

@@ -129,7 +129,7 @@ func (a *Acceptor) Adopt(s wor.State, log *wor.Log) error {
 	case a.trimmed.has(number):
 		return fmt.Errorf("paxos: adopt register %v: its segment is trimmed", s.Addr)
 	case s.Addr.Offset == 1<<32-1 || len(s.Value) > wor.ValueMax:
-		return fmt.Errorf("paxos: adopt register %v: %d bytes: beyond a limit", s.Addr, len(s.Value))
+		return fmt.Errorf("paxos: adopt register %v: %d bytes exceed a limit", s.Addr, len(s.Value))
 	}
 	value := keep(s.Value)
 	run, accept := judge(a.find(number), i, wor.Ballot{}, value)

@@ -57,7 +57,7 @@ type caller interface{ answered(c *call, err error) }
 
 // errMoved reports that a pinned or fixed task can no longer be done, because
 // its epoch is over.
-var errMoved = errors.New("the epoch is over")
+var errMoved = errors.New("the epoch has ended")
 
 // run starts the call. It does not notify the owner before it returns.
 func (c *call) run(s *Space, owner caller, t task) {

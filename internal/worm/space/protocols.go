@@ -27,7 +27,7 @@ func checkGenesis(g *wor.Genesis) error {
 			return fmt.Errorf("genesis, partition %d: %w", i, err)
 		}
 		if c.Partition != wor.Partition(i) || c.Epoch != 0 {
-			return fmt.Errorf("genesis, partition %d: is %d in epoch %d", i, c.Partition, c.Epoch)
+			return fmt.Errorf("genesis, partition %d: is numbered %d and of epoch %d", i, c.Partition, c.Epoch)
 		}
 	}
 	return nil

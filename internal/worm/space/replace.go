@@ -127,7 +127,7 @@ func (r *replace) ask(p wor.Partition) {
 			case a.Epoch > cfg.Epoch:
 				r.doubt("partition %d is changing its members", p)
 			case m.ID == r.with.ID && a.Status != wor.StatusForeign:
-				r.doubt("the new server is %v in partition %d, though it should be none of it", a.Status, p)
+				r.doubt("the new server is %v in partition %d, but it must not be a member yet", a.Status, p)
 			case m.ID != r.with.ID && (a.Status != wor.StatusOK || a.Epoch != cfg.Epoch):
 				r.doubt("server %v (%s) of partition %d is %v in epoch %d", m.ID, m.Name, p, a.Status, a.Epoch)
 			}

@@ -72,7 +72,7 @@ func (r *reader) uvarint() uint64 {
 		r.fail("a number of more than 64 bits")
 		return 0
 	case r.b[n-1] == 0:
-		r.fail("a number longer than it needs")
+		r.fail("a number that is not in its shortest form")
 		return 0
 	}
 	r.b = r.b[n:]
@@ -96,7 +96,7 @@ func (r *reader) bytes() []byte {
 	case r.flaw != "":
 		return nil
 	case n == 0:
-		r.fail("empty bytes are written")
+		r.fail("an empty field of bytes is encoded")
 		return nil
 	case n > uint64(len(r.b)):
 		r.fail(flawShort)
@@ -134,7 +134,7 @@ func (r *reader) ballot() wor.Ballot {
 // have one encoding.
 func (r *reader) given(zero bool) {
 	if zero {
-		r.fail("a field that is zero is written")
+		r.fail("a zero field is encoded")
 	}
 }
 

@@ -84,14 +84,14 @@ func TestScannerRefuses(t *testing.T) {
 		max  int
 		want string
 	}{
-		"too short":       {head(5, Version, 1), 0, "bad frame: 9 bytes are no frame"},
-		"no length":       {head(0, Version, 1), 0, "bad frame: 4 bytes are no frame"},
+		"too short":       {head(5, Version, 1), 0, "bad frame: 9 bytes are too short for a frame"},
+		"no length":       {head(0, Version, 1), 0, "bad frame: 4 bytes are too short for a frame"},
 		"too long":        {head(FrameMax-3, Version, 1), 0, "bad frame: 8388609 bytes, limit is 8388608"},
 		"longest":         {head(1<<32-1, Version, 1), 0, "bad frame: 4294967299 bytes, limit is 8388608"},
 		"own limit":       {head(100, Version, 1), 103, "bad frame: 104 bytes, limit is 103"},
 		"absurd limit":    {head(FrameMax, Version, 1), 1 << 40, "bad frame: 8388612 bytes, limit is 8388608"},
-		"other version":   {head(100, Version+1, 1), 0, "bad frame: version 2, known is 1"},
-		"version 0":       {head(100, 0, 1), 0, "bad frame: version 0, known is 1"},
+		"other version":   {head(100, Version+1, 1), 0, "bad frame: version 2; this program speaks version 1"},
+		"version 0":       {head(100, 0, 1), 0, "bad frame: version 0; this program speaks version 1"},
 		"unknown type":    {frameOf(Type(len(typeNames)), nil), 0, "bad frame: unknown type 10"},
 		"type 0":          {frameOf(0, nil), 0, "bad frame: unknown type 0"},
 		"wrong checksum":  {append(head(6, Version, byte(TypePing)), 1, 2, 3, 4), 0, "bad frame: wrong checksum"},

@@ -77,7 +77,7 @@ func appendRuns(b []byte, runs []wor.Run) []byte {
 	covered := uint64(0)
 	for i := range runs {
 		run := &runs[i]
-		invariant.Check(run.Count > 0, "a run of no register")
+		invariant.Check(run.Count > 0, "an empty run of registers")
 		covered += uint64(run.Count)
 		b = appendRun(b, run, before)
 		before = run.Promised
@@ -184,7 +184,7 @@ func (r *reader) runs(m *wor.Reply) {
 		covered += uint64(run.Count)
 	}
 	if covered > wor.RangeMax {
-		r.fail("it is about more registers than a request can name")
+		r.fail("it has more registers than a request can name")
 	}
 }
 
@@ -194,7 +194,7 @@ func (r *reader) run(run *wor.Run, before wor.Ballot) {
 	*run = wor.Run{Count: 1, Written: head&runWritten != 0}
 	if head&runCount != 0 {
 		if run.Count = r.uvarint32(); run.Count <= 1 {
-			r.fail("a run of one register, or none, is counted")
+			r.fail("a counted run has fewer than two registers")
 		}
 	}
 	if head&runStatus != 0 {
@@ -209,7 +209,7 @@ func (r *reader) run(run *wor.Run, before wor.Ballot) {
 		run.Promised = before
 		r.given(before.IsZero())
 	case runPromised | runPromisedSame:
-		r.fail("a ballot is told twice")
+		r.fail("a ballot is given twice")
 	}
 	switch head & (runAccepted | runAcceptedSame) {
 	case runAccepted:
@@ -219,7 +219,7 @@ func (r *reader) run(run *wor.Run, before wor.Ballot) {
 		run.Accepted = run.Promised
 		r.given(run.Accepted.IsZero())
 	case runAccepted | runAcceptedSame:
-		r.fail("a ballot is told twice")
+		r.fail("a ballot is given twice")
 	}
 	if head&runValue != 0 {
 		run.Value = r.bytes()

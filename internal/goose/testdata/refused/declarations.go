@@ -65,7 +65,7 @@ func callsOmitted() uint64 {
 	return omitted() // WANT ForeignCall "left out by goose:omit"
 }
 
-func even(n uint64) bool { // WANT MutualRecursion "even calls itself by way of"
+func even(n uint64) bool { // WANT MutualRecursion "even calls itself through"
 	if n == 0 {
 		return true
 	}
@@ -99,4 +99,4 @@ func lock() {
 	mu.Lock() // WANT PackageVariable "mu"
 }
 
-func größe() uint64 { return 1 } // WANT NameClash "may not read"
+func größe() uint64 { return 1 } // WANT NameClash "may reject"

@@ -50,7 +50,7 @@ type tape struct{ at uint64 }
 func (t tape) read() byte { return 1 }
 
 func inside(r, s reader, t *tape) bool {
-	var u reader = t  // WANT InterfaceType "a receiver that is none"
+	var u reader = t  // WANT InterfaceType "a receiver that is not a pointer"
 	_, ok := r.(tape) // WANT InterfaceType "type assertion"
 	switch r.(type) { // WANT InterfaceType "type switch"
 	}
