@@ -10,6 +10,6 @@ import (
 // TestMain has the collector run seldom. Stores are opened and forgotten: the heap is small, and
 // to collect it whenever it has doubled takes a quarter of the time.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(1600)
 	m.Run()
 }
