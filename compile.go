@@ -54,6 +54,9 @@ type Program struct {
 	// process, on the loopback interface. It is nil if CompileOptions.Main is false
 	// or the values of the constants are unknown.
 	Example []byte
+	// Survive are the archetypes whose processes survive crashes. A node with one of
+	// them needs a directory for its journal.
+	Survive []string
 	// Explain lists, one per line, the Go type found for each variable or definition,
 	// or the reason why it has none.
 	Explain  []string
@@ -77,7 +80,7 @@ func Compile(path string, o CompileOptions) (*Program, error) {
 	if err != nil {
 		return nil, inputError(err)
 	}
-	out := &Program{Example: made.Example, Explain: made.Explain, Warnings: diagnostics(made.Diagnostics)}
+	out := &Program{Example: made.Example, Explain: made.Explain, Survive: made.Survive, Warnings: diagnostics(made.Diagnostics)}
 	for _, f := range made.Files {
 		out.Files = append(out.Files, File{f.Name, f.Text})
 	}

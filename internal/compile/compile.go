@@ -75,6 +75,8 @@ type Package struct {
 	// NotRelaxed gives, for each ref parameter by archetype and name, the reason
 	// why a relaxed mailbox is not sound for it; "" if it is sound.
 	NotRelaxed map[string]map[string]string
+	// Survive are the archetypes whose instances survive crashes.
+	Survive []string
 }
 
 // generator generates one package.
@@ -402,6 +404,9 @@ func (g *generator) pack() *Package {
 	p := &Package{NotRelaxed: map[string]map[string]string{}}
 	for _, m := range machines {
 		p.NotRelaxed[m.arch.Name] = map[string]string{}
+		if m.arch.Restart != "" {
+			p.Survive = append(p.Survive, m.arch.Name)
+		}
 		for _, param := range m.arch.Params {
 			if param.Ref {
 				p.NotRelaxed[m.arch.Name][param.Var.Name] = m.relaxed[param]

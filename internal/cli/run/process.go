@@ -41,7 +41,7 @@ const stopping = 500 * time.Millisecond
 func (s *system) start(ctx context.Context) error {
 	for _, node := range s.conf.NodeNames() {
 		args := []string{"-config", s.file(), "-node", node}
-		if s.survives {
+		if s.survives(node) {
 			args = append(args, "-data", filepath.Join(s.o.work, "data-"+node))
 			if out, err := exec.CommandContext(ctx, s.program, append(args, "-format")...).CombinedOutput(); err != nil {
 				return fmt.Errorf("node %s: %w: %s", node, err, strings.TrimSpace(string(out)))

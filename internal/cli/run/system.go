@@ -34,7 +34,7 @@ type system struct {
 
 	conf     *distsys.Config
 	program  string
-	survives bool     // the program keeps what is durable
+	survive  []string // the archetypes that survive crashes
 	shared   []string // which processes run together, and why
 
 	processes []*process
@@ -62,6 +62,7 @@ func (s *system) build(ctx context.Context) error {
 		return failed(err)
 	}
 	made.Warnings.Print(s.t.Err)
+	s.survive = made.Survive
 	if err := s.place(made.Example); err != nil {
 		return err
 	}
@@ -78,7 +79,6 @@ func (s *system) build(ctx context.Context) error {
 	}
 	files := append(slices.Clone(made.Files), ashlar.File{Name: "go.mod", Text: mod}, ashlar.File{Name: "go.sum", Text: sum})
 	for _, f := range files {
-		s.survives = s.survives || bytes.Contains(f.Text, []byte(`flag.String("data"`))
 		if err := os.WriteFile(filepath.Join(code, f.Name), f.Text, 0o666); err != nil {
 			return failed(err)
 		}
@@ -93,6 +93,11 @@ func (s *system) build(ctx context.Context) error {
 		return failed(fmt.Errorf("go build: %w\n%s", err, bytes.TrimSpace(out)))
 	}
 	return nil
+}
+
+// survives reports whether a node has a process that survives crashes.
+func (s *system) survives(node string) bool {
+	return slices.ContainsFunc(s.conf.Nodes[node], func(m distsys.Member) bool { return slices.Contains(s.survive, m.Archetype) })
 }
 
 // loopback is an address in an example of a configuration.
