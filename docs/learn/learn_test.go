@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package learn holds the tutorials. Its tests run them: every block marked
-// console, in order, in one shell, with the files that the text says to save.
+// Package learn holds the tutorials. Its tests run them, and the chapters of the book
+// of Modular PlusCal: every block marked console, in order, in one shell, with the
+// files that the text says to save.
 package learn
 
 import (
@@ -20,15 +21,19 @@ import (
 // limit bounds a tutorial, commands built from nothing included.
 const limit = 3 * time.Minute
 
-// TestTutorials runs each tutorial, and the session of the README, as a reader
-// would: in the root of the tree. Each tutorial keeps to a directory of its own
-// under build.
+// TestTutorials runs each tutorial, the session of the README, and each chapter of the
+// book, as a reader would: in the root of the tree. Each keeps to a directory of its
+// own under build.
 func TestTutorials(t *testing.T) {
 	pages, err := filepath.Glob("[0-9]*.md")
 	if err != nil || len(pages) < 4 {
 		t.Fatalf("found %d tutorials (%v), want at least 4", len(pages), err)
 	}
-	pages = append(pages, "../../README.md")
+	chapters, err := filepath.Glob("../mpcal/*.md")
+	if err != nil || len(chapters) < 10 {
+		t.Fatalf("found %d chapters (%v), want at least 10", len(chapters), err)
+	}
+	pages = append(append(pages, "../../README.md"), chapters...)
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) { play(t, page) })
 	}

@@ -32,10 +32,10 @@ type system struct {
 	traces string
 	kept   bool // the traces are kept
 
-	conf     *distsys.Config
-	program  string
-	survive  []string // the archetypes that survive crashes
-	shared   []string // which processes run together, and why
+	conf    *distsys.Config
+	program string
+	survive []string // the archetypes that survive crashes
+	shared  []string // which processes run together, and why
 
 	processes []*process
 	began     time.Time
