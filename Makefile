@@ -133,7 +133,7 @@ crash:
 KILLS ?= 200
 raftkv-kill:
 	ASHLAR_RAFTKV_KILLS=$(KILLS) $(GO) test -count=1 -timeout 6h -v -run TestKill ./examples/raftkv
-	ASHLAR_LONG=1 $(GO) test -count=1 -timeout 6h -run RaftKV ./specs
+	ASHLAR_LONG=1 $(GO) test -count=1 -timeout 6h -run 'RaftKV|Counts/raftkv' ./specs
 
 ## soak: the attack on the memory bound of a store, SOAK times as long, a tree of 100 GB, and the check of a trace of ten million sections; the kernel says what they take.
 soak:

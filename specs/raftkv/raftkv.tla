@@ -443,10 +443,27 @@ ExactlyOnce ==
     store[s].changes = Cardinality({<<log[s][i].command.session, log[s][i].command.id>> :
                                       i \in {j \in 1..applied[s] : log[s][j].command.op # "nothing"}})
 
-\* What a front has heard of is committed, and stays.
+\* The writes that fronts were told of. Mailboxes keep every message that was ever
+\* sent, so this is all that was ever acknowledged, whatever crashed since.
+Acknowledged ==
+  UNION {UNION {{m.answers[i].id.n : i \in DOMAIN m.answers} :
+                  m \in {x \in net[Front(s)] : x.type = "answers"}} : s \in Servers}
+
+HasWrite(s, n) == \E i \in DOMAIN log[s] : log[s][i].command.session = "w" /\ log[s][i].command.id.n = n
+
+LeadsNow(s) == role[s] = Leader /\ \A q \in Servers : term[q] <= term[s]
+
+\* No acknowledged write is lost: a quorum has it on disk, and so has the leader of
+\* the newest term.
 Durable ==
-  \A n \in 1..done : \E s \in Servers : \E i \in 1..Len(log[s]) :
-    log[s][i].command.session = "w" /\ log[s][i].command.id.n = n
+  \A n \in Acknowledged \cup 1..done :
+    /\ IsQuorum({s \in Servers : HasWrite(s, n)})
+    /\ \A s \in Servers : LeadsNow(s) => HasWrite(s, n)
+
+\* A read returns what was written before it began, or something newer.
+ReadsCurrent ==
+  \A r \in Readers : \A m \in net[Front(r)] :
+    m.type = "values" => floor[Front(r)] <= Rank(m.values[1]) /\ Rank(m.values[1]) <= begun
 
 -------------------------------------------------------------------------------
 NoValues == <<>>
@@ -454,9 +471,88 @@ OneValue == <<"a">>
 TwoValues == <<"a", "b">>
 
 \* For configurations with a mistake.
-NoSessions(s, c)           == TRUE
-Forgetful(v, from)         == TRUE
+NoSessions(s, c)              == TRUE
+Forgetful(v, from)            == TRUE
+AnyLog(lastTerm, length, log_) == TRUE
+ByCounting(log_, n, t)        == TRUE
+Unasked(me, acked_, r)        == TRUE
 
 \* Server 3 votes, and does not lead.
 ThreeVotes == role[3] \in {Follower, PreCandidate}
+
+-------------------------------------------------------------------------------
+(* Three servers and several terms have too many states to visit all. The         *)
+(* configurations below visit those of one schedule each, in which a known mistake *)
+(* shows: who stands when, whose votes count, and who does not hear whom. Each is  *)
+(* visited with the right algorithm as well as with the mistake, so a schedule     *)
+(* that would hide the mistake is noticed.                                         *)
+
+Sent(s) == UNION {{m \in net[q] : m.type \notin {"answers", "values", "ask", "read", "where", "there"} /\ m.from = s} : q \in Servers}
+
+\* A server stands once in a term.
+Stood(s, t)   == \E m \in Sent(s) : m.type = "prevote" /\ m.term = t
+OnceInTurn(s, t) == s = t /\ ~Stood(s, t)
+
+\* Messages of earlier terms are lost, and a leader sends few.
+NoRefusals       == \A s \in Servers : \A m \in net[s] : m.type # "no"
+FewAppends(n)    == \A s, q \in Servers : Cardinality({m \in net[s] : m.type = "append" /\ m.from = q}) <= n
+VotesOf(s, from) == votes[s] \subseteq {s, from}
+
+\* What a server can do without hearing anything, it does before anything else happens.
+Ready(s) ==
+  \/ due[s] # {}
+  \/ role[s] \in {PreCandidate, Candidate} /\ IsQuorum(votes[s])
+  \/ /\ role[s] = Leader
+     /\ Agreed(s, match[s], Len(log[s])) > commit[s]
+     /\ MayCommit(log[s], Agreed(s, match[s], Len(log[s])), term[s])
+  \/ applied[s] < commit[s]
+  \/ role[s] = Leader /\ asked[s] # <<>> /\ Confirmed(s, acked[s], Head(asked[s]).round)
+  \/ reading[s].index >= 0 /\ applied[s] >= reading[s].index
+Acts(s) ==
+  <<due[s], next[s], role[s], commit[s], applied[s], asked[s], reading[s]>>' #
+  <<due[s], next[s], role[s], commit[s], applied[s], asked[s], reading[s]>>
+Prompt == \A s \in Servers : Ready(s) => Acts(s)
+
+\* Server 1 leads in term 1 and hears nothing of term 2, in which server 2 stands. Server
+\* 2 has heard of term 1 but of no entry. Server 3 has the vote that counts in both.
+Succession ==
+  /\ NoRefusals /\ FewAppends(4) /\ VotesOf(1, 3) /\ VotesOf(2, 3)
+  /\ term[1] <= 1
+  /\ log[2] = <<>>   \* so it ends when server 2 leads
+  /\ (begun > 0 => commit[1] > 0)
+
+\* Server 1 leads in term 1, with the vote of server 3, and commits with server 2.
+\* Server 2 leads in term 2, unheard by server 1, and writes. Then server 1 is asked
+\* for the value.
+OldLeader ==
+  /\ NoRefusals /\ FewAppends(5) /\ VotesOf(1, 3) /\ VotesOf(2, 3)
+  /\ \A s \in Servers : \A m \in net[s] : m.type \in {"preyes", "yes"} => m.from = 3
+  /\ term[1] <= 1
+  /\ (term[3] <= 1 => log[3] = <<>>) /\ commit[3] <= 2
+  /\ (role[2] # Follower => commit[1] = 1)
+  /\ (role[2] # Leader => commit[2] = 0 /\ begun = 0)
+  /\ \A r \in Readers : pc[Front(r)] # "ask" => floor[Front(r)] = 1
+
+\* When the writer has its answer, server 2 has nothing more to do.
+ThenRests ==
+  Prompt /\ (done = 1 => <<acked[2], match[2], next[2], due[2]>>' = <<acked[2], match[2], next[2], due[2]>>)
+
+\* Figure 8 of the paper of Raft, for three servers. Servers 1 and 3 lead by turns, and
+\* do not hear each other's entries; server 2 has the vote that counts. Server 1 takes
+\* its entry of term 1 to server 2 only in term 3; server 3, with one of term 2, stands
+\* again in term 4. It ends when server 3 leads again.
+ByTurns(s, t) == ((s = <<1, 3, 1, 3>>[t]) \/ (s = 2 /\ t = 4)) /\ ~Stood(s, t)
+Figure8 ==
+  /\ NoRefusals /\ FewAppends(4) /\ VotesOf(1, 2) /\ VotesOf(3, 2) /\ VotesOf(2, 2)
+  /\ \A s \in Servers : \A m \in net[s] : m.type = "preyes" => m.from = 2
+  /\ role[2] \in {Follower, PreCandidate}
+  /\ \A i \in DOMAIN log[1] : log[1][i].term \in {1, 3}
+  /\ \A i \in DOMAIN log[3] : log[3][i].term \in {2, 4}
+  /\ (term[2] <= 2 => log[2] = <<>>)
+  /\ (term[3] >= 1 => log[1] # <<>>)
+  /\ (term[1] >= 2 => log[3] # <<>>)
+  /\ (term[3] >= 3 => log[2] # <<>>)
+  /\ (role[2] # Follower \/ (role[3] # Follower /\ term[3] >= 3) => commit[1] > 0)
+  /\ (commit[1] = 1 => Len(log[2]) = 1)
+  /\ (role[3] = Leader => term[3] = 2)
 ===============================================================================
