@@ -192,9 +192,9 @@ func FuzzReceiver(f *testing.F) {
 	f.Add(byte(4), append(link.AppendString(nil, key), 1, 1, 0, 1), byte(4), append(link.AppendString(nil, key), 9, 9, 0, 1))
 	f.Fuzz(func(t *testing.T, t1 byte, p1 []byte, t2 byte, p2 []byte) {
 		const capacity = 3
-		w := newWorld(t, 1)
+		w := newWorld(t, 1, 0)
 		here := value.Int(0)
-		server := open(t, mailbox.Options{Link: w.link("server"), Listen: "any", Local: []value.Value{here}, Queue: queue.Limits{Messages: capacity}})
+		server := open(t, mailbox.Options{Link: w.link("server"), Listen: ":0", Local: []value.Value{here}, Queue: queue.Limits{Messages: capacity}})
 		h := &hostile{}
 		lock := &nolock{}
 		o := w.link("hostile")

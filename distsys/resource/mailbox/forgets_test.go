@@ -23,10 +23,9 @@ func TestReceiverForgets(t *testing.T) {
 		forgotten, missing := uint64(0), 0
 		for seed := range uint64(150) {
 			const senders, count = 2, 20
-			w := newWorld(t, seed+5000)
-			w.cut = 5 + int(seed%40)
+			w := newWorld(t, seed+5000, 5+int(seed%40))
 			here := value.Int(0)
-			o := mailbox.Options{Link: w.link("server"), Listen: "any", Local: []value.Value{here}, Queue: queue.Limits{Messages: 3}, HoldTime: 3 * time.Millisecond}
+			o := mailbox.Options{Link: w.link("server"), Listen: ":0", Local: []value.Value{here}, Queue: queue.Limits{Messages: 3}, HoldTime: 3 * time.Millisecond}
 			server := open(t, o)
 			o.Listen = server.Addr()
 			rcv := newReceiver(t, w.env("receiver"), server, here, 1000)

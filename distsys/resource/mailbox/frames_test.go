@@ -53,8 +53,8 @@ func TestFramesOfASender(t *testing.T) {
 		{"the least open transfer again", []frame{deliver(1, 1), deliver(1, 2), deliver(2, 3), deliver(2, 2)}, []int32{1, 2, 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, 1)
-			server := open(t, mailbox.Options{Link: w.link("server"), Listen: "any", Local: []value.Value{here}})
+			w := newWorld(t, 1, 0)
+			server := open(t, mailbox.Options{Link: w.link("server"), Listen: ":0", Local: []value.Value{here}})
 			h := &hostile{}
 			o := w.link("hostile")
 			o.Lock, o.Service = &nolock{}, "mailbox"

@@ -18,14 +18,14 @@ func TestLossySenderNeverWaits(t *testing.T) {
 	const count = 50
 	arrived, cuts := 0, 0
 	for seed := range uint64(worldSeeds / 3) {
-		w := newWorld(t, seed)
-		w.cut = 5 + int(seed)
+		w := newWorld(t, seed, 5+int(seed))
 		here, nobody := value.Int(0), value.Int(9)
-		server := open(t, mailbox.Options{Link: w.link("server"), Listen: "any", Local: []value.Value{here}})
+		server := open(t, mailbox.Options{Link: w.link("server"), Listen: ":0", Local: []value.Value{here}})
 		m := open(t, mailbox.Options{Link: w.link("sender"), Lossy: true, Window: 3, Remote: []mailbox.Remote{{Index: here, Addr: server.Addr()}}})
 		alone := open(t, mailbox.Options{Link: w.link("alone"), Lossy: true, Window: 3, Remote: []mailbox.Remote{{Index: nobody, Addr: "nobody"}}})
 		pass := func() {
-			for end := w.now.Add(time.Second); w.now < end && w.next(); {
+			if err := w.Run(time.Second); err != nil {
+				t.Fatal(err)
 			}
 		}
 		for range 10 {
@@ -46,7 +46,7 @@ func TestLossySenderNeverWaits(t *testing.T) {
 		if lost+n < count {
 			t.Fatalf("seed %d: of %d messages %d were lost and %d arrived", seed, count, lost, n)
 		}
-		w.cut = 0
+		w.Heal()
 		pass()
 		send("c", m, here, 3)
 		pass()
@@ -66,7 +66,7 @@ func TestLossySenderNeverWaits(t *testing.T) {
 			}
 		}
 		arrived += n
-		cuts += w.cuts
+		cuts += w.cuts()
 	}
 	if arrived < 20 || cuts < 20 {
 		t.Errorf("%d messages have arrived, over connections that broke %d times", arrived, cuts)

@@ -3,10 +3,8 @@
 package mailbox_test
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"testing"
 	"time"
 
@@ -15,226 +13,58 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
 	"github.com/ashlar-dev/ashlar/env"
 	"github.com/ashlar-dev/ashlar/link"
+	"github.com/ashlar-dev/ashlar/sim"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// world is an env of one thread and virtual time whose connections deliver in
-// pieces, late, and break at any byte. It runs the very code that runs on the
-// real one, in an order that the seed decides.
+// world is a sim.World whose connections deliver in pieces, late, and break at
+// any byte. Each name that a test uses is a node; the test steps the instances
+// itself, between events, in an order that the seed decides.
 type world struct {
-	t      *testing.T
-	rng    env.Random
-	now    env.Instant
-	seq    int
-	events events
-	listen map[env.Addr]func(env.Conn) env.Handler
-	ports  int
-	conns  []*wconn
-	cut    int // one in so many deliveries breaks the connection; 0: none
-	cuts   int
-	hash   uint64 // of everything that was delivered
+	*sim.World
+	t    *testing.T
+	rng  env.Random
+	envs map[string]env.Env
 }
 
-type event struct {
-	at   env.Instant
-	seq  int
-	do   func()
-	dead bool
-}
-
-type events []*event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].seq < e[j].seq
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(*event)) }
-func (e *events) Pop() any {
-	old := *e
-	x := old[len(old)-1]
-	*e = old[:len(old)-1]
-	return x
-}
-
-func newWorld(t *testing.T, seed uint64) *world {
-	return &world{t: t, rng: env.Seeded(seed), listen: map[env.Addr]func(env.Conn) env.Handler{}}
+// newWorld makes a world in which one in so many deliveries breaks the connection;
+// 0: none.
+func newWorld(t *testing.T, seed uint64, cut int) *world {
+	faults := sim.Faults{}.With(sim.Fragment, 0.9)
+	if cut > 0 {
+		faults = faults.With(sim.Reset, 1/float64(cut))
+	}
+	s, err := sim.New(sim.Options{Seed: seed, Faults: faults, WriteBuffer: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{World: s, t: t, rng: s.Random("order"), envs: map[string]env.Env{}}
 }
 
 func (w *world) env(name string) env.Env {
-	return env.Env{Clock: (*wclock)(w), Random: w.rng.Split(name), Network: (*wnet)(w), Tracer: env.NoTrace{}}
-}
-
-func (w *world) at(d time.Duration, do func()) *event {
-	w.seq++
-	e := &event{at: w.now.Add(max(d, 0)), seq: w.seq, do: do}
-	heap.Push(&w.events, e)
-	return e
-}
-
-func (w *world) latency() time.Duration {
-	return time.Duration(env.IntN(w.rng, int(2*time.Millisecond)))
+	if _, ok := w.envs[name]; !ok {
+		w.Node(name, func(l *sim.Life) error {
+			w.envs[name] = l.Env
+			return nil
+		})
+		for w.envs[name].Clock == nil {
+			w.next()
+		}
+	}
+	return w.envs[name]
 }
 
 // next runs one event and says whether there was one.
 func (w *world) next() bool {
-	for w.events.Len() > 0 {
-		e := heap.Pop(&w.events).(*event)
-		if e.dead {
-			continue
-		}
-		w.now = e.at
-		e.do()
-		return true
+	more := w.Step()
+	if err := w.Err(); err != nil {
+		w.t.Fatal(err)
 	}
-	return false
+	return more
 }
 
-type wclock world
-
-func (c *wclock) Now() env.Instant { return c.now }
-func (c *wclock) Wall() time.Time  { return time.Unix(0, int64(c.now)) }
-func (c *wclock) After(d time.Duration, w env.Waker) env.Timer {
-	return wtimer{(*world)(c).at(d, w.Wake)}
-}
-
-type wtimer struct{ e *event }
-
-func (t wtimer) Stop() bool {
-	was := !t.e.dead
-	t.e.dead = true
-	return was
-}
-
-type wnet world
-
-type wlistener struct {
-	w    *world
-	addr env.Addr
-}
-
-func (l wlistener) Addr() env.Addr { return l.addr }
-func (l wlistener) Close() error {
-	delete(l.w.listen, l.addr)
-	return nil
-}
-
-func (n *wnet) Listen(a env.Addr, accept func(env.Conn) env.Handler) (env.Listener, error) {
-	if a == "any" {
-		n.ports++
-		a = env.Addr(fmt.Sprint("world:", n.ports))
-	}
-	n.listen[a] = accept
-	return wlistener{(*world)(n), a}, nil
-}
-
-var errCut = errors.New("cut")
-
-// wconn is one end of a connection. What is written is kept by the end until
-// an event delivers a piece of it to the other.
-type wconn struct {
-	w       *world
-	h       env.Handler
-	other   *wconn
-	addr    env.Addr
-	out     []byte
-	moving  bool // a delivery is on its way
-	full    bool
-	closed  bool // no call to the handler any more
-	closing bool
-}
-
-const wbuffer = 2000
-
-func (n *wnet) Dial(addr env.Addr, h env.Handler) env.Conn {
-	w := (*world)(n)
-	c := &wconn{w: w, h: h, addr: addr}
-	w.at(w.latency(), func() {
-		accept := w.listen[addr]
-		if c.closing || accept == nil {
-			c.end(errCut)
-			return
-		}
-		s := &wconn{w: w, other: c, addr: "world:client"}
-		if s.h = accept(s); s.h == nil {
-			c.end(errCut)
-			return
-		}
-		c.other = s
-		w.conns = append(w.conns, c)
-		c.h.Opened(c)
-		c.move()
-	})
-	return c
-}
-
-func (c *wconn) Local() env.Addr  { return "" }
-func (c *wconn) Remote() env.Addr { return c.addr }
-
-func (c *wconn) Write(b []byte) error {
-	if c.closing || c.closed {
-		return env.ErrClosed
-	}
-	if len(c.out) > 0 && len(c.out)+len(b) > wbuffer {
-		c.full = true
-		return env.ErrFull
-	}
-	c.out = append(c.out, b...)
-	c.move()
-	return nil
-}
-
-// move has a piece delivered later.
-func (c *wconn) move() {
-	if c.moving || c.other == nil || len(c.out) == 0 {
-		return
-	}
-	c.moving = true
-	c.w.at(c.w.latency(), func() {
-		c.moving = false
-		if c.closed || c.other.closed || len(c.out) == 0 {
-			return
-		}
-		n := 1 + env.IntN(c.w.rng, len(c.out))
-		piece := append([]byte(nil), c.out[:n]...)
-		c.out = c.out[n:]
-		h := fnv.New64a()
-		h.Write(piece)
-		c.w.hash = c.w.hash*31 + h.Sum64() + uint64(c.w.now)
-		c.other.h.Data(c.other, piece)
-		if c.w.cut > 0 && env.IntN(c.w.rng, c.w.cut) == 0 {
-			c.w.cuts++
-			c.end(errCut)
-			c.other.end(errCut)
-			return
-		}
-		if c.full && !c.closed && len(c.out) < wbuffer/2 {
-			c.full = false
-			c.h.Drained(c)
-		}
-		c.move()
-	})
-}
-
-func (c *wconn) Close() {
-	if c.closing || c.closed {
-		return
-	}
-	c.closing = true
-	c.w.at(c.w.latency(), func() {
-		c.end(env.ErrClosed)
-		if c.other != nil {
-			c.other.end(errCut)
-		}
-	})
-}
-
-func (c *wconn) end(err error) {
-	if !c.closed {
-		c.closed = true
-		c.h.Closed(c, err)
-	}
-}
+// cuts is how many connections were broken.
+func (w *world) cuts() int { return int(w.Coverage()[sim.FaultName(sim.Reset)]) }
 
 // stepper is an instance that can be driven by hand.
 type stepper interface {
@@ -296,10 +126,9 @@ func TestInTheWorld(t *testing.T) {
 		for seed := range uint64(worldSeeds) {
 			run := func() uint64 {
 				const senders, count = 3, 30
-				w := newWorld(t, seed)
-				w.cut = 5 + int(seed%60)
+				w := newWorld(t, seed, 5+int(seed%60))
 				here := value.Int(0)
-				server := open(t, mailbox.Options{Link: w.link("server"), Listen: "any", Local: []value.Value{here},
+				server := open(t, mailbox.Options{Link: w.link("server"), Listen: ":0", Local: []value.Value{here},
 					Queue: queue.Limits{Messages: 3}, HoldTime: 3 * time.Millisecond})
 				rcv := newReceiver(t, w.env("receiver"), server, here, senders*count)
 				procs := []stepper{rcv}
@@ -316,8 +145,8 @@ func TestInTheWorld(t *testing.T) {
 				if t.Failed() {
 					t.Fatalf("seed %d", seed)
 				}
-				cuts += w.cuts
-				return w.hash
+				cuts += w.cuts()
+				return w.Hash()
 			}
 			if a, b := run(), run(); a != b {
 				t.Fatalf("seed %d: two runs differ", seed)
@@ -354,17 +183,14 @@ func (s *caster) l(tx *distsys.Tx) (distsys.Label, error) {
 func TestCastsHaveOneOrder(t *testing.T) {
 	const senders, count = 3, 12
 	for seed := range uint64(worldSeeds) {
-		w := newWorld(t, seed+1000)
-		if seed%2 == 0 {
-			w.cut = 40
-		}
+		w := newWorld(t, seed+1000, int(seed+1)%2*40)
 		boxes := []value.Value{value.Int(100), value.Int(101)}
 		var procs []stepper
 		var receivers []*distsys.Instance[receiver]
 		var remotes []mailbox.Remote
 		for i, b := range boxes {
 			name := fmt.Sprint("receiver", i)
-			m := open(t, mailbox.Options{Link: w.link(name), Listen: "any", Local: []value.Value{b}, Queue: queue.Limits{Messages: 4}, HoldTime: time.Minute})
+			m := open(t, mailbox.Options{Link: w.link(name), Listen: ":0", Local: []value.Value{b}, Queue: queue.Limits{Messages: 4}, HoldTime: time.Minute})
 			remotes = append(remotes, mailbox.Remote{Index: b, Addr: m.Addr()})
 			r := newReceiver(t, w.env(name), m, b, senders*count)
 			receivers, procs = append(receivers, r), append(procs, r)
