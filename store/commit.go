@@ -249,11 +249,24 @@ func (db *DB) active(messages, n int, p purpose) (*mem, error) {
 				return nil, fmt.Errorf("%w: no room for the index of a memtable", ErrMemory)
 			}
 		}
+		if m.table.RangeDeletes() > 0 {
+			db.work.awaitTombstones()
+			if db.current.Load().mems[0] != m {
+				continue
+			}
+		}
 		if err := db.rotate(); err != nil {
 			return nil, err
 		}
 	}
 }
+
+// tombstonePart is the part of Options.Memory that the range deletes of branches may
+// take before changes wait for merges to apply them.
+const tombstonePart = 32
+
+// tombstoneBytesMax is how much memory the range deletes of branches may take, in bytes.
+func (db *DB) tombstoneBytesMax() int64 { return db.opt.Memory / tombstonePart }
 
 // rangeDeletesMax is the number of range deletes that a memtable takes before
 // the next one is begun: every read of a memtable, and every iterator, checks

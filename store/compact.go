@@ -24,6 +24,7 @@ func (db *DB) policy(e eagerness) trunk.Policy {
 	oldest := db.views.oldestSeq()
 	return trunk.Policy{
 		Alpha: alphas[e], Snapshots: oldest != message.MaxSeq, Oldest: oldest, Idle: e != changing, Skip: db.tree.isSpoiled, Busy: db.tree.isBusy,
+		ManyTombstones: db.tree.tombstoneBytes() > db.tombstoneBytesMax()/2,
 	}
 }
 
@@ -179,12 +180,14 @@ func (db *DB) mergeTight(j *trunk.Job, need uint64, freed bool) ([]*trunk.Branch
 func (db *DB) mergeJob(j *trunk.Job, p purpose) ([]*trunk.Branch, error) {
 	var records int64
 	o := merge.KeepOptions{
-		Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Merger: db.opt.Merger, OperandMax: block.ValueMax, Snapshots: db.views.seqs(),
+		Lo: j.Lo, Hi: j.Hi, Bottom: j.Bottom, Apply: j.Apply, Merger: db.opt.Merger, OperandMax: block.ValueMax, Snapshots: db.views.seqs(),
 	}
 	for _, r := range j.Inputs {
 		b := r.Branch
 		o.Sources = append(o.Sources, b.Index.Iter(branch.IterOptions{Prefetch: mergePrefetch, Lo: j.Lo, Hi: j.Hi}))
-		o.Tombstones = append(o.Tombstones, b.Tombstones()...)
+		for t := range b.Index.Ranges() {
+			o.Tombstones = merge.AppendClipped(o.Tombstones, t, j.Lo, j.Hi)
+		}
 		records += int64(float64(b.Meta.Records) * min(float64(r.Bytes)/float64(max(b.Meta.Bytes, 1)), 1))
 	}
 	db.metrics.compactions.Add(1)

@@ -184,7 +184,7 @@ func (db *DB) lookInTree(root *trunk.Node, r *reader, key []byte, at message.Seq
 	for i := range r.refs {
 		b := r.refs[i].Branch
 		var cover message.Seq
-		if len(b.Tombstones()) > 0 {
+		if b.HasTombstones() {
 			if cover = b.Index.Covering(key, at); cover > 0 {
 				r.fold.Cover(cover)
 			}

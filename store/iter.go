@@ -173,14 +173,22 @@ func (it *Iterator) unpark() error {
 func (it *Iterator) merge() {
 	db := it.db
 	var sources []merge.Source
-	for i, v := range it.mems {
+	for _, v := range it.mems {
 		if v.Len() == 0 {
 			continue
 		}
-		sources = append(sources, merge.Source{Iter: merge.Points{Iter: v.Iter()}, Tombstones: it.state.mems[i].table.Tombstones(it.at)})
+		source := merge.Source{Iter: merge.Points{Iter: v.Iter()}}
+		if v.Tombstones().Len() > 0 {
+			source.Tombstones = v.Tombstones()
+		}
+		sources = append(sources, source)
 	}
 	tree := &treeIter{db: db, root: it.state.root, lo: it.lo, hi: it.hi}
-	sources = append(sources, merge.Source{Iter: tree, MaxSeq: it.state.newest(), Tombstones: treeTombstones(it.state, it.lo, it.hi)})
+	source := merge.Source{Iter: tree, MaxSeq: it.state.newest()}
+	if it.state.tombstones {
+		source.Tombstones = &treeTombstones{state: it.state}
+	}
+	sources = append(sources, source)
 	it.visible.Reset(sources, merge.View{At: it.at, Lo: it.lo, Hi: it.hi, KeysOnly: it.keysOnly, Merger: db.opt.Merger})
 }
 
@@ -199,20 +207,30 @@ func (it *Iterator) park() {
 	it.state = nil
 }
 
-// treeTombstones are the range tombstones of all branches that reach into
-// [lo, hi).
-func treeTombstones(s *state, lo, hi []byte) []message.RangeTombstone {
-	if !s.tombstones {
-		return nil
-	}
-	var all []message.RangeTombstone
-	s.root.Branches(func(b *trunk.Branch) {
-		for _, t := range b.Tombstones() {
-			if (hi == nil || bytes.Compare(t.Lo, hi) < 0) && (lo == nil || bytes.Compare(lo, t.Hi) < 0) {
-				all = append(all, t)
-			}
+// treeTombstones are the range tombstones of the tree: in each partition, those of the
+// branches to which it refers.
+type treeTombstones struct {
+	state *state
+	part  trunk.Partition // the last one
+}
+
+// Newest is merge.Tombstones'.
+func (t *treeTombstones) Newest() message.Seq { return t.state.newest() }
+
+// Around is merge.Tombstones'.
+func (t *treeTombstones) Around(p message.Place, at message.Seq) message.Cover {
+	all := message.Cover{Lo: t.part.Lo, Hi: t.part.Hi}
+	if t.part.Refs == nil || !all.Has(p) {
+		if t.part = t.state.root.At(p.At); p.Below {
+			t.part = t.state.root.Before(p.At)
 		}
-	})
+		all = message.Cover{Lo: t.part.Lo, Hi: t.part.Hi}
+	}
+	for _, r := range t.part.Refs { // newest first
+		if r.Branch.HasTombstones() && r.Branch.Index.Newest() > all.Seq {
+			all.Meet(r.Branch.Index.Cover(p, at))
+		}
+	}
 	return all
 }
 

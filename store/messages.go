@@ -93,7 +93,7 @@ func (db *DB) memMessages(m *mem, lo, hi []byte, visit func(string, message.Mess
 
 func branchMessages(b *trunk.Branch, lo, hi []byte, visit func(string, message.Message) bool) (more bool, err error) {
 	where := fmt.Sprintf("branch %d", b.Meta.ID)
-	for _, t := range b.Tombstones() {
+	for t := range b.Index.Ranges() {
 		if (hi == nil || bytes.Compare(t.Lo, hi) < 0) && bytes.Compare(lo, t.Hi) < 0 {
 			if !visit(where, message.Message{Key: t.Lo, Value: t.Hi, Seq: t.Seq, Kind: message.RangeDelete}) {
 				return false, nil

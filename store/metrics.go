@@ -62,6 +62,10 @@ type Metrics struct {
 	// that was in use or kept for the next use; above MemoryLimit, Memory was
 	// too small for the store (Options.Memory).
 	MemoryBytes, MemoryPeak, MemoryLimit, IndexBytes int64
+	// TombstoneBytes is the memory that the range deletes of branches take, and one merge
+	// of all of them, about. Above 1/32 of Options.Memory, changes that come after
+	// range deletes wait for merges to apply them.
+	TombstoneBytes int64
 	// Debt is how many bytes compactions must read until all partitions are
 	// within their limits; Runs is the number of branches that a read may have
 	// to search.
@@ -103,6 +107,6 @@ func (db *DB) Metrics() Metrics {
 	m.Deletes, m.Merges, m.RangeDeletes = c.changes[message.Delete], c.changes[message.Merge], c.changes[message.RangeDelete]
 	m.UserBytes = c.userBytes
 	m.Debt, m.Runs, m.Branches = db.tree.debt(db.policy(changing)), db.current.Load().runs, len(db.tree.all())
-	m.Height = db.tree.height()
+	m.Height, m.TombstoneBytes = db.tree.height(), db.tree.tombstoneBytes()
 	return m
 }

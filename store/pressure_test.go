@@ -56,6 +56,9 @@ type pressureOrders struct {
 	Ops      int // of a client, in a life
 	Lives    int
 	Ordered  bool // puts go through the keys in order
+	// Filled says that each life begins with a put of each key, and that a snapshot of
+	// them stays open through the life.
+	Filled bool
 	// Of a thousand operations so many are range deletes, deletes, gets and
 	// scans; the others are puts.
 	Ranges, Deletes, Gets, Scans int
@@ -85,7 +88,8 @@ func TestUnderPressure(t *testing.T) {
 	attacks := map[string]pressureOrders{
 		"small records in order": {Memory: 4 << 20, Memtable: 512 << 10, Clients: 1, Keys: 900_000, Value: 8, Ops: 900_000, Lives: 2, Ordered: true},
 		"small records":          {Memory: store.MemoryMin, Clients: 2, Keys: 150_000, Value: 8, Ops: 500_000, Lives: 2, Gets: 20, Deletes: 50, Counted: true},
-		"range deletes":          {Memory: store.MemoryMin, Clients: 1, Keys: 60_000, Value: 20, Ops: 80_000, Lives: 2, Ranges: 950, Gets: 10},
+		"range deletes":          {Memory: store.MemoryMin, Clients: 1, Keys: 60_000, Value: 20, Ops: 40_000, Lives: 2, Ranges: 950, Gets: 10},
+		"range deletes alone":    {Memory: store.MemoryMin, Clients: 1, Keys: 30_000, Value: 20, Ops: 40_000, Lives: 2, Ranges: 990, Gets: 10, Filled: true},
 		"range deletes and scans": {
 			Memory: store.MemoryMin, Clients: 4, Keys: 20_000, Value: 100, Ops: 20_000, Lives: 2, Ranges: 200, Gets: 100, Scans: 20, Iterators: 2,
 		},
@@ -352,6 +356,14 @@ func (c *pressureClient) valueOf(n int, change uint32) []byte {
 }
 
 func (c *pressureClient) live(db *store.DB) error {
+	if c.o.Filled {
+		for n := range c.o.Keys {
+			if err := c.put(db, n); err != nil {
+				return err
+			}
+		}
+		defer db.Snapshot().Close()
+	}
 	for i := range c.o.Ops {
 		if err := c.step(db); err != nil {
 			return fmt.Errorf("client %d, operation %d: %w", c.number, i, err)
@@ -404,6 +416,10 @@ func (c *pressureClient) step(db *store.DB) error {
 	if c.o.Ordered {
 		n, c.next = c.next%c.o.Keys, c.next+1
 	}
+	return c.put(db, n)
+}
+
+func (c *pressureClient) put(db *store.DB, n int) error {
 	c.change++
 	if err := db.Put(c.keyOf(n), c.valueOf(n, c.change)); err != nil {
 		return fmt.Errorf("put: %w", err)

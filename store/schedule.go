@@ -54,6 +54,7 @@ type schedule struct {
 	alarm   alarm
 
 	failed        error // the last failure
+	failures      int   // of merges
 	flushErr      error
 	journalWanted bool
 	witnessWanted bool
@@ -256,14 +257,49 @@ func (s *schedule) awaitFlush() error {
 	s.flushErr = nil
 	s.wake()
 	s.flushed.Wait()
-	took := db.clock.Now().Sub(start)
-	db.metrics.stalls.Add(1)
-	db.metrics.stalled.Add(int64(took))
-	db.notices.add(WritesStalled{1, took})
+	s.stalled(start)
 	if db.closing.Load() {
 		return ErrClosed
 	}
 	return s.flushErr
+}
+
+// awaitTombstones waits until merges have applied so many range deletes that those of
+// another memtable may come. It does not wait for merges that cannot be made: they are
+// paused, have no room, or cannot read an input. The caller holds DB.mu.
+func (s *schedule) awaitTombstones() {
+	db := s.db
+	if db.opt.Tuning.Inline {
+		return // each call does what is due
+	}
+	start, failures, waited := db.clock.Now(), s.failures, false
+	for db.tree.tombstoneBytes() > db.tombstoneBytesMax() && (db.tree.merging() || s.mergesLeft()) &&
+		s.failures == failures && !db.closing.Load() && db.err() == nil {
+		waited = true
+		s.wake()
+		s.idle.Wait()
+	}
+	if waited {
+		s.stalled(start)
+	}
+}
+
+// stalled records that a change has waited since start.
+func (s *schedule) stalled(start env.Instant) {
+	took := s.db.clock.Now().Sub(start)
+	s.db.metrics.stalls.Add(1)
+	s.db.metrics.stalled.Add(int64(took))
+	s.db.notices.add(WritesStalled{1, took})
+}
+
+// mergesLeft is mergesDue without the merges for which there was no room. The caller
+// holds DB.mu.
+func (s *schedule) mergesLeft() bool {
+	if s.limits.Paused {
+		return false
+	}
+	r := refusals{}
+	return s.db.tree.due(r.policy(s.db, changing))
 }
 
 // awaitIngest waits until an ingest has ended, or the store has. The caller holds
@@ -352,6 +388,7 @@ func (s *schedule) compactor(worker int) {
 		// the error, and one that begins after it wakes the worker.
 		db.mu.Lock()
 		s.failed = err
+		s.failures++
 		s.idle.Broadcast()
 		if unreadable := (readError{}); !errors.As(err, &unreadable) && !db.closing.Load() {
 			s.rest()
@@ -388,6 +425,7 @@ func (s *schedule) awaitMerge(worker int, r *refusals) *trunk.Job {
 		}
 		if r.err != nil && s.working == 1 && !db.tree.merging() {
 			s.failed = r.err // the last worker to rest reports; the others will retry it
+			s.failures++
 		}
 		s.rest() // what was refused: until something changes
 		*r = refusals{}

@@ -70,6 +70,10 @@ func (t *tree) leaf(more int64) int64 { return t.trunk.Leaf(more) }
 // debt is how many bytes compactions must read.
 func (t *tree) debt(p trunk.Policy) int64 { return t.trunk.Debt(p) }
 
+// tombstoneBytes is the memory that the range deletes of all branches take, and a
+// merge of them.
+func (t *tree) tombstoneBytes() int64 { return t.trunk.TombstoneBytes() }
+
 // hasTombstones reports whether some branch has range deletes.
 func (t *tree) hasTombstones() bool { return t.tombstoned > 0 }
 

@@ -160,7 +160,7 @@ func Table() []Mutant {
 	for _, part := range [][]Mutant{
 		checkMutants(), valueMutants(), nativeMutants(), evalMutants(), compiledSearchMutants(), frontMutants(), readerMutants(), translationMutants(), compilerMutants(),
 		runtimeMutants(), mailboxMutants(), traceMutants(), gooseMutants(),
-		durabilityMutants(), recoveryMutants(), iterOptionsMutants(), ingestMutants(), transactionMutants(), operateMutants(), journalMutants(), spaceMutants(), sweepMutants(), checksumMutants(), treeMutants(), keyspaceMutants(),
+		durabilityMutants(), recoveryMutants(), iterOptionsMutants(), ingestMutants(), transactionMutants(), operateMutants(), journalMutants(), spaceMutants(), sweepMutants(), tombstoneMutants(), checksumMutants(), treeMutants(), keyspaceMutants(),
 		crashMutants(), messageMutants(), simMutants(),
 		wormWireMutants(), wormWalMutants(),
 		wormGroupMutants(),

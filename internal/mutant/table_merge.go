@@ -83,22 +83,22 @@ func messageMutants() []Mutant {
 		{
 			Name: "store/merge/a-jump-goes-beyond-an-older-tombstone", Kind: WrongAnswer, In: "internal/store/merge", Packages: []string{"internal/store/merge"},
 			Breaks: "A jump goes beyond an older tombstone.",
-			Old:    "r.spans[i+1].Seq > newest && ", New: "",
+			Old:    "if next.Seq <= newest {\n\t\t\tbreak\n\t\t}\n\t\tend = next.Hi", New: "if next.Seq == 0 {\n\t\t\tbreak\n\t\t}\n\t\tend = next.Hi",
 		},
 		{
 			Name: "store/merge/a-jump-back-goes-beyond-an-older-tombstone", Kind: WrongAnswer, In: "internal/store/merge", Packages: []string{"internal/store/merge"},
 			Breaks: "A jump back goes beyond an older tombstone.",
-			Old:    "r.spans[i-1].Seq > newest && ", New: "",
+			Old:    "if next.Seq <= newest {\n\t\t\tbreak\n\t\t}\n\t\tend = next.Lo", New: "if next.Seq == 0 {\n\t\t\tbreak\n\t\t}\n\t\tend = next.Lo",
 		},
 		{
 			Name: "store/merge/a-jump-goes-over-a-gap", Kind: WrongAnswer, In: "internal/store/merge", Packages: []string{"internal/store/merge"},
 			Breaks: "A jump goes over a gap.",
-			Old:    " && bytes.Equal(r.spans[i].Hi, r.spans[i+1].Lo)", New: "",
+			Old:    "if next.Seq <= newest {\n\t\t\tbreak\n\t\t}\n\t\tend = next.Hi", New: "if next.Seq <= newest {\n\t\t\tif next.Seq == 0 && next.Hi != nil {\n\t\t\t\tend = next.Hi\n\t\t\t}\n\t\t\tbreak\n\t\t}\n\t\tend = next.Hi",
 		},
 		{
 			Name: "store/merge/a-jump-back-goes-over-a-gap", Kind: WrongAnswer, In: "internal/store/merge", Packages: []string{"internal/store/merge"},
 			Breaks: "A jump back goes over a gap.",
-			Old:    " && bytes.Equal(r.spans[i-1].Hi, r.spans[i].Lo)", New: "",
+			Old:    "if next.Seq <= newest {\n\t\t\tbreak\n\t\t}\n\t\tend = next.Lo", New: "if next.Seq <= newest {\n\t\t\tif next.Seq == 0 && next.Lo != nil {\n\t\t\t\tend = next.Lo\n\t\t\t}\n\t\t\tbreak\n\t\t}\n\t\tend = next.Lo",
 		},
 		{
 			Name: "store/merge/tombstones-are-not-clipped", Kind: WrongAnswer, In: "internal/store/merge", Packages: []string{"internal/store/merge"},
@@ -118,7 +118,7 @@ func messageMutants() []Mutant {
 		{
 			Name: "store/merge/nobody-jumps", Kind: WrongAnswer, In: "internal/store/merge", Packages: []string{"internal/store/merge"},
 			Breaks: "No iterator jumps.",
-			Old:    "v.under[i] != v.ranges.at || newest", New: "newest < cover || newest",
+			Old:    "v.under[i] != v.covers.number || newest", New: "newest < cover || newest",
 		},
 		{
 			Name: "store/merge/the-newest-is-seen-at-any-moment-forward", Kind: WrongAnswer, In: "internal/store/merge", Packages: []string{"internal/store/merge"},

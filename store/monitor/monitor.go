@@ -96,6 +96,7 @@ var values = []value{
 	gauge("reserve_bytes", "Free bytes that puts leave to deletes and to the background.", func(m *store.Metrics) int64 { return m.ReserveBytes }),
 	gauge("memory_bytes", "Memory in use outside of the Go heap.", func(m *store.Metrics) int64 { return m.MemoryBytes }),
 	gauge("memory_limit_bytes", "The bound on that memory.", func(m *store.Metrics) int64 { return m.MemoryLimit }),
+	gauge("tombstone_bytes", "Memory of the range deletes of branches.", func(m *store.Metrics) int64 { return m.TombstoneBytes }),
 	gauge("index_bytes", "Memory of the indexes of branches.", func(m *store.Metrics) int64 { return m.IndexBytes }),
 	gauge("compaction_debt_bytes", "Bytes that merges must read until all partitions are within their limits.", func(m *store.Metrics) int64 { return m.Debt }),
 	gauge("runs", "Branches that a read may have to search.", func(m *store.Metrics) int64 { return int64(m.Runs) }),

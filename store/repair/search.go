@@ -154,7 +154,7 @@ func (r *repairer) useJournal() error {
 	for _, b := range r.temporary {
 		s := &oldBranch{r: r, id: b.Meta.ID, epoch: ^uint64(0), index: b.Index, copied: true, start: b.Meta.Lo}
 		r.groups = append(r.groups, s)
-		for _, t := range b.Tombstones() {
+		for t := range b.Index.Ranges() {
 			t.Lo, t.Hi = bytes.Clone(t.Lo), bytes.Clone(t.Hi)
 			r.ranges.tombs = append(r.ranges.tombs, t)
 			r.ranges.tombBytes += len(t.Lo) + len(t.Hi)

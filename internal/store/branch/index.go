@@ -14,6 +14,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/block"
 	"github.com/ashlar-dev/ashlar/internal/store/extent"
 	"github.com/ashlar-dev/ashlar/internal/store/filter"
+	"github.com/ashlar-dev/ashlar/internal/store/message"
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 )
 
@@ -34,6 +35,7 @@ type Index struct {
 	// The parts of image. Fences and bits are empty when the index is paged.
 	fences
 	tombAt, tombFar, lo, hi, tombs, bits []byte
+	ranges                               *message.Tombstones
 	paged                                *paged // nil: all of the image is in memory
 	// count is how many pages all blocks of messages have.
 	count int64
@@ -127,6 +129,7 @@ func newIndex(o Options, meta *Meta, image []byte) (*Index, error) {
 	for i, f := range x.stats.fields() {
 		*f = binary.LittleEndian.Uint64(image[64+8*i:])
 	}
+	x.ranges = message.NewTombstones(x.tombCount, x.tombstone)
 	for b := range x.n {
 		x.count += int64(x.span(b) & spanPages)
 	}

@@ -6,6 +6,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"iter"
+	"slices"
+	"sort"
 
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
@@ -63,18 +66,27 @@ func (x *Index) tombstone(i int) message.RangeTombstone {
 	return t
 }
 
-// Tombstones are the branch's range tombstones, by their lower bounds and of
+// Ranges goes through the branch's range tombstones, by their lower bounds and of
 // one bound the newest first. They alias the index.
-func (x *Index) Tombstones() []message.RangeTombstone {
-	if x.tombCount == 0 {
-		return nil
+func (x *Index) Ranges() iter.Seq[message.RangeTombstone] {
+	return func(yield func(message.RangeTombstone) bool) {
+		for i := range x.tombCount {
+			if !yield(x.tombstone(i)) {
+				return
+			}
+		}
 	}
-	all := make([]message.RangeTombstone, x.tombCount)
-	for i := range all {
-		all[i] = x.tombstone(i)
-	}
-	return all
 }
+
+// Tombstones are those of Ranges, in memory of the Go heap.
+func (x *Index) Tombstones() []message.RangeTombstone { return slices.Collect(x.Ranges()) }
+
+// Cover is how the branch's range tombstones up to at cover keys around a place. It aliases the
+// index.
+func (x *Index) Cover(p message.Place, at message.Seq) message.Cover { return x.ranges.Around(p, at) }
+
+// Newest is the largest number of a range tombstone.
+func (x *Index) Newest() message.Seq { return x.ranges.Newest() }
 
 // Covering is the number of the newest tombstone up to at that covers key; 0
 // when there is none.
@@ -82,24 +94,22 @@ func (x *Index) Covering(key []byte, at message.Seq) message.Seq {
 	if x.tombCount == 0 {
 		return 0
 	}
-	// Those that begin at or below the key are a prefix of all.
-	lo, hi := 0, x.tombCount
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		if bytes.Compare(x.tombstone(mid).Lo, key) <= 0 {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
+	return x.Cover(message.Place{At: key}, at).Seq
+}
+
+// Over is the number of the newest tombstone that covers all of [lo, hi); 0 when there
+// is none.
+func (x *Index) Over(lo, hi []byte) message.Seq {
+	// Those that begin at or below lo are a prefix of all.
+	n := sort.Search(x.tombCount, func(i int) bool { return bytes.Compare(lo, x.tombstone(i).Lo) < 0 })
 	newest := message.Seq(0)
-	for i := lo - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- {
 		// Nothing up to i reaches further than the one that reaches furthest.
 		furthest := int(binary.LittleEndian.Uint32(x.tombFar[4*i:]))
-		if bytes.Compare(x.tombstone(furthest).Hi, key) <= 0 {
+		if bytes.Compare(x.tombstone(furthest).Hi, hi) < 0 {
 			break
 		}
-		if t := x.tombstone(i); t.Seq <= at && t.Seq > newest && bytes.Compare(key, t.Hi) < 0 {
+		if t := x.tombstone(i); t.Seq > newest && bytes.Compare(hi, t.Hi) <= 0 {
 			newest = t.Seq
 		}
 	}

@@ -3,8 +3,12 @@
 package memtable
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 	"github.com/ashlar-dev/ashlar/internal/store/message"
+	"github.com/ashlar-dev/ashlar/internal/store/slab"
 )
 
 const (
@@ -23,8 +27,53 @@ const (
 type View struct {
 	arena arena
 	runs  []*run // the older the longer
+	tombs *viewTombs
 	refs  counter
 }
+
+// viewTombs are the range deletes of a view, in the order of their lower ends. Views with the
+// same ones share them.
+type viewTombs struct {
+	set  *message.Tombstones
+	pool *slab.Pool
+	mem  []byte
+	refs counter
+}
+
+func (v *viewTombs) release() {
+	if v.refs.release() {
+		v.pool.Free(v.mem)
+	}
+}
+
+// sortTombs returns the range deletes of now, sorted. False: the pool has no memory.
+func (t *Table) sortTombs() (*viewTombs, bool) {
+	n := t.tombs.len
+	if t.last != nil && t.last.tombs.set.Len() == n {
+		t.last.tombs.refs.retain()
+		return t.last.tombs, true
+	}
+	mem, ok := t.pool.Alloc(8 * n)
+	if !ok {
+		return nil, false
+	}
+	at, a := slab.Uint64s(mem)[:n], t.arena
+	p := Pos(t.tombs.newest.Load())
+	for i := range at {
+		at[i] = uint64(p)
+		p = a.older(p)
+	}
+	slices.SortFunc(at, func(x, y uint64) int { return bytes.Compare(a.key(Pos(x)), a.key(Pos(y))) })
+	v := &viewTombs{pool: t.pool, mem: mem, set: message.NewTombstones(n, func(i int) message.RangeTombstone {
+		m := a.message(Pos(at[i]))
+		return message.RangeTombstone{Lo: m.Key, Hi: m.Value, Seq: m.Seq}
+	})}
+	v.refs.retain()
+	return v, true
+}
+
+// Tombstones are the range deletes of the view, as long as it is not released.
+func (v *View) Tombstones() *message.Tombstones { return v.tombs.set }
 
 // View returns a view of what is there now. It sorts what was added since the
 // view before, and merges it with so much of the rest that a message is copied
@@ -45,7 +94,14 @@ func (t *Table) View() (*View, bool) {
 	if !ok {
 		return nil, false
 	}
-	v := &View{arena: t.arena, runs: make([]*run, 0, keep+1)}
+	tombs, ok := t.sortTombs()
+	if !ok {
+		if fresh != nil {
+			fresh.release()
+		}
+		return nil, false
+	}
+	v := &View{arena: t.arena, runs: make([]*run, 0, keep+1), tombs: tombs}
 	v.runs = append(v.runs, runs[:keep]...)
 	for _, r := range v.runs {
 		r.refs.retain()
@@ -141,6 +197,7 @@ func (v *View) Release() {
 	for _, r := range v.runs {
 		r.release()
 	}
+	v.tombs.release()
 }
 
 // Iter returns an iterator over the messages of the view, range deletes at

@@ -25,6 +25,10 @@ type KeepOptions struct {
 	// Bottom reports that nothing is below the sources in [Lo, Hi). What is
 	// there otherwise is older than everything in the sources.
 	Bottom bool
+	// Apply makes deletes of the tombstones that some snapshots do not see: one of each
+	// key that such a tombstone covers and that those snapshots may see. So Tombstones has
+	// none. It is for the bottom.
+	Apply bool
 	// Merger gives Merge messages their meaning; without one they are an
 	// error.
 	Merger message.Merger
@@ -45,6 +49,8 @@ type BlobWatcher interface {
 // Counts is what Keep did, in messages.
 type Counts struct {
 	In, Out int64
+	// Applied were made of tombstones.
+	Applied int64
 	// Shadowed were overwritten before anybody looked, Hidden lay under a
 	// range tombstone, Deletes had nothing left to delete, Combined became a
 	// part of another message.
@@ -67,11 +73,15 @@ type Counts struct {
 // kept: if not, and if nothing is below that it must hide, it has done its
 // work. Operands are held back in the same way, until it is known what they are
 // applied to.
+//
+// With Apply, the tombstone of a stripe that is over a key is taken in like a delete of
+// that key, between the messages that are newer and those that are older.
 type Keep struct {
 	o       KeepOptions
 	raw     Merged
 	stripes []ranges // of the tombstones, as many as stripes
 	covers  []message.Seq
+	points  []message.Seq // the deletes of the key that are made of tombstones, the newest last
 	ranged  bool
 	counts  Counts
 	out     message.Message
@@ -96,6 +106,7 @@ type keyState struct {
 
 // NewKeep starts a compaction. Nothing is read before the first Next.
 func NewKeep(o KeepOptions) *Keep {
+	invariant.Check(o.Bottom || !o.Apply, "tombstones applied above the bottom")
 	k := &Keep{o: o}
 	k.raw.reset(o.Sources)
 	k.stripes = make([]ranges, len(o.Snapshots)+1)
@@ -120,6 +131,9 @@ func NewKeep(o KeepOptions) *Keep {
 // gone. They are the same at all times, alias the ones that were given, and
 // may be read when Keep is closed.
 func (k *Keep) Tombstones() []message.RangeTombstone {
+	if k.o.Apply {
+		return nil
+	}
 	var kept []message.RangeTombstone
 	for i := range k.stripes {
 		if i > 0 || !k.o.Bottom {
@@ -137,6 +151,10 @@ func (k *Keep) Next() bool {
 	for k.raw.stands() {
 		m := &k.raw.heads[k.raw.winner].m
 		if k.place.some && bytes.Equal(m.Key, k.place.key) {
+			if n := len(k.points); n > 0 && k.points[n-1] > m.Seq {
+				k.point()
+				continue
+			}
 			if k.older(m) {
 				return true
 			}
@@ -190,11 +208,32 @@ func (k *Keep) open(m *message.Message) {
 		return
 	}
 	cover := message.Seq(0)
+	k.points = k.points[:0]
 	for i := range k.stripes {
 		if len(k.stripes[i].spans) > 0 {
-			cover = max(cover, k.stripes[i].over(p.key))
+			over := k.stripes[i].over(p.key)
+			if over > 0 && i > 0 && k.o.Apply {
+				k.points = append(k.points, over)
+			}
+			cover = max(cover, over)
 		}
 		k.covers[i] = cover
+	}
+}
+
+// point takes in the newest delete that is made of a tombstone. Operands that are held back
+// stay so: the next message is older, and covers says that the tombstone lies between.
+func (k *Keep) point() {
+	p := &k.place
+	last := len(k.points) - 1
+	seq := k.points[last]
+	k.points = k.points[:last]
+	if stripe := k.stripeOf(seq); stripe != p.stripe || !p.sealed {
+		k.counts.Applied++
+		if p.deleted != 0 {
+			k.counts.Deletes++
+		}
+		p.stripe, p.sealed, p.deleted = stripe, true, seq
 	}
 }
 

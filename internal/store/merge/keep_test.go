@@ -5,6 +5,7 @@ package merge_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,7 @@ func TestKeepChangesNothing(t *testing.T) {
 			Snapshots: someSnapshots(t, m), Bottom: from == 0 && rapid.Bool().Draw(t, "bottom"),
 			Lo: aBound(t, "lo"), Hi: aBound(t, "hi"),
 		}
+		o.Apply = o.Bottom && rapid.Bool().Draw(t, "apply")
 		out := keep(t, m.parts(from, to), o)
 		for _, at := range append(slices.Clone(o.Snapshots), message.MaxSeq) {
 			parts := append(m.parts(to, sources), out.part)
@@ -101,12 +103,64 @@ func TestKeepChangesNothing(t *testing.T) {
 			}
 		}
 		if n := out.counts; n.In != int64(out.in) || n.Out != int64(len(out.messages)) ||
-			n.In != n.Out+n.Shadowed+n.Hidden+n.Deletes+n.Combined {
+			n.In+n.Applied != n.Out+n.Shadowed+n.Hidden+n.Deletes+n.Combined {
 			t.Fatalf("%d in, %d out, counted %+v", out.in, len(out.messages), n)
 		}
 		checkBlobs(t, m.parts(from, to), out, o)
 		checkTombstones(t, out, o)
 	})
+}
+
+// TestTombstonesAreApplied compacts small histories at the bottom, with snapshots: no
+// tombstone is left, and every snapshot and the present see what they saw.
+func TestTombstonesAreApplied(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	applied := int64(0)
+	for range 20_000 {
+		var m model
+		for seq := range message.Seq(1 + r.IntN(7)) {
+			c := change{seq: seq + 1, key: keys[1+r.IntN(2)], value: fmt.Sprint(seq)}
+			switch c.kind = []message.Kind{message.Put, message.Merge, message.Delete, message.RangeDelete}[r.IntN(4)]; c.kind {
+			case message.Delete:
+				c.value = ""
+			case message.RangeDelete:
+				c.value = keys[3+r.IntN(2)]
+			}
+			m = append(m, c)
+		}
+		o := merge.KeepOptions{Bottom: true, Apply: true, Merger: appends{}}
+		for seq := range message.Seq(7) {
+			if r.IntN(3) == 0 {
+				o.Snapshots = append(o.Snapshots, seq+1)
+			}
+		}
+		var before, after part
+		for _, p := range m.parts(0, 1) {
+			before = p
+		}
+		o.Sources, o.Tombstones = []message.Iter{newList(before.messages)}, before.tombstones
+		k := merge.NewKeep(o)
+		for k.Next() {
+			x := k.Message()
+			after.messages = append(after.messages, message.Message{Key: bytes.Clone(x.Key), Value: bytes.Clone(x.Value), Seq: x.Seq, Kind: x.Kind})
+		}
+		if k.Err() != nil || len(k.Tombstones()) > 0 {
+			t.Fatalf("%v: %v, tombstones %v", m, k.Err(), k.Tombstones())
+		}
+		applied += k.Counts().Applied
+		k.Close()
+		for _, at := range append(slices.Clone(o.Snapshots), message.MaxSeq) {
+			v := merge.NewVisible(sourcesOf([]part{after}), merge.View{At: at, Merger: appends{}})
+			got, err := all(v)
+			v.Close()
+			if want := m.seen(at, nil, nil); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%v, snapshots %v, at %d: %v, %v, want %v\nkept %v", m, o.Snapshots, at, got, err, want, after.messages)
+			}
+		}
+	}
+	if applied < 1000 {
+		t.Errorf("%d deletes were made of tombstones, want many", applied)
+	}
 }
 
 // checkBlobs compares what was dropped with what is no longer there.
@@ -140,8 +194,8 @@ func checkBlobs(t *rapid.T, parts []part, out kept, o merge.KeepOptions) {
 // stripe.
 func checkTombstones(t *rapid.T, out kept, o merge.KeepOptions) {
 	t.Helper()
-	if len(o.Snapshots) == 0 && o.Bottom && len(out.tombstones) > 0 {
-		t.Fatalf("tombstones at the bottom that nobody needs: %v", out.tombstones)
+	if (len(o.Snapshots) == 0 && o.Bottom || o.Apply) && len(out.tombstones) > 0 {
+		t.Fatalf("tombstones at the bottom that no reader needs: %v", out.tombstones)
 	}
 	for i, a := range out.tombstones {
 		if bytes.Compare(a.Lo, a.Hi) >= 0 || o.Lo != nil && bytes.Compare(a.Lo, o.Lo) < 0 || o.Hi != nil && bytes.Compare(a.Hi, o.Hi) > 0 {

@@ -157,7 +157,9 @@ func TestAFailureIsNoEnd(t *testing.T) {
 			o := merge.KeepOptions{Bottom: true, Merger: appends{}}
 			for _, s := range s {
 				o.Sources = append(o.Sources, s.Iter)
-				o.Tombstones = append(o.Tombstones, s.Tombstones...)
+			}
+			for _, p := range parts {
+				o.Tombstones = append(o.Tombstones, p.tombstones...)
 			}
 			k := merge.NewKeep(o)
 			var got []pair

@@ -197,7 +197,7 @@ func (m model) parts(from, to int) []part {
 }
 
 func (p part) source() merge.Source {
-	return merge.Source{Iter: newList(p.messages), MaxSeq: p.newest, Tombstones: p.tombstones}
+	return merge.Source{Iter: newList(p.messages), MaxSeq: p.newest, Tombstones: setOf(p.tombstones)}
 }
 
 func sourcesOf(parts []part) []merge.Source {
@@ -251,4 +251,11 @@ func aBound(t *rapid.T, label string) []byte {
 		return nil
 	}
 	return []byte(aKey(t, label))
+}
+
+// setOf is a set of tombstones for a Visible.
+func setOf(tombstones []message.RangeTombstone) merge.Tombstones {
+	sorted := slices.Clone(tombstones)
+	slices.SortStableFunc(sorted, func(a, b message.RangeTombstone) int { return bytes.Compare(a.Lo, b.Lo) })
+	return message.NewTombstones(len(sorted), func(i int) message.RangeTombstone { return sorted[i] })
 }

@@ -5,7 +5,6 @@ package merge
 import (
 	"bytes"
 	"slices"
-	"sort"
 
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
@@ -24,20 +23,13 @@ type ranges struct {
 // reset cuts the tombstones with numbers above after and up to at, in what is
 // in [lo, hi), where nil is no bound. It keeps slices of the keys.
 func (r *ranges) reset(tombstones []message.RangeTombstone, after, at message.Seq, lo, hi []byte) {
-	r.begin()
-	r.add(tombstones, after, at, lo, hi)
-	r.cut()
-}
-
-// begin, add and cut are reset for tombstones that come in several lists.
-func (r *ranges) begin() { r.spans, r.byLo, r.active, r.at = r.spans[:0], r.byLo[:0], r.active[:0], 0 }
-
-func (r *ranges) add(tombstones []message.RangeTombstone, after, at message.Seq, lo, hi []byte) {
+	r.spans, r.byLo, r.active, r.at = r.spans[:0], r.byLo[:0], r.active[:0], 0
 	for _, t := range tombstones {
 		if t.Seq > after && t.Seq <= at {
 			r.byLo = AppendClipped(r.byLo, t, lo, hi)
 		}
 	}
+	r.cut()
 }
 
 // workMax is how many tombstones the memory for cutting is kept for.
@@ -123,11 +115,6 @@ func (r *ranges) pop() {
 	}
 }
 
-// seek finds the place of the key from afar.
-func (r *ranges) seek(key []byte) {
-	r.at = sort.Search(len(r.spans), func(i int) bool { return bytes.Compare(key, r.spans[i].Hi) < 0 })
-}
-
 // over is the number of the newest tombstone over the key, or zero. It looks
 // near the last key asked for.
 func (r *ranges) over(key []byte) message.Seq {
@@ -141,25 +128,6 @@ func (r *ranges) over(key []byte) message.Seq {
 		return r.spans[r.at].Seq
 	}
 	return 0
-}
-
-// endAbove is where what hides everything up to newest ends, going up from the
-// span at the place: spans that touch and are newer than that are one.
-func (r *ranges) endAbove(newest message.Seq) []byte {
-	i := r.at
-	for i+1 < len(r.spans) && r.spans[i+1].Seq > newest && bytes.Equal(r.spans[i].Hi, r.spans[i+1].Lo) {
-		i++
-	}
-	return r.spans[i].Hi
-}
-
-// endBelow is the same going down.
-func (r *ranges) endBelow(newest message.Seq) []byte {
-	i := r.at
-	for i > 0 && r.spans[i-1].Seq > newest && bytes.Equal(r.spans[i-1].Hi, r.spans[i].Lo) {
-		i--
-	}
-	return r.spans[i].Lo
 }
 
 // AppendClipped appends what of the tombstone is in [lo, hi), if anything

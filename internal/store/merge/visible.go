@@ -16,9 +16,18 @@ type Source struct {
 	// allows this source to jump over the keys of a newer tombstone. Zero is
 	// unknown: then it goes step by step.
 	MaxSeq message.Seq
-	// Tombstones are the range deletes of this source, in any order. They
+	// Tombstones are the range deletes of this source; nil: there are none. They
 	// stay as they are until Visible is closed.
-	Tombstones []message.RangeTombstone
+	Tombstones Tombstones
+}
+
+// Tombstones are range deletes that are asked key by key.
+type Tombstones interface {
+	// Around returns how those up to the number at cover the place, and a range of keys
+	// around it that they cover in the same way. It stays as it is until Visible is closed.
+	Around(p message.Place, at message.Seq) message.Cover
+	// Newest is at least the largest of their numbers.
+	Newest() message.Seq
 }
 
 // View states what to see: everything up to the number At, in [Lo, Hi). A nil
@@ -42,6 +51,9 @@ type View struct {
 // next move. Backward they come oldest first: all are taken in, and what
 // remains at the newest is the answer.
 //
+// The tombstones are asked what covers a key, and as long as the walk stays in the range of
+// the answer they are not asked again. So many of them take no memory.
+//
 // A message is hidden when the newest tombstone in view over its key is newer.
 // A source none of whose messages is as new as that tombstone has nothing to
 // show up to the tombstone's end, and is sought past it, when it is under
@@ -50,9 +62,9 @@ type View struct {
 type Visible struct {
 	raw     Merged
 	maxSeqs []message.Seq
-	under   []int // per source: the span under which it last stepped, or -1
+	under   []int // per source: the number of the cover under which it last stepped, or -1
 	iters   []message.Iter
-	ranges  ranges
+	covers  covers
 	view    View
 
 	place   place
@@ -94,15 +106,16 @@ func NewVisible(sources []Source, view View) *Visible {
 // must have been closed.
 func (v *Visible) Reset(sources []Source, view View) {
 	v.iters, v.maxSeqs, v.under = v.iters[:0], v.maxSeqs[:0], v.under[:0]
-	v.ranges.begin()
+	v.covers.reset(view)
 	for _, s := range sources {
 		v.iters = append(v.iters, s.Iter)
 		v.maxSeqs = append(v.maxSeqs, s.MaxSeq)
 		v.under = append(v.under, -1)
-		v.ranges.add(s.Tombstones, 0, view.At, view.Lo, view.Hi)
+		if s.Tombstones != nil {
+			v.covers.sources = append(v.covers.sources, s.Tombstones)
+		}
 	}
 	v.raw.reset(v.iters)
-	v.ranges.cut()
 	v.view, v.place, v.moved, v.reverse, v.err = view, nowhere, false, false, nil
 	v.operand.reset(view.Merger)
 	v.clear()
@@ -122,7 +135,6 @@ func (v *Visible) First() bool {
 		return v.forwardFrom(v.view.Lo, false)
 	}
 	v.raw.First()
-	v.ranges.at = 0
 	v.turned(false)
 	return v.forward(false)
 }
@@ -133,7 +145,6 @@ func (v *Visible) Last() bool {
 		return v.backwardFrom(v.view.Hi)
 	}
 	v.raw.Last()
-	v.ranges.at = len(v.ranges.spans)
 	v.turned(true)
 	return v.backward()
 }
@@ -183,14 +194,12 @@ func (v *Visible) Prev() bool {
 // forwardFrom goes on at key, or after it when its messages have been seen.
 func (v *Visible) forwardFrom(key []byte, seen bool) bool {
 	v.raw.SeekGE(key)
-	v.ranges.seek(key)
 	v.turned(false)
 	return v.forward(seen)
 }
 
 func (v *Visible) backwardFrom(key []byte) bool {
 	v.raw.SeekLT(key)
-	v.ranges.seek(key)
 	v.turned(true)
 	return v.backward()
 }
@@ -230,7 +239,7 @@ func (v *Visible) forward(passing bool) bool {
 			v.raw.step()
 			continue
 		}
-		cover := v.cover(m.Key)
+		cover := v.covers.over(m.Key)
 		if m.Seq < cover {
 			v.passHidden(cover)
 			continue
@@ -259,28 +268,20 @@ func (v *Visible) forward(passing bool) bool {
 	return v.finished()
 }
 
-// cover is the number of the newest tombstone in view over the key.
-func (v *Visible) cover(key []byte) message.Seq {
-	if len(v.ranges.spans) == 0 {
-		return 0
-	}
-	return v.ranges.over(key)
-}
-
-// passHidden moves raw on from a message that is hidden by the span at which
-// ranges stand.
+// passHidden moves raw on from a message that is hidden by the cover at which
+// covers stand.
 func (v *Visible) passHidden(cover message.Seq) {
 	i := v.raw.winner
 	newest := v.maxSeqs[i]
-	if v.under[i] != v.ranges.at || newest == 0 || newest >= cover {
-		v.under[i] = v.ranges.at
+	if v.under[i] != v.covers.number || newest == 0 || newest >= cover {
+		v.under[i] = v.covers.number
 		v.raw.step()
 		return
 	}
 	if v.reverse {
-		v.raw.pass(v.ranges.endBelow(newest))
+		v.raw.pass(v.covers.endBelow(newest))
 	} else {
-		v.raw.pass(v.ranges.endAbove(newest))
+		v.raw.pass(v.covers.endAbove(newest))
 	}
 }
 
@@ -345,7 +346,7 @@ func (v *Visible) backward() bool {
 // first one of another key. It answers whether that went well.
 func (v *Visible) gather() bool {
 	v.clear()
-	cover := v.cover(v.key)
+	cover := v.covers.over(v.key)
 	steps := 0
 	for v.raw.stands() {
 		m := &v.raw.heads[v.raw.winner].m

@@ -6,7 +6,6 @@ import (
 	"bytes"
 
 	"github.com/ashlar-dev/ashlar/internal/invariant"
-	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
 // An edit walks down from the root, copies the nodes on its way, and puts the
@@ -63,7 +62,7 @@ func clip(refs []Ref, lo, hi []byte) []Ref {
 // keys that arrive in their order are written once only.
 func (t *Trunk) apart(p *Pivot, r Ref, lo, hi []byte) bool {
 	b := r.Branch
-	if len(b.tombstones) > 0 || 2*r.Bytes < t.shape.LeafBytes ||
+	if b.tombstones > 0 || 2*r.Bytes < t.shape.LeafBytes ||
 		bytes.Compare(b.Meta.Lo, lo) < 0 || (hi != nil && bytes.Compare(b.Meta.Hi, hi) >= 0) {
 		return false
 	}
@@ -195,6 +194,10 @@ type Job struct {
 	Covered []Ref
 	// Bottom reports that nothing older is below Inputs and Covered.
 	Bottom bool
+	// Apply asks for the range tombstones to become deletes of the keys that they
+	// cover, where open snapshots do not let the merge drop them: at the bottom, if
+	// there are too many tombstones.
+	Apply bool
 	// Parts is in how many pieces of about equal size the output is to be
 	// cut, at the bottom.
 	Parts int
@@ -403,16 +406,4 @@ func index(refs []Ref, r Ref) int {
 		}
 	}
 	return -1
-}
-
-// covered is the largest number of a range tombstone of b that covers all of
-// [lo, hi).
-func (b *Branch) covered(lo, hi []byte) message.Seq {
-	var seq message.Seq
-	for _, t := range b.tombstones {
-		if hi != nil && bytes.Compare(t.Lo, lo) <= 0 && bytes.Compare(t.Hi, hi) >= 0 {
-			seq = max(seq, t.Seq)
-		}
-	}
-	return seq
 }

@@ -39,6 +39,10 @@ type Policy struct {
 	// bottom, where they give back what they hide, and to merge whatever reads have
 	// paid for.
 	Idle bool
+	// ManyTombstones reports that range tombstones take more memory than they may. Then
+	// bringing them to the bottom comes first, and merges there apply them even if
+	// there are snapshots that do not see them.
+	ManyTombstones bool
 	// Busy reports whether a job is already running on a pivot; nil: none is.
 	Busy func(level int, lo []byte) bool
 }
@@ -117,7 +121,7 @@ const tombWeight = 1 << 10
 
 // tombBytes estimates the weight of the range tombstones in the pivot's range.
 func (r *Ref) tombBytes() int64 {
-	n := int64(len(r.Branch.tombstones)) * tombWeight
+	n := int64(r.Branch.tombstones) * tombWeight
 	if all := int64(r.Branch.Meta.Bytes); r.Bytes < all {
 		n = int64(float64(n) * float64(r.Bytes) / float64(all))
 	}
@@ -134,7 +138,7 @@ func (t *Trunk) above(n *Node, i int, hi []byte, policy Policy) (*Job, float64) 
 		held += r.Bytes + r.tombBytes()
 	}
 	full := float64(held) / float64(t.leaf())
-	if policy.Idle && policy.tombs(p) {
+	if (policy.Idle || policy.ManyTombstones) && policy.tombs(p) {
 		return &Job{Level: n.Level, Lo: p.Lo, Hi: hi, Flush: true}, first // before merges of what they hide
 	}
 	if full >= 1 {
@@ -154,7 +158,7 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 			newer += r.Bytes
 		}
 	}
-	all := &Job{Lo: p.Lo, Hi: hi, Inputs: p.Refs, Bottom: true}
+	all := &Job{Lo: p.Lo, Hi: hi, Inputs: p.Refs, Bottom: true, Apply: policy.ManyTombstones}
 	if j := t.deleted(p, hi, all, policy); j != nil {
 		return j, first
 	}
@@ -166,9 +170,13 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 		alpha = min(alpha, crowdedAlpha)
 	}
 	ratio := float64(newer) / (alpha * float64(max(base, small)))
-	if newer > 0 && policy.tombs(p) {
-		// A range tombstone makes every reader pass over what it hides.
+	if policy.tombs(p) {
+		// A range tombstone makes every reader pass over what it hides, even where the
+		// branches hold nothing else, and so no bytes.
 		ratio = max(ratio, 1)
+		if policy.ManyTombstones {
+			return all, first + p.tombBytes()
+		}
 	}
 	if newer > 0 && bases > 0 {
 		// Reads that asked in vain have cost about as much as it costs to
@@ -205,11 +213,20 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 // drops.
 func (p *Policy) tombs(pivot *Pivot) bool {
 	for _, r := range pivot.Refs {
-		if len(r.Branch.tombstones) > 0 && p.seen(r.Branch.firstTombstone) {
+		if r.Branch.tombstones > 0 && (p.ManyTombstones || p.seen(r.Branch.firstTombstone)) {
 			return true
 		}
 	}
 	return false
+}
+
+// tombBytes is what the range tombstones of the pivot's branches take, in mebibytes:
+// the merge that ends most of them comes first.
+func (p *Pivot) tombBytes() (mib float64) {
+	for _, r := range p.Refs {
+		mib += float64(r.Branch.tombBytes) / (1 << 20)
+	}
+	return mib
 }
 
 // seen reports whether all remaining readers see the change.
@@ -219,7 +236,7 @@ func (p *Policy) seen(seq message.Seq) bool { return !p.Snapshots || seq <= p.Ol
 // is older needs not be read.
 func (t *Trunk) deleted(p *Pivot, hi []byte, all *Job, policy Policy) *Job {
 	for i, r := range p.Refs {
-		seq := r.Branch.covered(p.Lo, hi)
+		seq := r.Branch.over(p.Lo, hi)
 		if seq == 0 || !policy.seen(seq) || i+1 == len(p.Refs) {
 			continue
 		}
@@ -232,6 +249,14 @@ func (t *Trunk) deleted(p *Pivot, hi []byte, all *Job, policy Policy) *Job {
 		return all
 	}
 	return nil
+}
+
+// over is the number of the newest range tombstone of b that covers all of [lo, hi).
+func (b *Branch) over(lo, hi []byte) message.Seq {
+	if b.tombstones == 0 || hi == nil {
+		return 0
+	}
+	return b.keys.Over(lo, hi)
 }
 
 // Range is the work that merges everything in the pivots that overlap

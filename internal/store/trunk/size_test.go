@@ -43,6 +43,8 @@ func (e even) within(lo, hi []byte) float64 {
 
 func (e even) Overlaps(lo, hi []byte) bool { return e.within(lo, hi) >= 1 }
 
+func (e even) Over(lo, hi []byte) message.Seq { return 0 }
+
 func (e even) Span(lo, hi []byte) (size int64, blocks int) {
 	n := e.within(lo, hi)
 	return int64(n), int(n)/4096 + 1

@@ -146,7 +146,7 @@ func (b *Branch) reaches(lo, hi []byte) bool {
 		return false
 	}
 	above := bytes.Compare(b.Meta.Hi, hi)
-	return above > 0 || above == 0 && len(b.tombstones) == 0 // the bound of a range delete
+	return above > 0 || above == 0 && b.tombstones == 0 // the bound of a range delete
 }
 
 // refuses reports that a job is not to be done.

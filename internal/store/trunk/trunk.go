@@ -34,6 +34,9 @@ type Keys interface {
 	Overlaps(lo, hi []byte) bool
 	// Span estimates how much is stored for [lo, hi).
 	Span(lo, hi []byte) (bytes int64, blocks int)
+	// Over is the number of the newest range tombstone that covers all of [lo, hi);
+	// 0: none does.
+	Over(lo, hi []byte) message.Seq
 }
 
 // Branch is a branch as the trunk refers to it. It is immutable but for a count
@@ -42,12 +45,18 @@ type Branch struct {
 	Meta  branch.Meta
 	Index *branch.Index
 	keys  Keys
-	// tombstones are those of the branch, kept here since every edit asks.
-	tombstones     []message.RangeTombstone
-	firstTombstone message.Seq // the least of their numbers
+	// The range tombstones stay in the index: here is how many there are, the least of
+	// their numbers, and how much memory they take.
+	tombstones     int
+	firstTombstone message.Seq
+	tombBytes      int64
 	users          atomic.Int32
 	heat           atomic.Int64
 }
+
+// tombstoneBytes is what reading a range tombstone takes of the Go heap, in bytes: that
+// of a merge, in which all tombstones of its inputs are in memory.
+const tombstoneBytes = 64
 
 // Heat counts reads that had to ask other branches beside this one, a base;
 // a merge makes them one again.
@@ -63,18 +72,20 @@ func (b *Branch) Release() (last bool) { return b.users.Add(-1) == 0 }
 func NewBranch(meta branch.Meta, index *branch.Index) *Branch {
 	b := &Branch{Meta: meta, Index: index, keys: index}
 	b.users.Store(1)
-	if meta.RangeDeletes > 0 {
-		b.tombstones = index.Tombstones()
-		b.firstTombstone = message.MaxSeq
-		for _, t := range b.tombstones {
-			b.firstTombstone = min(b.firstTombstone, t.Seq)
-		}
+	if meta.RangeDeletes == 0 {
+		return b
+	}
+	b.firstTombstone = message.MaxSeq
+	for t := range index.Ranges() {
+		b.tombstones++
+		b.tombBytes += int64(len(t.Lo) + len(t.Hi) + tombstoneBytes)
+		b.firstTombstone = min(b.firstTombstone, t.Seq)
 	}
 	return b
 }
 
-// Tombstones are the branch's range tombstones. They are not to be changed.
-func (b *Branch) Tombstones() []message.RangeTombstone { return b.tombstones }
+// HasTombstones reports whether the branch has range tombstones.
+func (b *Branch) HasTombstones() bool { return b.tombstones > 0 }
 
 // Ref is a branch as far as it is within a pivot.
 type Ref struct {
@@ -241,6 +252,7 @@ type Trunk struct {
 	next   func() uint64  // numbers of new nodes
 	gone   []*Branch
 	held   int64 // bytes of the branches to which pivots refer
+	tombs  int64 // bytes of memory that their range tombstones take
 	uses   int   // references of pivots
 	yields yields
 }
@@ -275,12 +287,17 @@ func (t *Trunk) Gone() []*Branch {
 // Counts are how many branches there are, and how many references of pivots to them.
 func (t *Trunk) Counts() (branches, refs int) { return len(t.refs), t.uses }
 
+// TombstoneBytes is the memory that the range tombstones of all branches take, about,
+// and a merge of them.
+func (t *Trunk) TombstoneBytes() int64 { return t.tombs }
+
 func (t *Trunk) retain(refs []Ref) {
 	t.uses += len(refs)
 	for _, r := range refs {
 		id := r.Branch.Meta.ID
 		if t.refs[id]++; t.refs[id] == 1 {
 			t.held += int64(r.Branch.Meta.Bytes)
+			t.tombs += r.Branch.tombBytes
 		}
 	}
 }
@@ -294,6 +311,7 @@ func (t *Trunk) release(refs []Ref) {
 		if t.refs[id] == 0 {
 			delete(t.refs, id)
 			t.held -= int64(r.Branch.Meta.Bytes)
+			t.tombs -= r.Branch.tombBytes
 			t.gone = append(t.gone, r.Branch)
 		}
 	}

@@ -35,6 +35,22 @@ func (c content) Span(lo, hi []byte) (size int64, blocks int) {
 	return size, blocks
 }
 
+func (c content) Over([]byte, []byte) message.Seq { return 0 }
+
+// over is the keys of a branch with a tombstone.
+type over struct {
+	Keys
+	lo, hi []byte
+	seq    message.Seq
+}
+
+func (o over) Over(lo, hi []byte) message.Seq {
+	if bytes.Compare(o.lo, lo) <= 0 && bytes.Compare(hi, o.hi) <= 0 {
+		return o.seq
+	}
+	return 0
+}
+
 func within(k string, lo, hi []byte) bool {
 	return k >= string(lo) && (hi == nil || k < string(hi))
 }
@@ -288,7 +304,7 @@ func TestARangeTombstoneSparesReading(t *testing.T) {
 	}
 	m.seq++
 	b := m.branch(content{string(before.Lo): m.seq})
-	b.tombstones = []message.RangeTombstone{{Lo: before.Lo, Hi: before.Hi, Seq: m.seq}}
+	b.keys, b.tombstones, b.firstTombstone = over{b.keys, before.Lo, before.Hi, m.seq}, 1, m.seq
 	m.trunk.Attach(b)
 	j := m.trunk.Next(Policy{Alpha: 1})
 	if j == nil || len(j.Inputs) != 1 || j.Inputs[0].Branch != b || len(j.Covered) != len(before.Refs) || !j.Bottom {

@@ -117,7 +117,7 @@ func (t *Trunk) Shrink(worth Worth, p Policy) *Job {
 		if newer == 0 && !p.tombs(v) && !(worth.Any && len(v.Refs) > 1) {
 			return
 		}
-		j := &Job{Lo: lo, Hi: hi, Inputs: v.Refs, Bottom: true, Parts: t.parts(bytes)}
+		j := &Job{Lo: lo, Hi: hi, Inputs: v.Refs, Bottom: true, Apply: p.ManyTombstones, Parts: t.parts(bytes)}
 		ratio := newer / max(records, 1)
 		if d := t.deleted(v, hi, j, p); d != nil {
 			j, ratio = d, 1e9 // it needs not be read
