@@ -20,7 +20,7 @@ import (
 const RowMax = 1 << 22
 
 // ErrRow reports that bytes are not a row of the expected relation.
-var ErrRow = errors.New("no row of the relation")
+var ErrRow = errors.New("not a row of the relation")
 
 // Row is a row under construction.
 type Row struct{ bytes []byte }
@@ -174,7 +174,7 @@ func AppendRow(b []byte, columns []Column, values []Value) ([]byte, error) {
 		}
 	}
 	if n := len(r.bytes) - len(b); n > RowMax {
-		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrRow, n, RowMax)
+		return nil, fmt.Errorf("%w: %d bytes; the limit is %d", ErrRow, n, RowMax)
 	}
 	return r.bytes, nil
 }
@@ -191,7 +191,7 @@ func (r *Row) value(t Type, v Value) error {
 		r.U64(uint64(len(v.Set)))
 		for i, e := range v.Set {
 			if i > 0 && e.Compare(v.Set[i-1], *t.Elem) <= 0 {
-				return errors.New("a set that is not in ascending order")
+				return errors.New("the set is not in ascending order")
 			}
 			if err := r.value(*t.Elem, e); err != nil {
 				return err

@@ -68,7 +68,7 @@ func (a *Algorithm) Actor(archetype string, self value.Value) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("the specification has no instance %s; it has %s: are the constants those that the system ran with?",
+	return 0, fmt.Errorf("the specification has no instance %s; it has %s: check that its constants are those of the system",
 		instance(archetype, self), strings.Join(a.Instances(), ", "))
 }
 
@@ -213,14 +213,14 @@ func (a *Algorithm) Step(s State, actor int, want *Section, yield func(State) er
 		return nil, yield(s)
 	}
 	if written != want.Label {
-		return &Obstacle{Reason: fmt.Sprintf("the specification is at %s here, the log at %s", written, want.Label)}, nil
+		return &Obstacle{Reason: fmt.Sprintf("the specification is at label %s here, the log at %s", written, want.Label)}, nil
 	}
 	w := &watcher{want: want.Accesses}
 	found := false
 	err := a.alg.Step(p, vals, w, func(after []value.Value, n int) error {
 		if n < len(want.Accesses) {
 			w.note(Obstacle{Matched: n, Place: a.alg.Place(p, vals), Text: want.Label + ":",
-				Reason: fmt.Sprintf("in this state the step ends here in the specification; in the log it goes on and %s", want.Accesses[n])})
+				Reason: fmt.Sprintf("in this state the step ends here in the specification; in the log it continues and %s", want.Accesses[n])})
 			return nil
 		}
 		if o := a.arrived(p, want, after, n); o != nil {
@@ -235,14 +235,14 @@ func (a *Algorithm) Step(s State, actor int, want *Section, yield func(State) er
 		return nil, err
 	}
 	if w.furthest == nil {
-		w.note(Obstacle{Reason: "the specification has no such step"})
+		w.note(Obstacle{Reason: "the specification cannot take this step"})
 	}
 	return w.furthest, nil
 }
 
 // crash executes a crash.
 func (a *Algorithm) crash(p *model.Process, want *Section, vals []value.Value, yield func(State) error) (*Obstacle, error) {
-	o := &Obstacle{Reason: "the specification has no crash here: is the process at its end?"}
+	o := &Obstacle{Reason: "the specification allows no crash here; the process may have ended"}
 	err := a.alg.Crash(p, vals, func(after []value.Value) error {
 		if wrong := a.arrived(p, want, after, 0); wrong != nil {
 			if o != nil {
@@ -264,7 +264,7 @@ func (a *Algorithm) Survives(actor int) bool {
 // arrived returns what is wrong with the state after a section, or nil.
 func (a *Algorithm) arrived(p *model.Process, want *Section, vals []value.Value, n int) *Obstacle {
 	if label, _ := a.alg.Label(p, vals); label != want.Next {
-		return &Obstacle{Matched: n, Reason: fmt.Sprintf("the specification goes on at %s, the log at %s", label, want.Next)}
+		return &Obstacle{Matched: n, Reason: fmt.Sprintf("the specification continues at %s, the log at %s", label, want.Next)}
 	}
 	for _, v := range want.Vars {
 		have, ok := a.alg.Local(p, v.Name, vals)

@@ -376,7 +376,7 @@ func TestWhatDependsOnALostTailIsTrimmed(t *testing.T) {
 
 func TestClocksThatContradictThemselvesAreRefused(t *testing.T) {
 	for name, damage := range map[string]func(logs []*written){
-		"counts 7 sections of its own": func(logs []*written) {
+		"counts 7 sections of this process": func(logs []*written) {
 			logs[1].events[2].Clock = logs[1].events[2].Clock.With(logs[1].Actor(), 7)
 		},
 		"runs backwards": func(logs []*written) {

@@ -47,7 +47,7 @@ const (
 )
 
 // errNotYet is the error of a log that may still grow.
-var errNotYet = errors.New("there is no more yet")
+var errNotYet = errors.New("no further events yet")
 
 // tail reads a file that grows.
 type tail struct {

@@ -73,9 +73,9 @@ func (p *process) order(survives bool) error {
 		case i > 0 && p.lives[i-1].log.life == l.life:
 			return fmt.Errorf("%s and %s are both logs of %s", p.lives[i-1].log.Name, l.Name, l.Actor)
 		case !survives && l.life > 0:
-			return fmt.Errorf("%s: is of life %d of %s, which does not survive crashes in the specification", l.Name, l.life, l.Actor)
+			return fmt.Errorf("%s: records life %d of %s, which does not survive crashes in the specification", l.Name, l.life, l.Actor)
 		case survives && l.life == 0:
-			return fmt.Errorf("%s: does not say which life of %s it is of, which survives crashes in the specification", l.Name, l.Actor)
+			return fmt.Errorf("%s: does not record the life of %s, which survives crashes in the specification", l.Name, l.Actor)
 		}
 		before := uint64(0)
 		if i > 0 {
@@ -107,7 +107,7 @@ func (p *process) without(a, b uint64) {
 func (f *life) before(next *Log) error {
 	switch k, l := next.kept, f.log; {
 	case k == nil && l.kept != nil:
-		return fmt.Errorf("%s: begins with nothing, although %s had found section %d of life %d", next.Name, l.Name, l.kept.N, l.kept.Life)
+		return fmt.Errorf("%s: begins from the initial state, although %s began with section %d of life %d", next.Name, l.Name, l.kept.N, l.kept.Life)
 	case k == nil:
 		f.undoAll = true
 	case k.Life == l.life:
@@ -115,7 +115,7 @@ func (f *life) before(next *Log) error {
 	case l.kept != nil && *k == *l.kept:
 		f.undoFrom = 1
 	default:
-		return fmt.Errorf("%s: begins with what section %d of life %d left, which %s does not go on from", next.Name, k.N, k.Life, l.Name)
+		return fmt.Errorf("%s: begins with the state after section %d of life %d, which does not match %s", next.Name, k.N, k.Life, l.Name)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (p *process) readLife() (*tracelog.Event, int, error) {
 		e, line, err := p.from.next()
 		if err == io.EOF && !f.last && f.undoFrom > p.logged+1 {
 			next := p.lives[p.life+1].log
-			return nil, 0, fmt.Errorf("%s: begins with what section %d of %s left, and %s ends with section %d, or the machine lost the end of the trace",
+			return nil, 0, fmt.Errorf("%s: begins with the state after section %d of %s, but %s ends with section %d; or the machine lost the end of the trace",
 				next.Name, f.undoFrom-1, f.log.Actor, f.log.Name, p.logged)
 		}
 		if err != nil {
@@ -151,7 +151,7 @@ func (p *process) readLife() (*tracelog.Event, int, error) {
 		// The last of the undone sections may have been waiting for the disk. The
 		// others took effect, and no other process may have observed them.
 		if u := p.undone; u != nil && u.shows {
-			return nil, 0, fmt.Errorf("%s:%d: others could see this section, although what it depends on was not durable", f.log.Name, u.line)
+			return nil, 0, fmt.Errorf("%s:%d: other processes could observe this section before what it depends on was durable", f.log.Name, u.line)
 		}
 		p.undoneAll++
 		p.undone = &undone{line: line, shows: len(e.Elements) > 0}

@@ -42,7 +42,7 @@ func (c Cell) overlaps(d Cell) bool {
 }
 
 // errHidden is the error of a search of all orders that would have to guess.
-var errHidden = errors.New("all orders cannot be checked: there are processes without a trace")
+var errHidden = errors.New("cannot check all orders: some processes have no trace")
 
 type allOrders struct{ search }
 

@@ -20,7 +20,7 @@ const Suffix = ".jsonl"
 const FilesMax = 1000
 
 // errNoTrace is the error of a directory without traces.
-var errNoTrace = errors.New("read traces: no file *" + Suffix + " holds a trace")
+var errNoTrace = errors.New("read traces: no file *" + Suffix + " contains a trace")
 
 // OpenDir reads the headers of the trace files of a directory, by name. The
 // sections are read later. System is the module to which the files must belong.

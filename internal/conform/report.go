@@ -103,7 +103,7 @@ func (r *Report) Print(w io.Writer) {
 	case r.AllOrders && r.Verdict == Accepted:
 		fmt.Fprintf(w, "accepted: every order of the %d sections of %d processes that the clocks allow is a behaviour of the specification\n", r.Sections, r.Processes)
 	case r.AllOrders && r.Verdict == Rejected:
-		fmt.Fprintf(w, "rejected: the clocks allow an order that is no behaviour of the specification; it breaks off after %d of %d sections\n", r.Explained, r.Sections)
+		fmt.Fprintf(w, "rejected: the clocks allow an order that is not a behaviour of the specification; it fails after %d of %d sections\n", r.Explained, r.Sections)
 	case r.AllOrders && r.Verdict == Undecided:
 		fmt.Fprintf(w, "undecided beyond %d of %d sections: gave up after %d search steps; every order of those is a behaviour of the specification\n", r.Explained, r.Sections, r.Entered)
 	case r.Verdict == Accepted:
@@ -116,7 +116,7 @@ func (r *Report) Print(w io.Writer) {
 		fmt.Fprintf(w, "rejected: no behaviour of the specification explains these logs; %d of %d sections are explained\n", r.Explained, r.Sections)
 	}
 	if r.Trimmed > 0 {
-		fmt.Fprintf(w, "not checked: %d sections that depend on sections which no log has\n", r.Trimmed)
+		fmt.Fprintf(w, "not checked: %d sections that depend on sections that no log contains\n", r.Trimmed)
 	}
 	if len(r.Untraced) > 0 {
 		fmt.Fprintf(w, "without a trace: %s\n", strings.Join(r.Untraced, ", "))

@@ -281,7 +281,7 @@ func (s *stream) endLife(p *process) error {
 }
 
 func (f *life) undoneSeen() error {
-	return fmt.Errorf("%s:%d: has seen section %d of %s, which a crash has undone, or the machine lost the end of its trace", f.seenBy, f.seenAt, f.seen, f.log.Actor)
+	return fmt.Errorf("%s:%d: has observed section %d of %s, which a crash undid; or the machine lost the end of its trace", f.seenBy, f.seenAt, f.seen, f.log.Actor)
 }
 
 // observe converts the clock of a section to what must come before it, and notes
@@ -321,7 +321,7 @@ func (s *stream) observe(i int, e *Event, clock tracelog.Clock) error {
 		}
 	}
 	if own := e.needs[i]; own != (place{int32(p.life), uint64(f.events)}) {
-		return fmt.Errorf("%s:%d: the clock counts %d sections of its own, this is number %d", e.File, e.Line, own.n, f.events)
+		return fmt.Errorf("%s:%d: the clock counts %d sections of this process, but this is number %d", e.File, e.Line, own.n, f.events)
 	}
 	for j, at := range e.needs {
 		if s.timed && j != i && p.needs[j].less(at) {

@@ -71,7 +71,7 @@ var errCall = errors.New("a call with this key is under way")
 // OpenCaller opens a Client that makes calls.
 func OpenCaller(o CallerOptions) (*Caller, error) {
 	if len(o.To) == 0 || o.Key == nil {
-		return nil, errors.New("instances that take inputs, and a key, are needed")
+		return nil, errors.New("CallerOptions needs To, the instances that take inputs, and Key")
 	}
 	if o.Retry == 0 {
 		o.Retry = RetryDefault

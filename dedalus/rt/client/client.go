@@ -31,7 +31,7 @@ const (
 var (
 	// ErrFull reports that the queue to the instance is full. Outputs of the
 	// instance make room.
-	ErrFull = errors.New("too much waits for the instance")
+	ErrFull = errors.New("too much data waits for the instance")
 	// ErrClosed reports that the client was closed.
 	ErrClosed = errors.New("client is closed")
 	// ErrNode reports that the client has no instance of this name.
@@ -70,11 +70,11 @@ type Options struct {
 func (o Options) complete() (Options, error) {
 	switch {
 	case o.Program == nil || o.Env.Clock == nil || o.Env.Random == nil || o.Env.Network == nil:
-		return o, errors.New("a program and a world with a clock, randomness and a network are needed")
+		return o, errors.New("Options needs Program, and Env with a clock, randomness and a network")
 	case o.Name == "" || len(o.Name) > wire.NodeMax:
-		return o, fmt.Errorf("a name of %d bytes; want 1 to %d", len(o.Name), wire.NodeMax)
+		return o, fmt.Errorf("the name of the client has %d bytes; want 1 to %d", len(o.Name), wire.NodeMax)
 	case len(o.Nodes) == 0:
-		return o, errors.New("instances to connect with are needed")
+		return o, errors.New("Options needs Nodes, the instances to connect to")
 	}
 	if o.Output == nil {
 		o.Output = func(string, int, []byte) {}
@@ -167,7 +167,7 @@ func Open(o Options) (*Client, error) {
 // for a row that is too long.
 func (c *Client) Send(to string, relation int, row []byte) error {
 	if len(row) > wire.RowMax {
-		return fmt.Errorf("a row of %d bytes, limit is %d", len(row), wire.RowMax)
+		return fmt.Errorf("the row has %d bytes; the limit is %d", len(row), wire.RowMax)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -69,7 +69,7 @@ func (n *node) Frame(t link.Type, payload []byte) error {
 		n.more() // the window is open again
 		return nil
 	}
-	return link.Malformed("", "a frame of %v from an instance", t)
+	return link.Malformed("", "unexpected %v frame from an instance", t)
 }
 
 // give passes outputs to Options.Output.
@@ -96,7 +96,7 @@ func (n *node) batch(payload []byte) (wire.Messages, error) {
 	case seq <= n.last:
 		return nil, nil
 	case n.last > 0 && seq != n.last+1:
-		return nil, fmt.Errorf("batch %d after %d", seq, n.last)
+		return nil, fmt.Errorf("received batch %d after batch %d", seq, n.last)
 	}
 	n.last = seq
 	n.owe(len(payload))

@@ -85,7 +85,7 @@ func (c *inconn) frame(f link.Frame) error {
 		}
 		return c.client.ack(c, seq)
 	}
-	return link.Malformed("", "a frame of %v from the side that has dialled", f.Type)
+	return link.Malformed("", "unexpected %v frame from the dialling side", f.Type)
 }
 
 // greet checks that the peer may use its name, and welcomes it.
@@ -99,13 +99,13 @@ func (c *inconn) greet() (err error) {
 	}
 	switch client := c.hello.Role == wire.Client; {
 	case !client && h.peers.get(peer.Node) == nil:
-		return refuse(link.RefusalName, "%q is no other instance of the deployment", peer.Node)
+		return refuse(link.RefusalName, "%q is not another instance of this deployment", peer.Node)
 	case client && h.opt.instanceName(peer.Node):
-		return refuse(link.RefusalName, "%q is the name of an instance", peer.Node)
+		return refuse(link.RefusalName, "%q is the name of an instance; choose another name for the client", peer.Node)
 	case client && peer.Keyed:
-		return refuse(link.RefusalKey, "a client has no key")
+		return refuse(link.RefusalKey, "a client must connect without the key of the deployment")
 	case !client && !peer.Keyed && len(h.opt.Key) > 0:
-		return refuse(link.RefusalKey, "a key is set here, and instances need it")
+		return refuse(link.RefusalKey, "this instance has a key; other instances must have the same key")
 	case client:
 		return c.meetClient()
 	}
@@ -127,7 +127,7 @@ func (c *inconn) arrive() error {
 		h.incarnation.yield(err)
 		return nil
 	case older:
-		return &link.Refusal{Code: wire.RefusalOld, Text: fmt.Sprintf("it is of incarnation %d, which is over", c.hello.Incarnation)}
+		return &link.Refusal{Code: wire.RefusalOld, Text: fmt.Sprintf("the peer's incarnation %d has ended", c.hello.Incarnation)}
 	}
 	return h.inbox.meet(c)
 }
@@ -139,7 +139,7 @@ func (c *inconn) batch(payload []byte) error {
 		return err
 	}
 	if c.src == nil {
-		return errors.New("a batch before it is known who sends it")
+		return errors.New("received a batch before the peer was identified")
 	}
 	return c.h.inbox.put(c, seq, payload, messages)
 }

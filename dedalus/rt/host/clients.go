@@ -30,7 +30,7 @@ func (s *clients) meet(name string) (*client, error) {
 	k := s.byName[name]
 	if k == nil {
 		if len(s.byName) >= s.h.opt.ClientsMax && !s.forgetOne() {
-			return nil, &link.Refusal{Code: link.RefusalFull, Text: "there is no room for another client"}
+			return nil, &link.Refusal{Code: link.RefusalFull, Text: "the maximum number of clients is reached"}
 		}
 		k = s.add(name)
 	}

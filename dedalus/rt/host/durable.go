@@ -52,7 +52,7 @@ func (h *Host) openLog() error {
 		return fmt.Errorf("open the log in %s: %w", h.opt.Dir, err)
 	}
 	if want := identity(h.opt.Program, h.opt.Who.Node); !bytes.Equal(log.Identity(), want) {
-		err = errors.New("it is another instance's, or another program's")
+		err = errors.New("the log belongs to another instance or to another program")
 	} else {
 		g := group{restore: h.comp.Restore, program: h.opt.Program}
 		err = log.Replay(g.redo)
@@ -74,14 +74,14 @@ type group struct {
 
 func (g *group) redo(record []byte) error {
 	if len(record) == 0 {
-		return errors.New("an empty record")
+		return errors.New("empty record")
 	}
 	flags := record[0]
 	if flags&groupFirst != 0 {
 		g.buf, g.begun = g.buf[:0], true
 	}
 	if flags > groupFirst|groupLast || !g.begun {
-		return fmt.Errorf("a record with flags %d that begins nothing", flags)
+		return fmt.Errorf("a record with flags %d does not continue a group", flags)
 	}
 	g.buf = append(g.buf, record[1:]...)
 	if flags&groupLast == 0 {
@@ -94,11 +94,11 @@ func (g *group) redo(record []byte) error {
 func decodeChange(p *rt.Program, b []byte) (c rt.Change, rest []byte, err error) {
 	r, n := binary.Uvarint(b)
 	if n <= 0 || r>>1 >= uint64(len(p.Relations)) {
-		return c, nil, fmt.Errorf("a change of relation %d of %d", r>>1, len(p.Relations))
+		return c, nil, fmt.Errorf("a change names relation %d of %d", r>>1, len(p.Relations))
 	}
 	size, m := binary.Uvarint(b[n:])
 	if m <= 0 || size > uint64(len(b)-n-m) {
-		return c, nil, errors.New("a change that is cut off")
+		return c, nil, errors.New("a change is truncated")
 	}
 	row := b[n+m:]
 	return rt.Change{Relation: int(r >> 1), Gone: r&1 != 0, Row: row[:size:size]}, row[size:], nil
@@ -165,7 +165,7 @@ func (h *Host) log(changes []rt.Change) error {
 	}
 	for i := range changes {
 		if len(changes[i].Row) > wire.RowMax {
-			return fmt.Errorf("a durable row of %d bytes, limit is %d", len(changes[i].Row), wire.RowMax)
+			return fmt.Errorf("a durable row has %d bytes; the limit is %d", len(changes[i].Row), wire.RowMax)
 		}
 	}
 	s := &h.step
@@ -219,7 +219,7 @@ func (h *Host) checkpoint() error {
 // inspect a log. It returns f's error.
 func Changes(p *rt.Program, record []byte, f func(rt.Change) error) error {
 	if len(record) == 0 {
-		return errors.New("an empty record")
+		return errors.New("empty record")
 	}
 	return eachChange(p, record[1:], f)
 }

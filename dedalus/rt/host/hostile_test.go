@@ -182,16 +182,16 @@ func TestHellos(t *testing.T) {
 		{"another version", func(h *raw.Hello) { h.Version = 2 }, raw.RefusalVersion, "version 1"},
 		{"another program", func(h *raw.Hello) { h.Program = 8 }, raw.RefusalProgram, `want "0000000000000007"`},
 		{"another node", func(h *raw.Hello) { h.To = "far/0" }, raw.RefusalNode, `this is node "near/0"`},
-		{"no name", func(h *raw.Hello) { h.From = "" }, raw.RefusalMessage, "a name"},
-		{"no life", func(h *raw.Hello) { h.Life = 0 }, raw.RefusalMessage, "a life"},
+		{"no name", func(h *raw.Hello) { h.From = "" }, raw.RefusalMessage, "the name and the life must be set"},
+		{"no life", func(h *raw.Hello) { h.Life = 0 }, raw.RefusalMessage, "the name and the life must be set"},
 		{"a client called as an instance", func(h *raw.Hello) { h.From = "far/0" }, raw.RefusalName, "name of an instance"},
 		{"a client called as this instance", func(h *raw.Hello) { h.From = "near/0" }, raw.RefusalName, "name of an instance"},
 		{"a client called as an instance could be", func(h *raw.Hello) { h.From = "far/17" }, raw.RefusalName, "name of an instance"},
-		{"an instance that there is not", func(h *raw.Hello) { h.From, h.Role = "far/1", raw.Instance }, raw.RefusalName, "no other instance"},
-		{"an instance without the key", func(h *raw.Hello) { h.From, h.Role = "far/0", raw.Instance }, raw.RefusalKey, "instances need it"},
-		{"a client with a key", func(h *raw.Hello) { h.Keyed = true }, raw.RefusalKey, "no key"},
+		{"an instance that there is not", func(h *raw.Hello) { h.From, h.Role = "far/1", raw.Instance }, raw.RefusalName, "is not another instance"},
+		{"an instance without the key", func(h *raw.Hello) { h.From, h.Role = "far/0", raw.Instance }, raw.RefusalKey, "must have the same key"},
+		{"a client with a key", func(h *raw.Hello) { h.Keyed = true }, raw.RefusalKey, "without the key"},
 		{"another role", func(h *raw.Hello) { h.Role = 9 }, raw.RefusalMessage, "unknown role 9"},
-		{"this instance itself", func(h *raw.Hello) { h.From, h.Role = "near/0", raw.Instance }, raw.RefusalName, "no other instance"},
+		{"this instance itself", func(h *raw.Hello) { h.From, h.Role = "near/0", raw.Instance }, raw.RefusalName, "is not another instance"},
 	} {
 		h := asClient("c")
 		c.change(&h)
@@ -241,11 +241,11 @@ func TestMessagesOfClients(t *testing.T) {
 		say  []byte
 		text string
 	}{
-		{"a message of instances", batch(relBack, "x"), "back does not come from there"},
-		{"an output", batch(relOut, "x"), "out does not come from there"},
+		{"a message of instances", batch(relBack, "x"), "this sender may not send back"},
+		{"an output", batch(relOut, "x"), "this sender may not send out"},
 		{"no relation", batch(99, "x"), "relation 99 of 4"},
 		{"a batch that is none", append([]byte{15, 0, 0, 0, 1, 16, 1, 0, 0, 0, 0, 0, 0, 0, 1}, 0, 0, 0, 0), "wrong checksum"},
-		{"an ack of nothing", wire.AppendAck(nil, 5), "of batch 5"},
+		{"an ack of nothing", wire.AppendAck(nil, 5), "acknowledges batch 5"},
 		{"a hello again", raw.AppendHello(nil, &raw.Hello{Version: 1}), "hello frame"},
 	} {
 		h := asClient("c")
@@ -304,7 +304,7 @@ func TestNames(t *testing.T) {
 	b := meet("b", 1)
 	b.hear(raw.TypeWelcome)
 	c := meet("c", 1)
-	c.refused(raw.RefusalFull, "no room")
+	c.refused(raw.RefusalFull, "maximum number of clients")
 	<-c.closed
 	b.conn.Close()
 	<-b.closed
@@ -357,12 +357,12 @@ func TestOptions(t *testing.T) {
 		return host.Options{Env: w, Tasks: osenv.NewTasks(), Program: p, Component: 1, Who: rt.Identity{Node: "voter/0", Self: "voter/0"}, Listen: "127.0.0.1:0", Memory: true}
 	}
 	for want, change := range map[string]func(o *host.Options){
-		"a component":      func(o *host.Options) { o.Component = 2 },
-		"a world":          func(o *host.Options) { o.Env.Clock = nil },
-		"who the instance": func(o *host.Options) { o.Who.Self = "" },
-		"no directory":     func(o *host.Options) { o.Memory = false },
-		"a limit":          func(o *host.Options) { o.Window = -1 },
-		"a name of 300": func(o *host.Options) {
+		"Options needs Program": func(o *host.Options) { o.Component = 2 },
+		"Options needs Env":     func(o *host.Options) { o.Env.Clock = nil },
+		"Options needs Who":     func(o *host.Options) { o.Who.Self = "" },
+		"no directory":          func(o *host.Options) { o.Memory = false },
+		"a limit":               func(o *host.Options) { o.Window = -1 },
+		"has 300 bytes": func(o *host.Options) {
 			o.Peers = map[string]env.Addr{strings.Repeat("x", 300): "a:1"}
 		},
 		"missing port": func(o *host.Options) { o.Listen = "127.0.0.1" },
@@ -406,7 +406,7 @@ func TestOtherLogs(t *testing.T) {
 	other := voteProgram()
 	other.Hash++
 	for _, err := range []error{open(p, "voter/0"), open(other, "voter/1")} {
-		if err == nil || !strings.Contains(err.Error(), "another instance's, or another program's") {
+		if err == nil || !strings.Contains(err.Error(), "another instance or to another program") {
 			t.Error(err)
 		}
 	}
@@ -415,7 +415,7 @@ func TestOtherLogs(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for want, record := range map[string]string{"an empty record": "", "relation 50 of 5": "\x03\x64\x00", "cut off": "\x03\x08\x05x"} {
+	for want, record := range map[string]string{"empty record": "", "relation 50 of 5": "\x03\x64\x00", "truncated": "\x03\x08\x05x"} {
 		if err := host.Changes(p, []byte(record), func(rt.Change) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", record, err, want)
 		}
@@ -470,7 +470,7 @@ func TestPiecesStartTogether(t *testing.T) {
 		}
 		return s
 	}
-	meet(3).refused(raw.RefusalOld, "incarnation 3, which is over")
+	meet(3).refused(raw.RefusalOld, "incarnation 3 has ended")
 	s := meet(4)
 	s.say(raw.AppendPing(nil, false))
 	s.hear(raw.TypePong)

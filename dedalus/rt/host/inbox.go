@@ -97,7 +97,7 @@ func (b *inbox) meet(c *inconn) error {
 	last := c.last
 	b.begin(c, src)
 	if src.last != last {
-		return errors.New("another connection was faster") // it dials again
+		return errors.New("another connection of this instance received later batches") // it dials again
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (b *inbox) meetClient(c *inconn, src *source) (anew bool) {
 // connection. The lock is held.
 func (b *inbox) begin(c *inconn, src *source) {
 	if before := src.in; before != nil && before != c {
-		before.session.End(&link.Refusal{Code: link.RefusalTaken, Text: "there is a newer connection of the same name"})
+		before.session.End(&link.Refusal{Code: link.RefusalTaken, Text: "a newer connection has the same name"})
 	}
 	src.in = c
 	if life := c.session.Peer().Life; src.life != life {
@@ -167,11 +167,11 @@ func (b *inbox) put(c *inconn, seq uint64, payload, messages []byte) error {
 		b.h.count(&Counts{Doubled: 1})
 		return nil
 	case src.last > 0 && seq != src.last+1:
-		return fmt.Errorf("batch %d after %d", seq, src.last)
+		return fmt.Errorf("received batch %d after batch %d", seq, src.last)
 	case src.waiting > 0 && src.waiting+frame > window:
-		return fmt.Errorf("%d bytes wait, and the window is %d", src.waiting+frame, window)
+		return fmt.Errorf("%d bytes are waiting; the window is %d", src.waiting+frame, window)
 	case src.client && b.inputs > 0 && b.inputs+frame > opt.InputsMax:
-		return &link.Refusal{Code: link.RefusalFull, Text: "too many inputs wait"}
+		return &link.Refusal{Code: link.RefusalFull, Text: "too many inputs are waiting"}
 	}
 	src.last = seq
 	src.waiting += frame

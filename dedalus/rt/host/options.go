@@ -124,21 +124,21 @@ type Options struct {
 func (o Options) complete() (Options, error) {
 	switch {
 	case o.Program == nil || o.Component < 0 || o.Component >= len(o.Program.Components):
-		return o, errors.New("a component of a program is needed")
+		return o, errors.New("Options needs Program and the index of one of its components")
 	case o.Env.Clock == nil || o.Env.Random == nil || o.Env.Network == nil || o.Tasks == nil:
-		return o, errors.New("a world with a clock, randomness, a network and tasks is needed")
+		return o, errors.New("Options needs Env with a clock, randomness and a network, and Tasks")
 	case o.Who.Node == "" || o.Who.Self == "":
-		return o, errors.New("who the instance is is needed")
+		return o, errors.New("Options needs Who: the node and the machine of the instance")
 	case len(o.Peers) > PeersMax:
-		return o, fmt.Errorf("%d instances, limit is %d", len(o.Peers), PeersMax)
+		return o, fmt.Errorf("the deployment has %d other instances; the limit is %d", len(o.Peers), PeersMax)
 	case o.Program.Components[o.Component].Durable && o.Dir == "" && !o.Memory:
-		return o, fmt.Errorf("%s keeps something on the disk, and there is no directory for it", o.Who.Node)
+		return o, fmt.Errorf("%s has durable relations, and Options names no directory for them", o.Who.Node)
 	case len(o.Program.Relations) > wire.RelationMax:
-		return o, fmt.Errorf("%d relations, limit is %d", len(o.Program.Relations), wire.RelationMax)
+		return o, fmt.Errorf("the program has %d relations; the limit is %d", len(o.Program.Relations), wire.RelationMax)
 	}
 	for node := range o.Peers {
 		if len(node) > wire.NodeMax || node == "" {
-			return o, fmt.Errorf("an instance has a name of %d bytes, limit is %d", len(node), wire.NodeMax)
+			return o, fmt.Errorf("the name of an instance has %d bytes; want 1 to %d", len(node), wire.NodeMax)
 		}
 	}
 	if o.Env.Tracer == nil {
@@ -157,7 +157,7 @@ func (o Options) complete() (Options, error) {
 			*d.to = d.from
 		}
 		if *d.to < 0 || *d.to > 1<<30 {
-			return o, fmt.Errorf("a limit of %d; want 1 to %d", *d.to, 1<<30)
+			return o, fmt.Errorf("a limit in Options is %d; want 1 to %d", *d.to, 1<<30)
 		}
 	}
 	for _, d := range []struct{ to, from *time.Duration }{

@@ -87,7 +87,7 @@ func (p *peer) write(counts *Counts) {
 // Frame implements link.ClientOwner.
 func (p *peer) Frame(t link.Type, payload []byte) error {
 	if t != wire.TypeAck || p.conn == nil {
-		return link.Malformed("", "a frame of %v from the side that was dialled", t)
+		return link.Malformed("", "unexpected %v frame from the dialled side", t)
 	}
 	seq, err := wire.DecodeAck(payload)
 	if err != nil {

@@ -24,7 +24,7 @@ type NewerError struct {
 }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("%s has started anew or misses something: this piece of the same node starts anew, too, as of incarnation %d", e.Piece, e.Incarnation)
+	return fmt.Sprintf("%s has restarted or missed a message: this piece of the same node restarts as well, with incarnation %d", e.Piece, e.Incarnation)
 }
 
 // incarnation tracks the incarnation of the logical node to which this piece belongs;
@@ -55,7 +55,7 @@ func (i *incarnation) meet(node string, number uint64) (older bool, err error) {
 	defer i.mu.Unlock()
 	switch ours := i.number; {
 	case number > IncarnationMax:
-		return false, fmt.Errorf("%s is of incarnation %d, limit is %d", node, number, uint64(IncarnationMax))
+		return false, fmt.Errorf("%s has incarnation %d; the limit is %d", node, number, uint64(IncarnationMax))
 	case !slices.Contains(i.h.opt.Pieces, node) || number == 0 || number == ours:
 		return false, nil
 	case ours == 0 && i.lost:
@@ -131,7 +131,7 @@ func Incarnation(world env.Env, dir string, of uint64) (uint64, error) {
 		n = of
 	}
 	if n > IncarnationMax {
-		return fail(fmt.Errorf("incarnation %d would be the next one, limit is %d", n, uint64(IncarnationMax)))
+		return fail(fmt.Errorf("the next incarnation would be %d; the limit is %d", n, uint64(IncarnationMax)))
 	}
 	b := binary.LittleEndian.AppendUint64(nil, n)
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))

@@ -288,7 +288,7 @@ func (h *Host) deliverBatch(a arrival, m wire.Messages) (n int) {
 
 func (h *Host) deliverOne(src *source, relation int, row []byte) error {
 	if relation >= len(h.opt.Program.Relations) {
-		return fmt.Errorf("relation %d of %d", relation, len(h.opt.Program.Relations))
+		return fmt.Errorf("a message names relation %d of %d", relation, len(h.opt.Program.Relations))
 	}
 	r := &h.opt.Program.Relations[relation]
 	want := rt.Message
@@ -296,7 +296,7 @@ func (h *Host) deliverOne(src *source, relation int, row []byte) error {
 		want = rt.Input
 	}
 	if r.Kind != want {
-		return fmt.Errorf("%s does not come from there", r.Name)
+		return fmt.Errorf("this sender may not send %s", r.Name)
 	}
 	if err := h.comp.Deliver(relation, row); err != nil {
 		return fmt.Errorf("%s: %w", r.Name, err)

@@ -19,7 +19,7 @@ func Batch(p []byte) (seq uint64, messages Messages, err error) {
 		return 0, nil, link.Malformed("batch", "%d bytes", len(p))
 	}
 	if seq = binary.LittleEndian.Uint64(p); seq == 0 {
-		return 0, nil, link.Malformed("batch", "without a number")
+		return 0, nil, link.Malformed("batch", "the batch has no number")
 	}
 	count := 0
 	for rest := p[seqLen:]; len(rest) > 0; {
@@ -28,7 +28,7 @@ func Batch(p []byte) (seq uint64, messages Messages, err error) {
 		}
 		var ok bool
 		if _, _, rest, ok = cut(rest); !ok {
-			return 0, nil, link.Malformed("batch", "a message that is none, %d bytes before the end", len(rest))
+			return 0, nil, link.Malformed("batch", "malformed message, %d bytes before the end", len(rest))
 		}
 	}
 	return seq, Messages(p[seqLen:]), nil

@@ -111,7 +111,7 @@ func (o *Outbox) Ack(seq uint64) error {
 		sent = o.frames[o.next].seq - 1
 	}
 	if seq > sent {
-		return link.Malformed("ack", "of batch %d, and %d was sent", seq, sent)
+		return link.Malformed("ack", "it acknowledges batch %d; the last one sent is %d", seq, sent)
 	}
 	n := 0
 	for n < o.next && o.frames[n].seq <= seq {
@@ -135,7 +135,7 @@ func (o *Outbox) Ack(seq uint64) error {
 // number.
 func (o *Outbox) Resume(last uint64) error {
 	if last > o.seq {
-		return link.Malformed("welcome", "it has batch %d, and the last one is %d", last, o.seq)
+		return link.Malformed("welcome", "it reports batch %d; the last one is %d", last, o.seq)
 	}
 	o.next, o.flying = 0, 0
 	for o.next < len(o.frames) && o.frames[o.next].seq <= last {

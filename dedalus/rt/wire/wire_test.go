@@ -62,14 +62,14 @@ func TestRefused(t *testing.T) {
 		{"role", "unknown role 9", func() error { _, err := wire.DecodeHello(append([]byte{9}, h[1:]...)); return err }},
 		{"welcome", "bad welcome", func() error { _, err := wire.DecodeWelcome(make([]byte, 7)); return err }},
 		{"ack", "bad ack", func() error { _, err := wire.DecodeAck(make([]byte, 9)); return err }},
-		{"batch without a number", "without a number", func() error { _, _, err := wire.Batch(make([]byte, 8)); return err }},
+		{"batch without a number", "the batch has no number", func() error { _, _, err := wire.Batch(make([]byte, 8)); return err }},
 		{"batch too short", "bad batch", func() error { _, _, err := wire.Batch(make([]byte, 7)); return err }},
-		{"row longer than the batch", "message that is none", func() error { _, _, err := wire.Batch([]byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0}); return err }},
-		{"row a byte longer than the batch", "message that is none", func() error {
+		{"row longer than the batch", "malformed message", func() error { _, _, err := wire.Batch([]byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0}); return err }},
+		{"row a byte longer than the batch", "malformed message", func() error {
 			_, _, err := wire.Batch([]byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0}[:11:11])
 			return err
 		}},
-		{"relation too great", "message that is none", func() error {
+		{"relation too great", "malformed message", func() error {
 			_, _, err := wire.Batch(append([]byte{1, 0, 0, 0, 0, 0, 0, 0}, wire.AppendMessage(nil, wire.RelationMax, nil)...))
 			return err
 		}},

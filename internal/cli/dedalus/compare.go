@@ -343,7 +343,7 @@ func printComparison(t *console.Terminal, c *explore.Comparison, d comparison) {
 		if d.Assumption != "" {
 			fmt.Fprintf(t.Out, "%s'%s' does not hold in the original: if the changes that it covers happen later, %v\n", p.Bad("assumption: "), d.Assumption, c.Different)
 		} else {
-			fmt.Fprintln(t.Out, p.Bad("different: ")+"of the other, "+c.Different.Error())
+			fmt.Fprintln(t.Out, p.Bad("different: ")+c.Different.Error())
 		}
 		if len(d.Steps) > 0 {
 			fmt.Fprintln(t.Out, "after")

@@ -72,7 +72,7 @@ func (d *comparedSteps) write(w io.Writer) {
 	if d.code() == 0 {
 		return
 	}
-	fmt.Fprintf(w, "refused: in the rewritten program, %v\nafter\n", d.Different)
+	fmt.Fprintf(w, "refused: after the rewrite, %v\nafter\n", d.Different)
 	for i, s := range d.Different.Steps {
 		fmt.Fprintf(w, "%4d  %s\n", i+1, s)
 	}

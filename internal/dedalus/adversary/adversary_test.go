@@ -172,7 +172,7 @@ func TestParse(t *testing.T) {
 	for word, want := range map[string]string{
 		">": "the number of an input", ">-1": "the number of an input", "leader": "a machine", "/0": "a machine",
 		"leader/0:": "the number of a message", "leader/0:x": "the number of a message", "leader/0+": "the name of a timer",
-		"leader/0:1~": "neither", "leader/0+t^!": "neither", "!": "a machine",
+		"leader/0:1~": "no messages and no timers", "leader/0+t^!": "no messages and no timers", "!": "a machine",
 	} {
 		if _, err := adversary.Parse(word); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", word, err, want)

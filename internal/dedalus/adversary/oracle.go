@@ -56,17 +56,17 @@ func (v *Verdict) String() string {
 	if told == "" {
 		told = "nothing"
 	}
-	sure := "the original was not found to, within the bound of the search"
+	sure := "was not found in the original within the bound of the search"
 	if v.Sure {
-		sure = "the original does not"
+		sure = "the original does not do"
 	}
 	switch v.Kind {
 	case "":
 		return "the original can do the same"
 	case "liveness":
-		return fmt.Sprintf("it comes to rest after sending\n%s\nwhich %s", told, sure)
+		return fmt.Sprintf("the program comes to rest after sending\n%s\nwhich %s", told, sure)
 	}
-	return fmt.Sprintf("it sends\n%s\nwhich %s", told, sure)
+	return fmt.Sprintf("the program sends\n%s\nwhich %s", told, sure)
 }
 
 // Judge looks for runs of the program that have the outputs of a run of the other, until

@@ -107,7 +107,7 @@ const stepsMax = 1_000_000
 func Parse(text string) (Schedule, error) {
 	words := strings.Fields(text)
 	if len(words) > stepsMax {
-		return nil, fmt.Errorf("schedule has %d steps; at most %d are read", len(words), stepsMax)
+		return nil, fmt.Errorf("schedule has %d steps; the limit is %d", len(words), stepsMax)
 	}
 	var out Schedule
 	for _, w := range words {
@@ -148,13 +148,13 @@ func parseStep(word string) (Step, error) {
 	head, list, messages := strings.Cut(parts[0], ":")
 	s.Machine, s.Timers = head, parts[1:]
 	if name, number, ok := strings.Cut(head, "/"); !ok || name == "" || number == "" {
-		return bad("a machine, as leader/0")
+		return bad("a machine, such as leader/0")
 	}
 	if slices.Contains(s.Timers, "") {
 		return bad("the name of a timer")
 	}
 	if (s.Kind == Crash || s.Kind == Stop) && (messages || len(s.Timers) > 0) {
-		return bad("neither messages nor timers")
+		return bad("no messages and no timers after a crash or a stop")
 	}
 	for messages {
 		var one string
@@ -219,9 +219,9 @@ func (s Schedule) Tell() []string {
 		text := x.Machine
 		switch x.Kind {
 		case Give:
-			text = fmt.Sprintf("input %d is given", x.Input)
+			text = fmt.Sprintf("input %d arrives", x.Input)
 		case Stop:
-			text += " stops for ever"
+			text += " stops forever"
 		case Crash:
 			text += ": the node crashes" + x.losing()
 		default:
@@ -245,7 +245,7 @@ func (s Schedule) Tell() []string {
 
 func (s Step) losing() string {
 	if s.Losing {
-		return ", which loses what is under way from it"
+		return ", which loses its messages in transit"
 	}
 	return ""
 }

@@ -38,11 +38,11 @@ func Partition(p Part) ([]Keys, Verdict) {
 		r, l := p.reader(rel)
 		switch {
 		case rel.Kind == logic.Input:
-			v.block(r, l, rel.Name+" comes from outside, where nobody can be told to divide it", "have another component receive it, as a relay does")
+			v.block(r, l, rel.Name+" comes from outside, where no component can divide it", "put a relay in front of the component to receive it")
 		case len(rel.Columns) == 0:
-			v.block(r, l, rel.Name+" has no column to divide it by", "partial partitioning can copy it to all")
+			v.block(r, l, rel.Name+" has no column to divide it by", "use partial partitioning, which can send it to all partitions")
 		case !slices.ContainsFunc(rel.Columns, func(c logic.Column) bool { return c.Lattice == logic.NoLattice }):
-			v.block(r, l, rel.Name+" has no column to divide it by but those that merge", "partial partitioning can copy it to all")
+			v.block(r, l, rel.Name+" has no column to divide it by: all of its columns merge", "use partial partitioning, which can send it to all partitions")
 		}
 	}
 	if !v.Holds {
@@ -63,7 +63,7 @@ func Partition(p Part) ([]Keys, Verdict) {
 		if !s.deepest.Holds && s.deepest.Because != nil {
 			return nil, s.deepest
 		}
-		v.block(nil, nil, "there is no key", "")
+		v.block(nil, nil, "no choice of keys keeps the facts that rules join on one machine", "")
 		return nil, v
 	}
 	return s.found, v
@@ -211,7 +211,7 @@ func (s *solver) consistent(keys Keys) Verdict {
 			here = here || o.literal != nil && !o.literal.Negated
 			t, ok := r.terms.term(o.args[k.Column])
 			if !ok {
-				v.block(r.Rule, o.literal, fmt.Sprintf("%s is asked for whatever its %s", o.rel.Name, k.Name(o.rel)), "")
+				v.block(r.Rule, o.literal, fmt.Sprintf("%s is read here without a value for its %s", o.rel.Name, k.Name(o.rel)), "")
 				return v
 			}
 			mine := r.terms.apply(k.Func, t)
@@ -219,19 +219,19 @@ func (s *solver) consistent(keys Keys) Verdict {
 			case key < 0:
 				first, key = o, mine
 			case r.terms.class(key) != mine:
-				v.block(r.Rule, o.literal, fmt.Sprintf("%s, by %s, meets %s, by %s: %s is not known to be %s",
+				v.block(r.Rule, o.literal, fmt.Sprintf("%s, divided by %s, is joined with %s, divided by %s: nothing shows that %s equals %s",
 					first.rel.Name, keys[first.rel].Name(first.rel), o.rel.Name, k.Name(o.rel), r.terms.text[mine], r.terms.text[key]),
-					"declare a dependency between them (fd), or use partial partitioning")
+					"declare a functional dependency between them (fd), or use partial partitioning")
 				return v
 			}
 		}
 		if all && key >= 0 && !here {
-			v.block(r.Rule, first.literal, fmt.Sprintf("%s is divided by %s, and every machine would do this for the keys of all: it reads nothing that only the machine of a key has",
-				first.rel.Name, keys[first.rel].Name(first.rel)), "derive it from a fact of that key that is there or comes in, not from what all machines have alike")
+			v.block(r.Rule, first.literal, fmt.Sprintf("%s is divided by %s, and every machine would apply this rule for all keys: the rule reads nothing that only the machine of a key has",
+				first.rel.Name, keys[first.rel].Name(first.rel)), "derive it from a stored or received fact of that key, not from what all machines have")
 			return v
 		}
 		if key >= 0 && r.Head.Aggregates() && !groupsBy(r, key) {
-			v.block(r.Rule, nil, fmt.Sprintf("it aggregates over facts of different %s", r.terms.text[key]), "")
+			v.block(r.Rule, nil, fmt.Sprintf("the rule aggregates facts with different %s, which are on different machines", r.terms.text[key]), "")
 			return v
 		}
 	}

@@ -51,7 +51,7 @@ type Blocker struct {
 func (b Blocker) String() string {
 	s := b.Why
 	if b.Rule != nil {
-		s += fmt.Sprintf(", in '%v'", b.Rule)
+		s += fmt.Sprintf(": '%v'", b.Rule)
 	}
 	if b.Literal != nil {
 		s += fmt.Sprintf(" at '%v'", b.Literal)
@@ -206,7 +206,7 @@ func Independent(a, b Part) Verdict {
 		case refsB[rel]:
 			other, _ := b.reader(rel)
 			v.block(r, l, fmt.Sprintf("%s is read on both sides, also in '%v'", rel.Name, other),
-				"a copy of it for one side would do, if that side is monotonic or functional")
+				"if one side is monotonic or functional, decouple it by that step, which sends the side a copy")
 		case outB[rel]:
 			v.block(r, l, fmt.Sprintf("%s is derived on the other side", rel.Name), "")
 		}

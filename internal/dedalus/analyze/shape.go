@@ -30,21 +30,21 @@ func Functional(p Part) Verdict {
 	v := yes()
 	for _, r := range p.Rules {
 		if r.Kind == logic.Next {
-			v.block(r, nil, "it carries facts to the next tick", "")
+			v.block(r, nil, "the rule carries facts to the next tick", "")
 		}
 		if r.Head.Aggregates() {
-			v.block(r, nil, "it aggregates", "")
+			v.block(r, nil, "the rule aggregates", "")
 		}
 		if rel := merging(r); rel != nil {
-			v.block(r, nil, rel.Name+" merges its facts: two that come together are one", "send what merges under another name, in a relation that does not merge")
+			v.block(r, nil, rel.Name+" merges its facts: two that arrive in one tick become one", "send the facts in another relation, which does not merge")
 		}
 		for i := range r.Body {
 			if r.Body[i].Negated {
-				v.block(r, &r.Body[i], "it negates", "")
+				v.block(r, &r.Body[i], "the rule negates a literal", "")
 			}
 		}
 		if n, second := idb(r); n > 1 {
-			v.block(r, second, "it joins two relations that are not static", "")
+			v.block(r, second, "the rule joins two relations that are not static", "")
 		}
 	}
 	return v
@@ -116,7 +116,7 @@ func Monotonic(p Part) Verdict {
 	used := map[string]bool{}
 	for _, r := range p.Rules {
 		if rel := merging(r); rel != nil {
-			v.block(r, nil, rel.Name+" merges its facts: what was is forgotten", "")
+			v.block(r, nil, rel.Name+" merges its facts, so the earlier value is lost", "")
 			continue
 		}
 		guards, persistence := r.Persistence()
@@ -129,13 +129,13 @@ func Monotonic(p Part) Verdict {
 			switch {
 			case l.Atom == nil || l.Atom.Relation.Kind == logic.Static:
 			case l.Negated && persistence:
-				v.block(r, l, r.Head.Relation.Name+" is forgotten", fmt.Sprintf("'assume collected %s', if what is forgotten is not missed", r.Head.Relation.Name))
+				v.block(r, l, r.Head.Relation.Name+" can be deleted", fmt.Sprintf("add 'assume collected %s' if no rule misses a deleted fact", r.Head.Relation.Name))
 			case l.Negated:
-				v.block(r, l, "it negates", "")
+				v.block(r, l, "the rule negates a literal", "")
 			case l.Atom.Relation.Kind == logic.Timer:
-				v.block(r, l, "it waits for a timer", "")
+				v.block(r, l, "the rule waits for a timer", "")
 			case !persisted[l.Atom.Relation] && r.Head.Aggregates():
-				v.block(r, l, "it aggregates "+l.Atom.Relation.Name+", which is not persisted", "")
+				v.block(r, l, "the rule aggregates "+l.Atom.Relation.Name+", which is not persisted", "")
 			}
 		}
 		if r.Head.Aggregates() {
@@ -178,15 +178,15 @@ func threshold(p Part, r *logic.Rule, v *Verdict) {
 			continue
 		case logic.Count, logic.Max, logic.Min:
 		default:
-			v.block(r, nil, fmt.Sprintf("'%v' does not only grow", a.Aggregate), "")
+			v.block(r, nil, fmt.Sprintf("the result of '%v' does not only grow", a.Aggregate), "")
 			continue
 		}
 		for _, reader := range p.Rules {
 			for j := range reader.Body {
 				l := &reader.Body[j]
 				if l.Atom != nil && l.Atom.Relation == r.Head.Relation && !passes(reader, l.Atom.Args[i], a.Aggregate) {
-					v.block(reader, l, fmt.Sprintf("the %v in %s is used other than to ask whether it has passed a bound", a.Aggregate, r.Head.Relation.Name),
-						fmt.Sprintf("compare it with >=, or 'assume growing %s' if nothing depends on how far it is passed", r.Head.Relation.Name))
+					v.block(reader, l, fmt.Sprintf("the %v in %s is used for more than a comparison with a bound", a.Aggregate, r.Head.Relation.Name),
+						fmt.Sprintf("compare it with >=, or add 'assume growing %s' if nothing depends on its exact value", r.Head.Relation.Name))
 				}
 			}
 		}
@@ -275,17 +275,17 @@ func StateMachine(p Part) Verdict {
 		switch {
 		case driven(r, inputs, e):
 			if r.Kind == logic.Next && !carried[r.Head.Relation] {
-				v.block(r, nil, r.Head.Relation.Name+" holds in the next tick and not in those after it, also when nothing comes in",
-					"keep it in a table until it is used")
+				v.block(r, nil, r.Head.Relation.Name+" holds for the next tick only, even if nothing is received then",
+					"keep it in a table until a rule uses it")
 			}
 		case r.Kind == logic.Async:
-			v.block(r, nil, "it sends in ticks in which nothing came in", "derive it from what came in, or from a timer")
+			v.block(r, nil, "the rule sends in ticks in which nothing was received", "make it depend on a received fact, or on a timer")
 		case r.Kind == logic.Next && !persistence:
-			v.block(r, nil, "it changes state in ticks in which nothing came in", "")
+			v.block(r, nil, "the rule changes state in ticks in which nothing was received", "")
 		case r.Kind == logic.Next:
 			for i := range guards {
 				if !stays[r.Head.Relation] && !quiet(&guards[i], inputs, e) {
-					v.block(r, &guards[i], "it forgets in ticks in which nothing came in", "")
+					v.block(r, &guards[i], "the rule deletes facts in ticks in which nothing was received", "")
 				}
 			}
 		}

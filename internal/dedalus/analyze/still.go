@@ -25,15 +25,15 @@ func Still(p Part) Verdict {
 		case r.Kind != logic.Next:
 		case driven(r, inputs, e):
 			if !carried[r.Head.Relation] {
-				v.block(r, nil, r.Head.Relation.Name+" holds in the next tick and not in those after it, also when nothing comes in",
-					"keep it in a table until it is used")
+				v.block(r, nil, r.Head.Relation.Name+" holds for the next tick only, even if nothing is received then",
+					"keep it in a table until a rule uses it")
 			}
 		case !persistence:
-			v.block(r, nil, "it changes state in ticks in which nothing came in", "")
+			v.block(r, nil, "the rule changes state in ticks in which nothing was received", "")
 		default:
 			for i := range guards {
 				if !stays[r.Head.Relation] && !quiet(&guards[i], inputs, e) {
-					v.block(r, &guards[i], "it forgets in ticks in which nothing came in", "")
+					v.block(r, &guards[i], "the rule deletes facts in ticks in which nothing was received", "")
 				}
 			}
 		}
@@ -109,7 +109,7 @@ func Timely(p Part) Verdict {
 				among = caused
 			}
 			if g := p.meets(r, b, among, whole); g != nil {
-				v.block(r, g, x.because(b.Atom.Relation)+", and meets what depends on what comes in", x.help(b.Atom.Relation))
+				v.block(r, g, x.because(b.Atom.Relation)+", and is joined with what depends on received facts", x.help(b.Atom.Relation))
 				break
 			}
 		}
@@ -165,8 +165,8 @@ type restless struct {
 
 // Why idle ticks change a table.
 const (
-	derives = "may be derived in ticks in which nothing came in"
-	forgets = "may be forgotten in ticks in which nothing came in"
+	derives = "may be derived in ticks in which nothing was received"
+	forgets = "may be deleted in ticks in which nothing was received"
 )
 
 // restless finds what idle ticks change. They change nothing else: in a node to which
@@ -276,11 +276,11 @@ func (x *restless) help(rel *logic.Relation) string {
 	}
 	switch x.why[rel] {
 	case forgets:
-		return fmt.Sprintf("delete it by what comes in, or 'assume collected %s', if what is forgotten is not missed", rel.Name)
+		return fmt.Sprintf("delete it when a fact is received, or add 'assume collected %s' if no rule misses a deleted fact", rel.Name)
 	case derives:
-		return fmt.Sprintf("derive it by what comes in, or 'assume timely %s', if nobody can tell in which of these ticks that is", rel.Name)
+		return fmt.Sprintf("derive it when a fact is received, or add 'assume timely %s' if no reader can observe in which of these ticks it is derived", rel.Name)
 	}
-	return "keep it in a table until it is used"
+	return "keep it in a table until a rule uses it"
 }
 
 // onlyWoken reports whether the rules of a relation but those that carry it need something that

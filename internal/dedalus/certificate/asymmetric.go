@@ -51,7 +51,7 @@ func checkAsymmetric(before, after *logic.Program, from *logic.Component, c Clai
 func (a *asymmetry) condition() error {
 	for n := range derives(a.kept) {
 		if reads(a.moved)[n] || derives(a.moved)[n] {
-			return fmt.Errorf("%s is derived by what stays, and read or derived by what moves", n)
+			return fmt.Errorf("the rules that stay derive %s, and the rules that move read or derive it as well", n)
 		}
 	}
 	for _, err := range []error{a.unsent(), a.stateMachine(), a.volatile()} {
@@ -60,15 +60,15 @@ func (a *asymmetry) condition() error {
 		}
 	}
 	if len(a.down) == 0 {
-		return fmt.Errorf("what stays reads nothing of what moves")
+		return fmt.Errorf("the rules that stay read nothing that the rules that move derive")
 	}
 	empty := idle(a.moved)
 	for _, r := range a.down {
 		if r.Kind == logic.Timer {
-			return fmt.Errorf("both sides wait for timer %s", r.Name)
+			return fmt.Errorf("rules that move and rules that stay both wait for timer %s", r.Name)
 		}
 		if derives(a.moved)[r.Name] && !empty[r.Name] {
-			return fmt.Errorf("%s holds when nothing comes in, and would be sent at every tick", r.Name)
+			return fmt.Errorf("%s holds even when nothing is received, so it would be sent at every tick", r.Name)
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func (a *asymmetry) generated() error {
 		}
 	}
 	if a.chosen["$to"] == "" {
-		return fmt.Errorf("nothing leads to %s", a.to.Name)
+		return fmt.Errorf("no forwarding relation leads to %s", a.to.Name)
 	}
 	if err := forwards(a.after, a.relation("$to"), unique(a.from.Of, a.from.Name), a.to, 1); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (a *asymmetry) moving() error {
 
 // sends is the rule that a rule that keeps for later would be if it sent at once.
 func (a *asymmetry) sends(old, now *logic.Rule) (*logic.Rule, error) {
-	bad := fmt.Errorf("'%v' does not keep what '%v' sends", now, old)
+	bad := fmt.Errorf("'%v' does not hold back what '%v' sends", now, old)
 	if now.Kind != logic.Next || now.Head.Relation.Name != a.chosen[wait(old.Head.Relation)] || len(now.Head.Args) < 2 || len(now.Body) == 0 {
 		return nil, bad
 	}
@@ -206,7 +206,7 @@ func (a *asymmetry) led(old, now *logic.Rule) error {
 	}
 	m := &matching{h: a.halves, after: a.after, from: a.from, to: a.to}
 	if leads && !m.forwarded(old, now) || !leads && exact(now) != exact(old) {
-		return fmt.Errorf("'%v' is not the rule '%v'", now, old)
+		return fmt.Errorf("found '%v', want '%v'", now, old)
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (a *asymmetry) staying() error {
 			rules, now, of = a.kept, now[:len(a.kept)], was
 		}
 		if len(now) != len(rules) {
-			return fmt.Errorf("component %s has not the rules that it had", o.Name)
+			return fmt.Errorf("the rules of component %s have changed", o.Name)
 		}
 		for i, r := range rules {
 			b, err := back(a.before, now[i], of)

@@ -106,17 +106,17 @@ func (h *halves) ordered(names map[rel]bool) []*logic.Relation {
 func (h *halves) piece(after *logic.Program, from *logic.Component, c Claim) (*logic.Component, error) {
 	to := after.Component(c.Name)
 	if to == nil || h.p.Component(c.Name) != nil {
-		return nil, fmt.Errorf("component %s is not new", c.Name)
+		return nil, fmt.Errorf("component %s is not a new component of the program after the step", c.Name)
 	}
 	if to.Of != from.Of || to.Instances != from.Instances || to.Partitions != 1 {
-		return nil, fmt.Errorf("component %s is not the piece that it should be", c.Name)
+		return nil, fmt.Errorf("component %s is not a piece of the right component, with as many instances and one partition", c.Name)
 	}
 	if len(after.Components) != len(h.p.Components)+1 {
-		return nil, fmt.Errorf("there are %d components, want %d", len(after.Components), len(h.p.Components)+1)
+		return nil, fmt.Errorf("the program after the step has %d components, want %d", len(after.Components), len(h.p.Components)+1)
 	}
 	for _, o := range h.p.Components {
 		if a := after.Component(o.Name); a == nil || a.Of != o.Of || a.Instances != o.Instances || a.Partitions != o.Partitions {
-			return nil, fmt.Errorf("component %s is not the same", o.Name)
+			return nil, fmt.Errorf("component %s has changed or is missing", o.Name)
 		}
 	}
 	return to, nil
@@ -137,7 +137,7 @@ func back(p *logic.Program, r *logic.Rule, was map[rel]rel) (*logic.Rule, error)
 			continue
 		}
 		if gone[a.Relation.Name] {
-			return nil, fmt.Errorf("'%v' reads %s, which does not come here", r, a.Relation.Name)
+			return nil, fmt.Errorf("'%v' reads %s, which this component no longer receives", r, a.Relation.Name)
 		}
 		if n, ok := was[a.Relation.Name]; ok {
 			out.Body[i].Atom = &logic.Atom{Relation: p.Find(n), Args: a.Args}
@@ -157,7 +157,7 @@ func (h *halves) unchanged(old, new []*logic.Rule, was map[rel]rel) error {
 			return err
 		}
 		if exact(b) != exact(r) {
-			return fmt.Errorf("'%v' is not the rule '%v'", new[i], r)
+			return fmt.Errorf("found '%v', want '%v'", new[i], r)
 		}
 	}
 	return nil

@@ -137,7 +137,7 @@ func TestEarlyWaitsForItsBatch(t *testing.T) {
 			t.Fatalf("%q is not there once in\n%s", old, text)
 		}
 		after := given.Program(t, strings.Replace(text, old, strings.Replace(old, "b_batch", "b_next", 1), 1))
-		if err := certificate.Check(r.before, after, r.claim); err == nil || !strings.Contains(err.Error(), "does not keep what") {
+		if err := certificate.Check(r.before, after, r.claim); err == nil || !strings.Contains(err.Error(), "does not hold back what") {
 			t.Errorf("%s: got %v", old, err)
 		}
 	}
@@ -151,18 +151,18 @@ func TestWhatBatchesNeed(t *testing.T) {
 		old, new string
 		want     []string // of the certificate, of the rewrite
 	}{
-		"state for one tick":          {0, "next last(x) <- last(x), not top(_)", "next other(x) <- last(x), not top(_)", []string{"does not stay while", "holds in the next tick"}},
-		"kept only when more comes":   {0, "next last(x) <- last(x), not top(_)", "next last(x) <- last(x), in(_)", []string{"does not stay while", "holds in the next tick"}},
-		"forgotten by itself":         {0, "next last(x) <- last(x), not top(_)", "next last(x) <- last(x), x > 3", []string{"does not stay while", "forgets"}},
-		"state that moves by itself":  {0, "next last(x) <- top(x)", "next last(x) <- last(y), x := y + 1", []string{"changes state when", "changes state in ticks"}},
-		"sends by itself":             {0, "rung@node \"c\"(x) <- alarm(), last(x)", "rung@node \"c\"(x) <- last(x)", []string{"sends when nothing", "sends in ticks"}},
+		"state for one tick":          {0, "next last(x) <- last(x), not top(_)", "next other(x) <- last(x), not top(_)", []string{"is not kept while", "holds for the next tick"}},
+		"kept only when more comes":   {0, "next last(x) <- last(x), not top(_)", "next last(x) <- last(x), in(_)", []string{"is not kept while", "holds for the next tick"}},
+		"forgotten by itself":         {0, "next last(x) <- last(x), not top(_)", "next last(x) <- last(x), x > 3", []string{"is not kept while", "deletes facts"}},
+		"state that moves by itself":  {0, "next last(x) <- top(x)", "next last(x) <- last(y), x := y + 1", []string{"changes state in ticks", "changes state in ticks"}},
+		"sends by itself":             {0, "rung@node \"c\"(x) <- alarm(), last(x)", "rung@node \"c\"(x) <- last(x)", []string{"sends in ticks", "sends in ticks"}},
 		"sent for ever":               {0, "sync cmd(x, y) <- in(x), y := x * 2", "next cmd(x, y) <- cmd(x, y)", []string{"would be sent at every tick", "would be sent at every tick"}},
-		"what others send is derived": {0, "async seen@node \"c\"(x) <- cmd(x, _)", "async top@p(x) <- cmd(x, _), peer(p)", []string{"and sent to it", "and sent to them"}},
-		"durable":                     {0, "next last(x) <- top(x)", "log last(x) <- top(x)", []string{"durable away from what answers", "durable, away from what answers"}},
-		"derived for the moved part":  {1, "sync known(x) <- found(x, _)", "next sum(x) <- found(x, _)", []string{"read or derived by what moves", "read by one that moves"}},
-		"told at every tick":          {1, "sync found(x, count<y>) <- heard(x), sum(y)", "sync found(x, count<y>) <- sum(x), sum(y)", []string{"sends when nothing", "sends in ticks"}},
-		"kept for the rest":           {1, "sync known(x) <- found(x, _)", "sync known(x) <- sum(x)", []string{"holds when nothing comes in", "holds also when nothing comes in"}},
-		"a timer of both":             {1, "sync sum(x) <- in(x)", "sync sum(x) <- in(x), alarm()", []string{"both sides wait for timer", "both sides wait for timer"}},
+		"what others send is derived": {0, "async seen@node \"c\"(x) <- cmd(x, _)", "async top@p(x) <- cmd(x, _), peer(p)", []string{"sends it to them as well", "messages bring it as well"}},
+		"durable":                     {0, "next last(x) <- top(x)", "log last(x) <- top(x)", []string{"derives a durable relation", "which is durable, and would move away"}},
+		"derived for the moved part":  {1, "sync known(x) <- found(x, _)", "next sum(x) <- found(x, _)", []string{"the rules that move read or derive it", "read by this rule, which moves"}},
+		"told at every tick":          {1, "sync found(x, count<y>) <- heard(x), sum(y)", "sync found(x, count<y>) <- sum(x), sum(y)", []string{"sends in ticks", "sends in ticks"}},
+		"kept for the rest":           {1, "sync known(x) <- found(x, _)", "sync known(x) <- sum(x)", []string{"holds even when nothing is received", "holds even when nothing is received"}},
+		"a timer of both":             {1, "sync sum(x) <- in(x)", "sync sum(x) <- in(x), alarm()", []string{"both wait for timer", "both wait for timer"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			honest := batched(t)[m.at]
@@ -206,11 +206,11 @@ component a {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := rewrite.Apply(before, s); err == nil || !strings.Contains(err.Error(), "does not stay where it is") {
+	if _, _, err := rewrite.Apply(before, s); err == nil || !strings.Contains(err.Error(), "is not kept by the rules that stay") {
 		t.Errorf("the rewrite: got %v", err)
 	}
 	claim := certificate.Claim{Kind: "monotonic", Component: "a", Moved: []int{3}, Name: "b"}
-	if err := certificate.Check(before, before.Clone(), claim); err == nil || !strings.Contains(err.Error(), "does not stay before") {
+	if err := certificate.Check(before, before.Clone(), claim); err == nil || !strings.Contains(err.Error(), "do not keep first forever") {
 		t.Errorf("the certificate: got %v", err)
 	}
 }

@@ -241,20 +241,20 @@ func TestFalseClaims(t *testing.T) {
 		want   string
 	}{
 		"stateful for functional": {2, func(c *certificate.Claim) { c.Kind = "functional" }, "joins"},
-		"dependent for mutual":    {1, func(c *certificate.Claim) { c.Kind = "mutual" }, "read by what moves"},
-		"other rules":             {0, func(c *certificate.Claim) { c.Moved = []int{0, 1} }, "is not the rule"},
-		"rules that are not":      {0, func(c *certificate.Claim) { c.Moved = []int{99} }, "not some of those"},
+		"dependent for mutual":    {1, func(c *certificate.Claim) { c.Kind = "mutual" }, "the rules that move read"},
+		"other rules":             {0, func(c *certificate.Claim) { c.Moved = []int{0, 1} }, "want '"},
+		"rules that are not":      {0, func(c *certificate.Claim) { c.Moved = []int{99} }, "some of the rules of"},
 		"another key":             {4, func(c *certificate.Claim) { c.Keys["toStorage"] = certificate.Key{Column: 0} }, "is divided by"},
 		"no key":                  {4, func(c *certificate.Claim) { delete(c.Keys, "hashset") }, "hashset has no key"},
 		"a dependency that fails": {4, func(c *certificate.Claim) {
 			c.Dependencies["toStorage"] = []certificate.Dependency{{From: 1, To: 0, Func: "hash"}}
-		}, "does not keep"},
+		}, "does not ensure that"},
 		"a dependency of an input": {4, func(c *certificate.Claim) {
 			c.Dependencies["in"] = []certificate.Dependency{{From: 0, To: 1}}
-		}, "cannot be known"},
-		"other parts":        {4, func(c *certificate.Claim) { c.Partitions = 3 }, "is not divided into 3"},
+		}, "which no rule derives"},
+		"other parts":        {4, func(c *certificate.Claim) { c.Partitions = 3 }, "does not have 3 partitions"},
 		"another component":  {4, func(c *certificate.Claim) { c.Component = "leader" }, ""},
-		"an unknown rewrite": {0, func(c *certificate.Claim) { c.Kind = "magic" }, "there is no rewrite"},
+		"an unknown rewrite": {0, func(c *certificate.Claim) { c.Kind = "magic" }, "unknown rewrite"},
 	} {
 		r := seq[lie.at]
 		c := r.claim
@@ -277,11 +277,11 @@ func TestFalseClaims(t *testing.T) {
 func TestWhatTheRulesForbid(t *testing.T) {
 	honest := sequence(t)[4]
 	for name, m := range map[string]struct{ old, new, want string }{
-		"a join on other columns": {"h := hash(v), hashset(h, w)", "h := hash(s), hashset(h, w)", "does not keep"},
+		"a join on other columns": {"h := hash(v), hashset(h, w)", "h := hash(s), hashset(h, w)", "does not ensure that"},
 		"a count over all":        {"numCollisions(count<w>, h) <- collisions(_, w, h, _)", "numCollisions(count<w>, 0) <- collisions(_, w, _, _)", "collisions has no key"},
 		"absence of anything":     {"not hashset(h, _)", "not hashset(_, v)", "hashset has no key"},
 		"groups that are divided": {"numCollisions(count<w>, h) <- collisions(_, w, h, _)", "numCollisions(count<h>, 0) <- collisions(_, _, h, _)", "is divided by"},
-		"another value's hash":    {"next hashset(h, v) <- toStorage(v, _), h := hash(v)", "next hashset(h, v) <- toStorage(v, s), h := hash(s)", "does not keep"},
+		"another value's hash":    {"next hashset(h, v) <- toStorage(v, _), h := hash(v)", "next hashset(h, v) <- toStorage(v, s), h := hash(s)", "does not ensure that"},
 	} {
 		change := func(p *logic.Program) *logic.Program {
 			text := p.String()

@@ -47,27 +47,27 @@ type Dependency struct {
 // Check says what is not as claimed.
 func Check(before, after *logic.Program, c Claim) error {
 	if err := after.Validate(); err != nil {
-		return fmt.Errorf("the program after is not one: %w", err)
+		return fmt.Errorf("the program after the step is malformed: %w", err)
 	}
 	from := before.Component(c.Component)
 	if from == nil {
-		return fmt.Errorf("there is no component %s", c.Component)
+		return fmt.Errorf("the program has no component %s", c.Component)
 	}
 	if from.Partitions != 1 {
-		return fmt.Errorf("component %s is divided already", c.Component)
+		return fmt.Errorf("component %s is partitioned already", c.Component)
 	}
 	if !slices.EqualFunc(before.Functions, after.Functions, func(a, b *logic.Function) bool { return exactFunction(a) == exactFunction(b) }) {
-		return fmt.Errorf("functions are not the same")
+		return fmt.Errorf("the step changes functions")
 	}
 	if !slices.EqualFunc(before.Assumptions, after.Assumptions, func(a, b logic.Assumption) bool { return a.Kind == b.Kind && a.Relation == b.Relation }) {
-		return fmt.Errorf("assumptions are not the same")
+		return fmt.Errorf("the step changes assumptions")
 	}
 	for _, r := range before.Relations {
 		if err := dependable(r); err != nil {
 			return err
 		}
 		if s := after.Find(r.Name); s == nil || exactRelation(s) != exactRelation(r) {
-			return fmt.Errorf("relation %s is not the same", r.Name)
+			return fmt.Errorf("the step changes or drops relation %s", r.Name)
 		}
 	}
 	if err := newNodes(before, after); err != nil {
@@ -75,7 +75,7 @@ func Check(before, after *logic.Program, c Claim) error {
 	}
 	check, ok := kinds()[c.Kind]
 	if !ok {
-		return fmt.Errorf("there is no rewrite %q", c.Kind)
+		return fmt.Errorf("unknown rewrite %q", c.Kind)
 	}
 	return check(before, after, from, c)
 }
@@ -88,7 +88,7 @@ func dependable(r *logic.Relation) error {
 			for _, other := range r.Facts[:i] {
 				same := !slices.ContainsFunc(d.From, func(c int) bool { return row[c].Compare(other[c]) != 0 })
 				if same && row[d.To].Compare(other[d.To]) != 0 {
-					return fmt.Errorf("%s has no dependency as it declares: %v and %v differ in column %d", r.Name, other, row, d.To)
+					return fmt.Errorf("the facts of %s violate a dependency that it declares: %v and %v differ in column %d", r.Name, other, row, d.To)
 				}
 			}
 		}
@@ -119,7 +119,7 @@ func node(component string, i int) string { return fmt.Sprintf("%s/%d", componen
 // to itself.
 func forwards(after *logic.Program, f *logic.Relation, known []string, to *logic.Component, parts int) error {
 	if f == nil || f.Kind != logic.Static || f.Facts == nil || f.Nodes != "" || f.Size != "" || f.Merges() || len(f.Dependencies) > 0 {
-		return fmt.Errorf("there is no forwarding relation for %s", to.Name)
+		return fmt.Errorf("a rule should use a forwarding relation to %s, and uses none", to.Name)
 	}
 	want := map[string]bool{}
 	add := func(from, to string, part int) {
@@ -152,12 +152,12 @@ func forwards(after *logic.Program, f *logic.Relation, known []string, to *logic
 		}
 		text += " " + row[len(row)-1].Str
 		if !want[text] {
-			return fmt.Errorf("%s has a fact that it should not have: %s", f.Name, text)
+			return fmt.Errorf("the forwarding relation %s has a wrong fact: %s", f.Name, text)
 		}
 		delete(want, text)
 	}
 	for text := range want {
-		return fmt.Errorf("%s lacks a fact: %s", f.Name, text)
+		return fmt.Errorf("the forwarding relation %s lacks a fact: %s", f.Name, text)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func split(before *logic.Program, from *logic.Component, c Claim) (*halves, erro
 		}
 	}
 	if len(h.moved) != len(c.Moved) || len(h.moved) == 0 || len(h.kept) == 0 {
-		return nil, fmt.Errorf("the rules that moved are not some of those of %s", from.Name)
+		return nil, fmt.Errorf("the moved rules must be some of the rules of %s, but not all", from.Name)
 	}
 	return h, nil
 }
@@ -98,7 +98,7 @@ func (h *halves) onward() error {
 	local, keptReads := derives(h.kept), reads(h.kept)
 	for n := range derives(h.moved) {
 		if keptReads[n] || local[n] {
-			return fmt.Errorf("%s is derived by what moves, and read or derived by what stays", n)
+			return fmt.Errorf("the rules that move derive %s, and the rules that stay read or derive it as well", n)
 		}
 	}
 	return h.unsent()
@@ -111,7 +111,7 @@ func (h *halves) unsent() error {
 	for _, c := range h.p.Components {
 		for _, r := range c.Rules {
 			if n := r.Head.Relation.Name; r.Kind == logic.Async && local[n] {
-				return fmt.Errorf("%s is derived by what moves, and sent to it by '%v'", n, r)
+				return fmt.Errorf("the rules that move derive %s, and '%v' sends it to them as well", n, r)
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (h *halves) unsent() error {
 func (h *halves) timerless() error {
 	for n := range reads(h.moved) {
 		if r := h.p.Find(n); r.Kind == logic.Timer {
-			return fmt.Errorf("what moves waits for timer %s", n)
+			return fmt.Errorf("the rules that move wait for timer %s", n)
 		}
 	}
 	return nil
@@ -132,7 +132,7 @@ func (h *halves) mutual() error {
 	local, keptReads := derives(h.kept), reads(h.kept)
 	for n := range reads(h.moved) {
 		if keptReads[n] || local[n] {
-			return fmt.Errorf("%s is read by what moves, and read or derived by what stays", n)
+			return fmt.Errorf("the rules that move read %s, and the rules that stay read or derive it as well", n)
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ func (h *halves) mutual() error {
 func (h *halves) functional() error {
 	for _, r := range h.moved {
 		if r.Kind == logic.Next || r.Head.Aggregates() || r.Head.Relation.Merges() {
-			return fmt.Errorf("'%v' has a state or aggregates", r)
+			return fmt.Errorf("'%v' carries or merges facts, or aggregates", r)
 		}
 		n := 0
 		for i := range r.Body {
@@ -169,13 +169,13 @@ func (h *halves) functional() error {
 func (h *halves) transformed(after *logic.Program, from *logic.Component, c Claim) error {
 	to := after.Component(c.Name)
 	if to == nil || h.p.Component(c.Name) != nil {
-		return fmt.Errorf("component %s is not new", c.Name)
+		return fmt.Errorf("component %s is not a new component of the program after the step", c.Name)
 	}
 	if to.Of != from.Of || to.Instances != from.Instances || to.Partitions != 1 {
-		return fmt.Errorf("component %s is not the piece that it should be", c.Name)
+		return fmt.Errorf("component %s is not a piece of the right component, with as many instances and one partition", c.Name)
 	}
 	if len(after.Components) != len(h.p.Components)+1 {
-		return fmt.Errorf("there are %d components, want %d", len(after.Components), len(h.p.Components)+1)
+		return fmt.Errorf("the program after the step has %d components, want %d", len(after.Components), len(h.p.Components)+1)
 	}
 	m := &matching{h: h, after: after, to: to, from: from, reads: map[rel]rel{}, rerouted: map[rel]bool{}, passed: map[rel]rel{}, kept: map[rel]rel{}, made: map[rel]bool{}, keep: c.Kind == "monotonic"}
 	if c.Kind != "mutual" {
@@ -190,7 +190,7 @@ func (h *halves) transformed(after *logic.Program, from *logic.Component, c Clai
 	for _, o := range h.p.Components {
 		a := after.Component(o.Name)
 		if a == nil || a.Of != o.Of || a.Instances != o.Instances || a.Partitions != o.Partitions {
-			return fmt.Errorf("component %s is not the same", o.Name)
+			return fmt.Errorf("component %s has changed or is missing", o.Name)
 		}
 		rules := o.Rules
 		if o == from {
@@ -228,22 +228,22 @@ type matching struct {
 // reading other relations in places, and the rules that keep what comes in.
 func (m *matching) moved(rules []*logic.Rule) error {
 	if len(rules) < len(m.h.moved) {
-		return fmt.Errorf("rules are missing in %s", m.to.Name)
+		return fmt.Errorf("component %s lacks some of the moved rules", m.to.Name)
 	}
 	for i, r := range m.h.moved {
 		if err := m.same(r, rules[i]); err != nil {
-			return fmt.Errorf("'%v' is not the rule '%v': %w", rules[i], r, err)
+			return fmt.Errorf("found '%v', want '%v': %w", rules[i], r, err)
 		}
 	}
 	rest := rules[len(m.h.moved):]
 	for len(rest) > 0 {
 		if len(rest) < 2 || !m.keep {
-			return fmt.Errorf("'%v' should not be there", rest[0])
+			return fmt.Errorf("'%v' is an extra rule", rest[0])
 		}
 		in, again := rest[0], rest[1]
 		guards, ok := again.Persistence()
 		if in.Kind != logic.Sync || !copies(in) || !alike(in.Body[0].Atom.Relation, in.Head.Relation) || !ok || len(guards) > 0 || again.Head.Relation != in.Head.Relation || !m.makes(in.Head.Relation) {
-			return fmt.Errorf("'%v' and '%v' do not keep what comes in", in, again)
+			return fmt.Errorf("'%v' and '%v' do not keep a received relation", in, again)
 		}
 		m.kept[in.Head.Relation.Name] = in.Body[0].Atom.Relation.Name
 		rest = rest[2:]
@@ -287,7 +287,7 @@ func copies(r *logic.Rule) bool {
 // send its head to the new component.
 func (m *matching) same(old, new *logic.Rule) error {
 	if len(old.Body) > len(new.Body) {
-		return fmt.Errorf("they differ in length")
+		return fmt.Errorf("the first has fewer literals")
 	}
 	back := *new
 	back.Body = slices.Clone(new.Body)
@@ -297,7 +297,7 @@ func (m *matching) same(old, new *logic.Rule) error {
 			continue
 		}
 		if was, ok := m.reads[a.Relation.Name]; ok && was != b.Relation.Name {
-			return fmt.Errorf("%s is read as %s and as %s", a.Relation.Name, was, b.Relation.Name)
+			return fmt.Errorf("%s is replaced by %s in one rule and by %s in another", a.Relation.Name, was, b.Relation.Name)
 		}
 		m.reads[a.Relation.Name] = b.Relation.Name
 		back.Body[i].Atom = &logic.Atom{Relation: a.Relation, Args: b.Args}
@@ -308,7 +308,7 @@ func (m *matching) same(old, new *logic.Rule) error {
 	case old.Kind == logic.Async && m.forwarded(old, &back):
 		return m.note(old, true)
 	}
-	return fmt.Errorf("they differ in more than what they read")
+	return fmt.Errorf("they differ in more than the relations that they read")
 }
 
 // note notes where a rule sends its head: to the new component, or to where it went. All
@@ -319,7 +319,7 @@ func (m *matching) note(r *logic.Rule, leads bool) error {
 	}
 	n := r.Head.Relation.Name
 	if was, ok := m.rerouted[n]; ok && was != leads {
-		return fmt.Errorf("of the rules that send %s some lead to the new component and some do not; see '%v'", n, r)
+		return fmt.Errorf("some rules send %s to the new component and some to the old one; see '%v'", n, r)
 	}
 	m.rerouted[n] = leads
 	return nil
@@ -343,16 +343,16 @@ func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
 				return err
 			}
 		default:
-			return fmt.Errorf("'%v' is not the rule '%v'", new[i], r)
+			return fmt.Errorf("found '%v', want '%v'", new[i], r)
 		}
 	}
 	for _, r := range new[len(old):] {
 		if !passes || !m.passesOn(r) {
-			return fmt.Errorf("'%v' should not be there", r)
+			return fmt.Errorf("'%v' is an extra rule", r)
 		}
 		n := r.Body[0].Atom.Relation.Name
 		if m.passed[n] != "" || !m.makes(r.Head.Relation) {
-			return fmt.Errorf("'%v' passes on what is passed on already, or as what is there already", r)
+			return fmt.Errorf("'%v' forwards a relation that is forwarded already, or under a name that is in use", r)
 		}
 		m.passed[n] = r.Head.Relation.Name
 	}
@@ -419,7 +419,7 @@ func (m *matching) inputs() error {
 	for n := range reads(m.h.moved) {
 		if derived[n] {
 			if _, other := m.reads[n]; other {
-				return fmt.Errorf("%s, which the moved rules derive, is read as another", n)
+				return fmt.Errorf("%s, which the moved rules derive, is replaced by another relation", n)
 			}
 			continue
 		}
@@ -431,18 +431,18 @@ func (m *matching) inputs() error {
 		if kept {
 			now = of
 		} else if m.keep {
-			return fmt.Errorf("%s is not kept", n)
+			return fmt.Errorf("the new component does not keep %s", n)
 		}
 		switch {
 		case now == n:
 			if m.through || keptReads[n] || local[n] || comesFromOutside(m.h.p.Find(n)) {
-				return fmt.Errorf("%s does not come to the new component", n)
+				return fmt.Errorf("the new component does not receive %s", n)
 			}
 			if sent, known := m.rerouted[n]; known && !sent {
 				return fmt.Errorf("%s is still sent to the old component", n)
 			}
 		case m.passed[n] != now:
-			return fmt.Errorf("%s, which is read in place of %s, does not come from it", now, n)
+			return fmt.Errorf("%s, which is read in place of %s, is not a copy of it", now, n)
 		}
 		delete(m.rerouted, n)
 	}

@@ -74,7 +74,7 @@ type fileAssumption struct {
 // Encode writes a certificate. One that Decode would refuse for its size is refused.
 func Encode(steps []Step) ([]byte, error) {
 	if n := len(steps); n == 0 || n > StepsMax {
-		return nil, fmt.Errorf("the certificate would have %d steps, expected 1 to %d", n, StepsMax)
+		return nil, fmt.Errorf("cannot write a certificate of %d steps, want 1 to %d", n, StepsMax)
 	}
 	out := file{Schema: Schema, Steps: []fileStep{}}
 	for i, s := range steps {
@@ -110,7 +110,7 @@ func Encode(steps []Step) ([]byte, error) {
 	}
 	text, err := json.MarshalIndent(out, "", "  ")
 	if text = append(text, '\n'); err == nil && len(text) > FileBytesMax {
-		err = fmt.Errorf("the certificate would be longer than %d bytes", FileBytesMax)
+		err = fmt.Errorf("cannot write a certificate longer than %d bytes", FileBytesMax)
 	}
 	return text, err
 }
@@ -122,16 +122,16 @@ func Decode(text []byte) ([]Step, error) {
 	}
 	in, err := decode(text)
 	if err != nil {
-		return nil, fmt.Errorf("the certificate: %w", err)
+		return nil, fmt.Errorf("read certificate: %w", err)
 	}
 	var out []Step
 	for i, f := range in.Steps {
 		s, err := f.step()
 		if err == nil && (f.Program == "") != (i == len(in.Steps)-1) {
-			err = errors.New("every step but the last one has the program after it")
+			err = errors.New("the program after the step is missing; only the last step may omit it")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the certificate: step %d: %w", i+1, err)
+			return nil, fmt.Errorf("read certificate: step %d: %w", i+1, err)
 		}
 		out = append(out, s)
 	}
@@ -147,7 +147,7 @@ func decode(text []byte) (*file, error) {
 		return nil, err
 	}
 	if version.Schema != Schema {
-		return nil, fmt.Errorf("schema is %q, expected %q", version.Schema, Schema)
+		return nil, fmt.Errorf("schema is %q, want %q", version.Schema, Schema)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -156,10 +156,10 @@ func decode(text []byte) (*file, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the document")
+		return nil, errors.New("there is text after the JSON document")
 	}
 	if n := len(in.Steps); n == 0 || n > StepsMax {
-		return nil, fmt.Errorf("it has %d steps, expected 1 to %d", n, StepsMax)
+		return nil, fmt.Errorf("it has %d steps, want 1 to %d", n, StepsMax)
 	}
 	return &in, nil
 }
@@ -168,7 +168,7 @@ func (f *fileStep) step() (Step, error) {
 	c := Claim{Kind: f.Rewrite, Component: f.Component, Name: f.As, Partitions: f.Pieces}
 	for _, r := range f.Rules {
 		if r < 1 {
-			return Step{}, fmt.Errorf("rules are numbered from 1, got %d", r)
+			return Step{}, fmt.Errorf("rule number is %d; rules are numbered from 1", r)
 		}
 		c.Moved = append(c.Moved, r-1)
 	}
@@ -193,7 +193,7 @@ func (f *fileStep) step() (Step, error) {
 		kinds := []logic.AssumptionKind{logic.Collected, logic.Growing, logic.Timely}
 		i := slices.IndexFunc(kinds, func(k logic.AssumptionKind) bool { return k.String() == a.Kind })
 		if i < 0 {
-			return Step{}, fmt.Errorf("there is no assumption %q", a.Kind)
+			return Step{}, fmt.Errorf("unknown assumption %q", a.Kind)
 		}
 		c.Assuming = append(c.Assuming, logic.Assumption{Kind: kinds[i], Relation: a.Relation})
 	}

@@ -78,15 +78,15 @@ func TestFilesThatAreNone(t *testing.T) {
 	}
 	for _, c := range []struct{ old, new, want string }{
 		{good, "", "unexpected end"},
-		{good, "null", "expected"},
-		{"certificate-1", "certificate-2", `schema is "ashlar-dedalus-certificate-2", expected "ashlar-dedalus-certificate-1"`},
+		{good, "null", `schema is ""`},
+		{"certificate-1", "certificate-2", `schema is "ashlar-dedalus-certificate-2", want "ashlar-dedalus-certificate-1"`},
 		{`"component"`, `"komponent"`, "unknown field"},
 		{"\n}\n", "\n}\n{}", "invalid character"},
 		{`"rules": [
         2
       ]`, `"rules": [0]`, "rules are numbered from 1"},
-		{`"program": "x"`, `"program": ""`, "every step but the last"},
-		{`"as": "b"`, `"assuming": [{"kind": "hopefully", "relation": "r"}]`, `no assumption "hopefully"`},
+		{`"program": "x"`, `"program": ""`, "only the last step may omit it"},
+		{`"as": "b"`, `"assuming": [{"kind": "hopefully", "relation": "r"}]`, `unknown assumption "hopefully"`},
 		{good, `{"schema": "ashlar-dedalus-certificate-1", "steps": []}`, "it has 0 steps"},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)

@@ -45,7 +45,7 @@ func (h *halves) monotonic() error {
 				return fmt.Errorf("'%v' negates %s", r, l.Atom.Relation.Name)
 			}
 			if r.Head.Aggregates() && !grows[l.Atom.Relation.Name] {
-				return fmt.Errorf("'%v' aggregates %s, which does not stay", r, l.Atom.Relation.Name)
+				return fmt.Errorf("'%v' aggregates %s, which is not kept forever", r, l.Atom.Relation.Name)
 			}
 		}
 		if r.Head.Aggregates() && !h.assumed(logic.Growing, r.Head.Relation.Name) {
@@ -63,7 +63,7 @@ func (h *halves) promptly() error {
 	logs := slices.ContainsFunc(h.kept, func(r *logic.Rule) bool { return r.Head.Relation.Durable })
 	for _, r := range h.moved {
 		if _, carries := r.Persistence(); logs && r.Kind == logic.Next && !carries {
-			return fmt.Errorf("'%v' waits a tick, and for no disk after the move", r)
+			return fmt.Errorf("'%v' waits for the next tick, and after the move it would no longer wait for the disk", r)
 		}
 	}
 	return nil
@@ -76,7 +76,7 @@ func (h *halves) stays() error {
 	local, keptReads := derives(h.kept), reads(h.kept)
 	for n := range incoming(h.moved) {
 		if (local[n] || keptReads[n]) && !h.persistent(h.kept)[n] && !h.alone(n, map[rel]bool{}) {
-			return fmt.Errorf("%s does not stay before, and is joined after with what comes later", n)
+			return fmt.Errorf("the rules that stay do not keep %s forever, and the moved rules would join it with later facts", n)
 		}
 	}
 	return nil
@@ -185,7 +185,7 @@ func (h *halves) onlyPassed(agg *logic.Rule) error {
 		}
 		up := a.Aggregate == logic.Count || a.Aggregate == logic.Max
 		if !up && a.Aggregate != logic.Min {
-			return fmt.Errorf("'%v' aggregates by %v, which does not only grow", agg, a.Aggregate)
+			return fmt.Errorf("'%v' aggregates by %v, whose result does not only grow", agg, a.Aggregate)
 		}
 		for _, r := range h.moved {
 			for i := range r.Body {
@@ -195,7 +195,7 @@ func (h *halves) onlyPassed(agg *logic.Rule) error {
 				}
 				t := l.Atom.Args[col]
 				if t.Kind != logic.Wildcard && (t.Kind != logic.Var || !passed(r, i, t.Name, up)) {
-					return fmt.Errorf("'%v' uses the %v of %s other than to see whether it has passed a bound", r, a.Aggregate, agg.Head.Relation.Name)
+					return fmt.Errorf("'%v' uses the %v of %s for more than a comparison with a bound", r, a.Aggregate, agg.Head.Relation.Name)
 				}
 			}
 		}

@@ -20,7 +20,7 @@ func newNodes(before, after *logic.Program) error {
 		}
 		for _, b := range before.Components {
 			if b.Of == c.Name {
-				return fmt.Errorf("%s is new, and %s is a piece of what is called so", c.Name, b.Name)
+				return fmt.Errorf("the new component %s has the name of the component that %s is a piece of", c.Name, b.Name)
 			}
 		}
 	}
@@ -35,7 +35,7 @@ func newNodes(before, after *logic.Program) error {
 			continue // there is no such name
 		}
 		if is(after, name, int(i)) && !is(before, name, int(i)) {
-			return fmt.Errorf("the program before speaks of node %q, which is a new one; %s should be called otherwise", n, name)
+			return fmt.Errorf("the program before the step mentions node %q, which the step creates; choose another name for %s", n, name)
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func TestNewNodes(t *testing.T) {
 				change(before, node)
 				change(after, node)
 				err := certificate.Check(before, after, w.claim)
-				if wrong && (err == nil || !strings.Contains(err.Error(), fmt.Sprintf("speaks of node %q", node))) || !wrong && err != nil {
+				if wrong && (err == nil || !strings.Contains(err.Error(), fmt.Sprintf("mentions node %q", node))) || !wrong && err != nil {
 					t.Errorf("%s, %s in %s: %v", w.step, node, way, err)
 				}
 			}
@@ -70,7 +70,7 @@ func TestNewNodes(t *testing.T) {
 			}
 		}
 		if before.String() != w.before.String() {
-			if err := certificate.Check(before, after, w.claim); err == nil || !strings.Contains(err.Error(), "speaks of node") {
+			if err := certificate.Check(before, after, w.claim); err == nil || !strings.Contains(err.Error(), "mentions node") {
 				t.Errorf("%s, in a rule: %v", w.step, err)
 			}
 		}
@@ -85,7 +85,7 @@ func TestNewComponents(t *testing.T) {
 		for _, p := range []*logic.Program{before, after} {
 			p.Components = append(p.Components, &logic.Component{Name: "piece", Of: w.claim.Name, Instances: 1, Partitions: 1})
 		}
-		if err := certificate.Check(before, after, w.claim); err == nil || !strings.Contains(err.Error(), "piece is a piece of what is called so") {
+		if err := certificate.Check(before, after, w.claim); err == nil || !strings.Contains(err.Error(), "of the component that piece is a piece of") {
 			t.Errorf("%s: %v", w.step, err)
 		}
 	}

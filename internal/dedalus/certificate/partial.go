@@ -40,7 +40,7 @@ type division struct {
 
 func checkPartial(before, after *logic.Program, from *logic.Component, c Claim) error {
 	if c.Partial == nil || c.Partitions < 2 || c.Partial.Depth < 0 || c.Partial.Depth > depthMax {
-		return fmt.Errorf("the claim is not that of a partial partitioning")
+		return fmt.Errorf("the claim lacks what a partial partitioning must state, or a number in it is out of range")
 	}
 	d := &division{before: before, after: after, from: from, claim: c}
 	for _, check := range []func() error{d.inputs, d.keys, d.quiet, d.sums, d.seals, d.components, d.relations} {
@@ -62,11 +62,11 @@ func (d *division) inputs() error {
 			continue
 		}
 		if r.Kind != logic.Derived {
-			return fmt.Errorf("%s comes from outside, and cannot be ordered or divided", r.Name)
+			return fmt.Errorf("%s comes from outside, where no component can order or divide it", r.Name)
 		}
 		for _, o := range d.before.Components {
 			if o != d.from && o.Partitions > 1 && reads(o.Rules)[r.Name] && !derives(o.Rules)[r.Name] {
-				return fmt.Errorf("%s comes to %s as well, which is divided by a key of its own", r.Name, o.Name)
+				return fmt.Errorf("%s is also received by %s, which is divided by a key of its own", r.Name, o.Name)
 			}
 		}
 		if slices.Contains(d.claim.Partial.Replicated, r.Name) {
@@ -76,7 +76,7 @@ func (d *division) inputs() error {
 		}
 	}
 	if len(d.replicated) != len(d.claim.Partial.Replicated) || len(d.replicated) == 0 || len(d.divided) == 0 {
-		return fmt.Errorf("what is replicated is not some of what comes to %s, and not all", d.from.Name)
+		return fmt.Errorf("the replicated relations must be some of the inputs of %s, but not all", d.from.Name)
 	}
 	d.keyed = map[rel]bool{}
 	for _, r := range d.divided {
@@ -106,7 +106,7 @@ func (d *division) inputs() error {
 	d.caused, d.ordered = lasting(d.from.Rules, all, nil), lasting(d.from.Rules, all, some)
 	for _, r := range d.before.Relations {
 		if lag := d.ordered[r.Name]; lag > d.claim.Partial.Depth {
-			return fmt.Errorf("%s can have facts %d ticks after a replicated input", r.Name, lag)
+			return fmt.Errorf("%s can have facts %d ticks after a replicated input, which is longer than claimed", r.Name, lag)
 		}
 	}
 	return nil
@@ -246,7 +246,7 @@ func (d *division) steady() error {
 			if _, ordered := d.ordered[n]; caused && lag > 0 && !ordered {
 				late = true
 				if l.Negated {
-					return fmt.Errorf("'%v' asks whether there is no %s, which comes late", r, n)
+					return fmt.Errorf("'%v' negates %s, which is derived some ticks after a divided input", r, n)
 				}
 			}
 			now = now || caused && !l.Negated
@@ -254,10 +254,10 @@ func (d *division) steady() error {
 		_, passes := d.caused[r.Head.Relation.Name]
 		switch guards, persistence := r.Persistence(); {
 		case late && (atoms > 1 || r.Head.Aggregates() || r.Kind != logic.Async && !passes):
-			return fmt.Errorf("'%v' has what comes late meet what comes in", r)
+			return fmt.Errorf("'%v' joins what is derived some ticks after a divided input with other facts", r)
 		case now || r.Kind == logic.Sync:
 		case !persistence:
-			return fmt.Errorf("'%v' changes or sends something when nothing came in", r)
+			return fmt.Errorf("'%v' changes state or sends in ticks in which nothing was received", r)
 		default:
 			for i := range guards {
 				g := &guards[i]
@@ -266,7 +266,7 @@ func (d *division) steady() error {
 						continue
 					}
 				}
-				return fmt.Errorf("'%v' forgets when nothing came in", r)
+				return fmt.Errorf("'%v' deletes facts in ticks in which nothing was received", r)
 			}
 		}
 	}
@@ -300,7 +300,7 @@ func (d *division) sums() error {
 			if r.Kind != logic.Async && r.Head.Relation == s && r.Head.Aggregates() {
 				rules++
 				if len(r.Body) != 1 || !r.Body[0].Positive() {
-					return fmt.Errorf("'%v' counts more than one relation", r)
+					return fmt.Errorf("'%v' must count the facts of exactly one relation", r)
 				}
 				if of = r.Body[0].Atom.Relation.Name; !d.counts(r) {
 					return fmt.Errorf("'%v' does not count by the key", r)
@@ -317,7 +317,7 @@ func (d *division) sums() error {
 			t, divided := r.Head.Args[0].Term, d.dividedIn(r)
 			if r.Kind != logic.Sync || t.Kind != logic.Const || t.Value.Num != 0 || len(divided) != 1 || !divided[0].Negated || divided[0].Atom.Relation.Name != of ||
 				slices.ContainsFunc(divided[0].Atom.Args, func(t *logic.Term) bool { return t.Kind != logic.Wildcard }) {
-				return fmt.Errorf("'%v' does not give nought where there is no %s", r, of)
+				return fmt.Errorf("'%v' does not derive zero exactly where %s is empty", r, of)
 			}
 		}
 	}
@@ -351,7 +351,7 @@ func (d *division) sum(r *logic.Rule) (int, error) {
 		if l.Atom == nil || !d.summed[l.Atom.Relation.Name] {
 			continue
 		}
-		bad := fmt.Errorf("'%v' uses %s other than to send it when a replicated input comes", r, l.Atom.Relation.Name)
+		bad := fmt.Errorf("'%v' uses %s for more than to send it when a replicated input arrives", r, l.Atom.Relation.Name)
 		t := l.Atom.Args[0]
 		if r.Kind != logic.Async || l.Negated || t.Kind != logic.Var || column >= 0 || len(d.dividedIn(r)) != 1 || !d.inOrder(r) {
 			return 0, bad
@@ -387,21 +387,21 @@ func (d *division) seals() error {
 			return err
 		}
 		if column >= 0 && !slices.Contains(d.claim.Partial.Sealed, r.Head.Relation.Name) {
-			return fmt.Errorf("'%v' sends a sum that nobody adds up", r)
+			return fmt.Errorf("'%v' sends a partial sum in a relation that is not sealed", r)
 		}
 	}
 	for i, n := range d.claim.Partial.Sealed {
 		s := d.before.Find(n)
 		if s == nil || s.Kind != logic.Derived || s.Merges() || slices.Contains(d.claim.Partial.Sealed[:i], n) {
-			return fmt.Errorf("%s cannot be sealed", n)
+			return fmt.Errorf("%s cannot be sealed: it is not a relation without merging that is derived and named once", n)
 		}
 		for _, o := range d.before.Components {
 			if reads(o.Rules)[n] && (o == d.from || o.Partitions > 1) {
-				return fmt.Errorf("%s cannot be sealed: %s is divided", n, o.Name)
+				return fmt.Errorf("%s cannot be sealed: its reader %s is divided", n, o.Name)
 			}
 			for _, r := range o.Rules {
 				if r.Head.Relation == s && r.Kind == logic.Async && (o != d.from || !d.inOrder(r)) {
-					return fmt.Errorf("'%v' sends %s at other times", r, n)
+					return fmt.Errorf("'%v' sends %s, which is sealed, at other times than when a replicated input is processed", r, n)
 				}
 			}
 		}
@@ -421,13 +421,13 @@ func (d *division) sealed(s *logic.Relation) (int, error) {
 		}
 		c, err := d.sum(r)
 		if err != nil || rules > 0 && c != column {
-			return 0, fmt.Errorf("%s is not the same sum in all rules", s.Name)
+			return 0, fmt.Errorf("%s has the sum in different columns in different rules", s.Name)
 		}
 		column = c
 		rules++
 	}
 	if rules == 0 {
-		return 0, fmt.Errorf("%s does not send %s", d.from.Name, s.Name)
+		return 0, fmt.Errorf("%s does not send %s, which is claimed to be sealed", d.from.Name, s.Name)
 	}
 	return column, nil
 }

@@ -69,10 +69,10 @@ func (w *writing) declare(word, name, columns string, more ...logic.Column) {
 func (d *division) components() error {
 	order := d.after.Component(d.from.Name + "_order")
 	if order == nil || d.before.Component(order.Name) != nil || order.Of != d.from.Of || order.Instances != d.from.Instances || order.Partitions != 1 {
-		return fmt.Errorf("there is no component that orders what %s gets", d.from.Name)
+		return fmt.Errorf("no new component orders the replicated inputs of %s", d.from.Name)
 	}
 	if len(d.after.Components) != len(d.before.Components)+1 {
-		return fmt.Errorf("there are %d components, want %d", len(d.after.Components), len(d.before.Components)+1)
+		return fmt.Errorf("the program after the step has %d components, want %d", len(d.after.Components), len(d.before.Components)+1)
 	}
 	w := &writing{division: d}
 	w.ordering()
@@ -86,7 +86,7 @@ func (d *division) components() error {
 			parts = d.claim.Partitions
 		}
 		if a == nil || a.Of != o.Of || a.Instances != o.Instances || a.Partitions != parts {
-			return fmt.Errorf("component %s is not what it should be", o.Name)
+			return fmt.Errorf("component %s has changed, is missing or has the wrong number of partitions", o.Name)
 		}
 		w := &writing{division: d}
 		rules := o.Rules
@@ -116,7 +116,7 @@ func (w *writing) compare(a *logic.Component, old []*logic.Rule, order *logic.Co
 	}
 	for i, l := range w.lines {
 		if got := a.Rules[len(old)+i].String(); got != l {
-			return fmt.Errorf("'%s' should be '%s'", got, l)
+			return fmt.Errorf("found '%s', want '%s'", got, l)
 		}
 	}
 	return nil
@@ -130,13 +130,13 @@ func (d *division) same(old, new *logic.Rule, order *logic.Component) error {
 	}
 	switch {
 	case old.Kind != new.Kind || old.Head.Relation.Name != new.Head.Relation.Name:
-		return fmt.Errorf("it is not the rule '%v'", old)
+		return fmt.Errorf("want '%v'", old)
 	case is(d.divided):
 		return divided(d.after, old, new, d.after.Component(d.from.Name), d.claim)
 	case is(d.replicated):
 		return d.led(old, new, order)
 	case exact(old) != exact(new):
-		return fmt.Errorf("it is not the rule '%v'", old)
+		return fmt.Errorf("want '%v'", old)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (d *division) same(old, new *logic.Rule, order *logic.Component) error {
 // led says whether a rule is another one that sends to who orders: where a forwarding
 // relation leads from the old destination.
 func (d *division) led(old, new *logic.Rule, order *logic.Component) error {
-	bad := fmt.Errorf("it is not the rule '%v', sent to %s", old, order.Name)
+	bad := fmt.Errorf("want '%v', sent to %s", old, order.Name)
 	n, dest := len(old.Body), ""
 	if old.Dest.Kind == logic.Call {
 		if len(new.Body) != n+2 || new.Body[n].Assign == nil || exactTerm(new.Body[n].Assign.Term) != exactTerm(old.Dest) || uses(old, new.Body[n].Assign.Var) {
@@ -458,7 +458,7 @@ func (d *division) relations() error {
 			continue
 		}
 		if !w.relations[r.String()] {
-			return fmt.Errorf("relation '%v' should not be there, or not so", r)
+			return fmt.Errorf("relation '%v' is extra, or has the wrong columns", r)
 		}
 	}
 	return nil

@@ -171,15 +171,15 @@ func TestPartialFalseClaims(t *testing.T) {
 		change func(c *certificate.Claim)
 		want   string
 	}{
-		"nothing":                  {func(c *certificate.Claim) { c.Partial = nil }, "not that of a partial"},
-		"no pieces":                {func(c *certificate.Claim) { c.Partitions = 1 }, "not that of a partial"},
+		"nothing":                  {func(c *certificate.Claim) { c.Partial = nil }, "what a partial partitioning must state"},
+		"no pieces":                {func(c *certificate.Claim) { c.Partitions = 1 }, "what a partial partitioning must state"},
 		"too short":                {func(c *certificate.Claim) { c.Partial.Depth = 0 }, "1 ticks after a replicated input"},
-		"endless":                  {func(c *certificate.Claim) { c.Partial.Depth = 1 << 40 }, "not that of a partial"},
-		"longer than it is":        {func(c *certificate.Claim) { c.Partial.Depth = 2 }, "should be"},
+		"endless":                  {func(c *certificate.Claim) { c.Partial.Depth = 1 << 40 }, "what a partial partitioning must state"},
+		"longer than it is":        {func(c *certificate.Claim) { c.Partial.Depth = 2 }, "want '"},
 		"an input less":            {func(c *certificate.Claim) { c.Partial.Replicated = []string{"scan"} }, ""},
-		"all inputs":               {func(c *certificate.Claim) { c.Partial.Replicated = []string{"put", "close", "scan"} }, "not some of what comes"},
-		"another input":            {func(c *certificate.Claim) { c.Partial.Replicated = []string{"size", "scan"} }, "not some of what comes"},
-		"nothing sealed":           {func(c *certificate.Claim) { c.Partial.Sealed = nil }, "nobody adds up"},
+		"all inputs":               {func(c *certificate.Claim) { c.Partial.Replicated = []string{"put", "close", "scan"} }, "some of the inputs of"},
+		"another input":            {func(c *certificate.Claim) { c.Partial.Replicated = []string{"size", "scan"} }, "some of the inputs of"},
+		"nothing sealed":           {func(c *certificate.Claim) { c.Partial.Sealed = nil }, "that is not sealed"},
 		"one sealed":               {func(c *certificate.Claim) { c.Partial.Sealed = []string{"size"} }, ""},
 		"what is not sent sealed":  {func(c *certificate.Claim) { c.Partial.Sealed = []string{"size", "row", "put"} }, "at other times"},
 		"what goes outside sealed": {func(c *certificate.Claim) { c.Partial.Sealed = []string{"size", "row", "closed"} }, "cannot be sealed"},
@@ -201,19 +201,19 @@ func TestPartialFalseClaims(t *testing.T) {
 func TestPartialForbidden(t *testing.T) {
 	honest := partial(t, ledgers)
 	for name, m := range map[string]struct{ old, new, want string }{
-		"state that moves by itself":    {"next value(k, v) <- least(k, v)\n", "next value(k, v) <- value(k, u), v := u + 1\n", "when nothing came in"},
-		"sends by itself":               {"sync at(0) <- not epoch(_)\n", "sync at(0) <- not epoch(_)\n  async closed@node \"c\"(k) <- value(k, _)\n", "when nothing came in"},
-		"forgets by itself":             {"value(k, v), not put", "value(k, v), not value(k, 7), not put", "forgets when nothing came"},
-		"a divided fact that all know":  {"next asked(id) <- scan", "next epoch(v) <- least(_, v)\n  next asked(id) <- scan", "epoch has no key"},
-		"counts other than keys":        {"n(count<k>) <- value(k, _)", "n(count<v>) <- value(_, v)", "does not count by the key"},
-		"nought where there is one":     {"not value(_, _)", "not value(\"a\", _)", "does not give nought"},
-		"a sum that decides":            {"n(n), leader(l)", "n(n), n > 2, leader(l)", "uses n other than"},
-		"what comes late meets more":    {"(k) <- echo(k)", "(k) <- echo(k), value(k, _)", "what comes late meet"},
-		"late and absent":               {"(k) <- echo(k)", "(k) <- put(k, _), not echo(k)", "which comes late"},
-		"late and kept":                 {"next value(k, v) <- least(k, v)\n", "next value(k, 1) <- echo(k)\n", "what comes late meet"},
-		"joined by another column":      {"least(k, min<v>) <- put(k, v)", "least(k, min<v>) <- put(k, v), value(_, v)", "has no key"},
-		"sealed and sent another time":  {"sync at(0) <- not epoch(_)\n", "sync at(0) <- not epoch(_)\n  async row@l(0, k, v) <- put(k, v), leader(l)\n", "at other times"},
-		"a count over what is counted ": {"n(0) <- asked(_)", "n(1) <- asked(_)", "does not give nought"},
+		"state that moves by itself":                  {"next value(k, v) <- least(k, v)\n", "next value(k, v) <- value(k, u), v := u + 1\n", "in ticks in which nothing was received"},
+		"sends by itself":                             {"sync at(0) <- not epoch(_)\n", "sync at(0) <- not epoch(_)\n  async closed@node \"c\"(k) <- value(k, _)\n", "in ticks in which nothing was received"},
+		"forgets by itself":                           {"value(k, v), not put", "value(k, v), not value(k, 7), not put", "deletes facts in ticks in which"},
+		"a divided fact that all know":                {"next asked(id) <- scan", "next epoch(v) <- least(_, v)\n  next asked(id) <- scan", "epoch has no key"},
+		"counts other than keys":                      {"n(count<k>) <- value(k, _)", "n(count<v>) <- value(_, v)", "does not count by the key"},
+		"nought where there is one":                   {"not value(_, _)", "not value(\"a\", _)", "does not derive zero"},
+		"a sum that decides":                          {"n(n), leader(l)", "n(n), n > 2, leader(l)", "uses n for more than"},
+		"some ticks after a divided input withs more": {"(k) <- echo(k)", "(k) <- echo(k), value(k, _)", "some ticks after a divided input with"},
+		"late and absent":                             {"(k) <- echo(k)", "(k) <- put(k, _), not echo(k)", "which is derived some ticks after"},
+		"late and kept":                               {"next value(k, v) <- least(k, v)\n", "next value(k, 1) <- echo(k)\n", "some ticks after a divided input with"},
+		"joined by another column":                    {"least(k, min<v>) <- put(k, v)", "least(k, min<v>) <- put(k, v), value(_, v)", "has no key"},
+		"sealed and sent another time":                {"sync at(0) <- not epoch(_)\n", "sync at(0) <- not epoch(_)\n  async row@l(0, k, v) <- put(k, v), leader(l)\n", "at other times"},
+		"a count over what is counted ":               {"n(0) <- asked(_)", "n(1) <- asked(_)", "does not derive zero"},
 	} {
 		p, errs := given.Read(strings.Replace(honest.before.String(), m.old, m.new, 1))
 		if p == nil || p.String() == honest.before.String() {

@@ -12,7 +12,7 @@ import (
 
 func checkPartition(before, after *logic.Program, from *logic.Component, c Claim) error {
 	if c.Partitions < 2 {
-		return fmt.Errorf("%d parts are no partitioning", c.Partitions)
+		return fmt.Errorf("a partitioning needs at least 2 parts, found %d", c.Partitions)
 	}
 	if err := inductive(before, c.Dependencies); err != nil {
 		return err
@@ -29,7 +29,7 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 	}
 	to := after.Component(c.Component)
 	if to == nil || to.Partitions != c.Partitions || to.Instances != from.Instances || to.Of != from.Of || len(after.Components) != len(before.Components) {
-		return fmt.Errorf("component %s is not divided into %d", c.Component, c.Partitions)
+		return fmt.Errorf("component %s does not have %d partitions", c.Component, c.Partitions)
 	}
 	if err := apart(before, from); err != nil {
 		return err
@@ -38,7 +38,7 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 	for _, o := range before.Components {
 		a := after.Component(o.Name)
 		if a == nil || len(a.Rules) != len(o.Rules) || a.Of != o.Of || a.Instances != o.Instances || o != from && a.Partitions != o.Partitions {
-			return fmt.Errorf("component %s is not the same", o.Name)
+			return fmt.Errorf("component %s has changed or is missing", o.Name)
 		}
 		for i, r := range o.Rules {
 			switch {
@@ -47,13 +47,13 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 					return fmt.Errorf("'%v': %w", a.Rules[i], err)
 				}
 			case exact(a.Rules[i]) != exact(r):
-				return fmt.Errorf("'%v' is not the rule '%v'", a.Rules[i], r)
+				return fmt.Errorf("found '%v', want '%v'", a.Rules[i], r)
 			}
 		}
 		if o != from && o.Partitions > 1 {
 			for n := range incoming {
 				if reads(o.Rules)[n] && !derives(o.Rules)[n] {
-					return fmt.Errorf("%s comes to %s as well, which is divided by a key of its own", n, o.Name)
+					return fmt.Errorf("%s is also received by %s, which is divided by a key of its own", n, o.Name)
 				}
 			}
 		}
@@ -67,7 +67,7 @@ func apart(p *logic.Program, c *logic.Component) error {
 	read, local := reads(c.Rules), derives(c.Rules)
 	for _, r := range p.Relations {
 		if read[r.Name] && local[r.Name] && sent(p, r) {
-			return fmt.Errorf("%s comes to %s, which derives it as well", r.Name, c.Name)
+			return fmt.Errorf("%s is received by %s, which derives it as well", r.Name, c.Name)
 		}
 	}
 	return nil
@@ -197,11 +197,11 @@ func inductive(p *logic.Program, deps map[string][]Dependency) error {
 	for n, list := range deps {
 		r := p.Find(n)
 		if r == nil || r.Kind != logic.Derived && r.Kind != logic.Output {
-			return fmt.Errorf("dependencies of %s, which no rule derives, cannot be known", n)
+			return fmt.Errorf("the claim has dependencies of %s, which no rule derives", n)
 		}
 		for _, d := range list {
 			if max(d.From, d.To) >= len(r.Columns) || min(d.From, d.To) < 0 || r.Columns[d.From].Lattice != logic.NoLattice || r.Columns[d.To].Lattice != logic.NoLattice {
-				return fmt.Errorf("%s has no such columns as %d and %d", n, d.From, d.To)
+				return fmt.Errorf("the claim has a dependency of %s on columns that do not exist or merge: %d and %d", n, d.From, d.To)
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func inductive(p *logic.Program, deps map[string][]Dependency) error {
 				x, y := text(a.Term), text(b.Term)
 				if a.Aggregate != logic.NoAggregate || b.Aggregate != logic.NoAggregate || x == "" || y == "" ||
 					e.norm(function(d.Func, x)) != e.norm(y) {
-					return fmt.Errorf("'%v' does not keep that column %d of %s is %s of column %d", r, d.To, r.Head.Relation.Name, d.Func, d.From)
+					return fmt.Errorf("'%v' does not ensure that column %d of %s is %s of column %d", r, d.To, r.Head.Relation.Name, d.Func, d.From)
 				}
 			}
 		}
@@ -232,7 +232,7 @@ func together(r *logic.Rule, read map[rel]bool, c Claim) error {
 			return fmt.Errorf("%s has no key", rn.Name)
 		}
 		if rn.Kind == logic.Input || rn.Kind == logic.Timer {
-			return fmt.Errorf("%s comes from outside and cannot be divided", rn.Name)
+			return fmt.Errorf("%s comes from outside, where no component can divide it", rn.Name)
 		}
 		x := ""
 		if t := args[k.Column]; t != nil {
@@ -243,7 +243,7 @@ func together(r *logic.Rule, read map[rel]bool, c Claim) error {
 		}
 		x = e.norm(function(k.Func, x))
 		if key != "" && key != x {
-			return fmt.Errorf("in '%v', %s is divided by %s and another relation by %s", r, rn.Name, x, key)
+			return fmt.Errorf("in '%v', %s is divided by %s, and another relation by %s", r, rn.Name, x, key)
 		}
 		key = x
 		return nil
@@ -271,7 +271,7 @@ func together(r *logic.Rule, read map[rel]bool, c Claim) error {
 	if key != "" && !here {
 		// That a machine has no fact of a key says nothing where the key is another's, and
 		// what it derives of such a key would be there twice.
-		return fmt.Errorf("'%v' reads no fact that only the machine of %s has, so that all would do it", r, key)
+		return fmt.Errorf("'%v' reads no fact that only the machine of %s has, so all machines would apply it", r, key)
 	}
 	if key == "" || !r.Head.Aggregates() {
 		return nil
@@ -289,7 +289,7 @@ func together(r *logic.Rule, read map[rel]bool, c Claim) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("'%v' aggregates over facts of different %s", r, key)
+	return fmt.Errorf("'%v' aggregates facts with different %s, which are on different machines", r, key)
 }
 
 // within reports whether a text is another, or a function of it.
@@ -314,7 +314,7 @@ func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c 
 	back := *new
 	back.Body, back.Dest = new.Body[:min(n, len(new.Body))], old.Dest
 	if len(new.Body) < n+2 || exact(&back) != exact(old) {
-		return fmt.Errorf("it is not the rule '%v'", old)
+		return fmt.Errorf("want '%v'", old)
 	}
 	added := new.Body[n:]
 	bound := map[string]bool{}
@@ -327,32 +327,32 @@ func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c 
 		switch {
 		case l.Assign != nil && !bound[l.Assign.Var]:
 			if !total(after, l.Assign.Term) {
-				return fmt.Errorf("'%v' may have no value, and take messages away", l)
+				return fmt.Errorf("'%v' may have no value, which would drop messages", l)
 			}
 			bound[l.Assign.Var] = true
 		case l.Positive() && l.Atom.Relation.Kind == logic.Static && len(l.Atom.Args) > 0:
 			last := l.Atom.Args[len(l.Atom.Args)-1]
 			if last.Kind != logic.Var || bound[last.Name] {
-				return fmt.Errorf("'%v' takes messages away", l)
+				return fmt.Errorf("'%v' may drop messages", l)
 			}
 			bound[last.Name] = true
 			if i < len(added)-1 {
-				return fmt.Errorf("'%v' takes messages away", l)
+				return fmt.Errorf("'%v' may drop messages", l)
 			}
 		default:
-			return fmt.Errorf("'%v' takes messages away", l)
+			return fmt.Errorf("'%v' may drop messages", l)
 		}
 	}
 	f := added[len(added)-1].Atom
 	if f == nil || len(f.Args) != 3 || new.Dest.Kind != logic.Var || new.Dest.Name != f.Args[2].Name {
-		return fmt.Errorf("it does not go where a forwarding relation leads")
+		return fmt.Errorf("its destination does not come from a forwarding relation")
 	}
 	if err := forwards(after, f.Relation, []string{to.Name}, to, c.Partitions); err != nil {
 		return err
 	}
 	e := known(new, nil)
 	if e.norm(text(f.Args[0])) != e.norm(text(old.Dest)) {
-		return fmt.Errorf("it does not start from the old destination")
+		return fmt.Errorf("it does not look up the old destination")
 	}
 	k := c.Keys[old.Head.Relation.Name]
 	want := e.norm("hash(" + function(k.Func, text(old.Head.Args[k.Column].Term)) + ")")
@@ -362,7 +362,7 @@ func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c 
 			return nil
 		}
 	}
-	return fmt.Errorf("the part is not that of the key")
+	return fmt.Errorf("it does not compute the partition from the key")
 }
 
 // total reports whether a term has a value, whatever the values of its variables.

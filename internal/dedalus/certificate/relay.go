@@ -13,11 +13,11 @@ import (
 func checkRelay(before, after *logic.Program, from *logic.Component, c Claim) error {
 	for i, n := range c.Moved {
 		if n != i {
-			return fmt.Errorf("the rules that moved are not those of %s", from.Name)
+			return fmt.Errorf("the moved rules must be the rules of %s, in their order", from.Name)
 		}
 	}
 	if len(c.Moved) != len(from.Rules) || len(from.Rules) == 0 {
-		return fmt.Errorf("not all rules of %s have moved", from.Name)
+		return fmt.Errorf("a relay must move all rules of %s", from.Name)
 	}
 	h := &halves{p: before, moved: from.Rules, assuming: c.Assuming}
 	if err := h.unsent(); err != nil {
@@ -28,7 +28,7 @@ func checkRelay(before, after *logic.Program, from *logic.Component, c Claim) er
 		some = some || comesFromOutside(before.Find(n))
 	}
 	if !some {
-		return fmt.Errorf("nothing comes to %s from outside", from.Name)
+		return fmt.Errorf("%s receives nothing from outside", from.Name)
 	}
 	return h.transformed(after, from, c)
 }

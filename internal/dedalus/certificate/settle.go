@@ -55,11 +55,11 @@ func (d *division) woken(r *logic.Rule) bool {
 func (d *division) settles() error {
 	for _, r := range d.replicated {
 		if len(r.Columns) > 0 {
-			return fmt.Errorf("%s says more than that it has come, and the component goes on by itself", r.Name)
+			return fmt.Errorf("%s has columns; a replicated input must have none where the component keeps changing in ticks in which nothing was received", r.Name)
 		}
 	}
 	for n := range d.summed {
-		return fmt.Errorf("%s is summed, and the component goes on by itself", n)
+		return fmt.Errorf("%s is summed, which is not allowed where the component keeps changing in ticks in which nothing was received", n)
 	}
 	kinds := d.terms()
 	for _, r := range d.from.Rules {
@@ -79,20 +79,20 @@ func (d *division) adds(r *logic.Rule, k term) error {
 	guards, carries := r.Persistence()
 	for _, g := range guards {
 		if !g.Negated {
-			return fmt.Errorf("'%v' forgets for want of a fact, or by a comparison", r)
+			return fmt.Errorf("'%v' deletes facts by a condition other than the presence of a fact", r)
 		}
 	}
 	if r.Kind == logic.Async || carries {
 		return nil
 	}
 	if r.Kind == logic.Next && r.Head.Aggregates() {
-		return fmt.Errorf("'%v' carries an aggregate", r)
+		return fmt.Errorf("'%v' carries an aggregate to the next tick", r)
 	}
 	if d.woken(r) || r.Kind == logic.Sync && (k == always || k == 0) {
 		return nil
 	}
 	if r.Kind == logic.Sync || k == untilForgotten {
-		return fmt.Errorf("'%v' gives back what is forgotten", r)
+		return fmt.Errorf("'%v' may derive again facts that were deleted, in ticks in which nothing was received", r)
 	}
 	invents := r.Head.Relation.Merges()
 	for _, a := range r.Head.Args {
@@ -102,7 +102,7 @@ func (d *division) adds(r *logic.Rule, k term) error {
 		invents = invents || r.Body[i].Assign != nil
 	}
 	if invents {
-		return fmt.Errorf("'%v' makes new values when nothing came in", r)
+		return fmt.Errorf("'%v' computes new values in ticks in which nothing was received", r)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (d *division) calms(kinds map[rel]term) error {
 	}
 	for n := range kinds {
 		if !calm[n] {
-			return fmt.Errorf("%s need not come to rest", n)
+			return fmt.Errorf("%s may change forever in ticks in which nothing was received", n)
 		}
 	}
 	return nil

@@ -60,11 +60,11 @@ func TestRelayFalseClaims(t *testing.T) {
 		change func(r *rewritten)
 		want   string
 	}{
-		"a rule stays":       {0, func(r *rewritten) { r.claim.Moved = r.claim.Moved[1:] }, "are not those of keeper"},
-		"the last one stays": {0, func(r *rewritten) { r.claim.Moved = r.claim.Moved[:len(r.claim.Moved)-1] }, "not all rules"},
-		"no rules":           {0, func(r *rewritten) { r.claim.Moved = nil }, "not all rules"},
-		"another name":       {0, func(r *rewritten) { r.claim.Name = "keeper" }, "is not new"},
-		"it does not go on":  {1, func(r *rewritten) { r.claim.Partial.Settling = false }, "when nothing came in"},
+		"a rule stays":       {0, func(r *rewritten) { r.claim.Moved = r.claim.Moved[1:] }, "must be the rules of keeper"},
+		"the last one stays": {0, func(r *rewritten) { r.claim.Moved = r.claim.Moved[:len(r.claim.Moved)-1] }, "must move all rules"},
+		"no rules":           {0, func(r *rewritten) { r.claim.Moved = nil }, "must move all rules"},
+		"another name":       {0, func(r *rewritten) { r.claim.Name = "keeper" }, "is not a new component"},
+		"it does not go on":  {1, func(r *rewritten) { r.claim.Partial.Settling = false }, "in ticks in which nothing was received"},
 		"what is put to all": {1, func(r *rewritten) { r.claim.Partial.Replicated = []string{"put_storage"} }, ""},
 		"nothing from outside": {0, func(r *rewritten) {
 			r.before.Find("put").Kind, r.before.Find("bell").Kind = logic.Derived, logic.Derived
@@ -79,7 +79,7 @@ func TestRelayFalseClaims(t *testing.T) {
 	// Of what the certificate says to be at rest by itself nothing waits.
 	r := partial(t, ledgers)
 	r.claim.Partial.Settling = true
-	if err := certificate.Check(r.before, r.after, r.claim); err == nil || !strings.Contains(err.Error(), "says more than that it has come") {
+	if err := certificate.Check(r.before, r.after, r.claim); err == nil || !strings.Contains(err.Error(), "a replicated input must have none") {
 		t.Errorf("an input that says something: %v", err)
 	}
 }
@@ -90,15 +90,15 @@ func TestSettlingForbidden(t *testing.T) {
 	honest := chiming(t)[1]
 	const rung = "next rung(k) <- bell_storage(), value(k, _)\n"
 	for name, m := range map[string]struct{ old, new, want string }{
-		"it blinks":                {rung, "next rung(k) <- value(k, _)\n  next off(k) <- value(k, _), not off(k)\n  sync seen(k) <- off(k)\n", "off need not come to rest"},
-		"two blink":                {rung, "next rung(k) <- value(k, _)\n  next off(k) <- on(k)\n  sync high(k) <- off(k)\n  next on(k) <- value(k, _), not high(k)\n", "need not come to rest"},
-		"new values":               {rung, "next rung(k) <- value(k, _)\n  next value(k, w) <- value(k, v), w := v + 1\n", "makes new values"},
-		"new values in the head":   {rung, "next rung(k) <- value(k, _)\n  next value(k, v + 1) <- value(k, v)\n", "makes new values"},
-		"filled by itself":         {rung, rung + "  next asked(k, v) <- value(k, v)\n", "gives back what is forgotten"},
-		"there by itself":          {rung, rung + "  sync asked(k, v) <- value(k, v)\n", "gives back what is forgotten"},
-		"for a tick, by itself":    {rung, rung + "  sync telling(k, v) <- value(k, v)\n", "gives back what is forgotten"},
+		"it blinks":                {rung, "next rung(k) <- value(k, _)\n  next off(k) <- value(k, _), not off(k)\n  sync seen(k) <- off(k)\n", "off may change forever in ticks in which nothing was received"},
+		"two blink":                {rung, "next rung(k) <- value(k, _)\n  next off(k) <- on(k)\n  sync high(k) <- off(k)\n  next on(k) <- value(k, _), not high(k)\n", "may change forever"},
+		"new values":               {rung, "next rung(k) <- value(k, _)\n  next value(k, w) <- value(k, v), w := v + 1\n", "computes new values"},
+		"new values in the head":   {rung, "next rung(k) <- value(k, _)\n  next value(k, v + 1) <- value(k, v)\n", "computes new values"},
+		"filled by itself":         {rung, rung + "  next asked(k, v) <- value(k, v)\n", "may derive again"},
+		"there by itself":          {rung, rung + "  sync asked(k, v) <- value(k, v)\n", "may derive again"},
+		"for a tick, by itself":    {rung, rung + "  sync telling(k, v) <- value(k, v)\n", "may derive again"},
 		"for a tick, and comes in": {rung, rung + "  async kept@node \"c\"(k, v) <- telling(k, v), put_storage(k, v)\n", "joins what idle ticks change"},
-		"forgets by a comparison":  {"asked(k, v), not value(k, _)\n  next rung(k) <- rung(k)", "asked(k, v), v < 7\n  next rung(k) <- rung(k)", "forgets for want of a fact"},
+		"forgets by a comparison":  {"asked(k, v), not value(k, _)\n  next rung(k) <- rung(k)", "asked(k, v), v < 7\n  next rung(k) <- rung(k)", "deletes facts by a condition"},
 	} {
 		text := honest.before.String()
 		if strings.Count(text, m.old) != 1 {

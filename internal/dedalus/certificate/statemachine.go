@@ -61,16 +61,16 @@ func (h *halves) stateMachine() error {
 	}
 	for _, r := range h.moved {
 		if r.Kind == logic.Async && !wakes(r, in, empty) {
-			return fmt.Errorf("'%v' sends when nothing comes in", r)
+			return fmt.Errorf("'%v' sends in ticks in which nothing was received", r)
 		}
 		if r.Kind != logic.Next {
 			continue
 		}
 		if !carried[r.Head.Relation.Name] {
-			return fmt.Errorf("'%v': %s does not stay while nothing comes in", r, r.Head.Relation.Name)
+			return fmt.Errorf("'%v': %s is not kept while nothing is received", r, r.Head.Relation.Name)
 		}
 		if _, ok := r.Persistence(); !ok && !wakes(r, in, empty) {
-			return fmt.Errorf("'%v' changes state when nothing comes in", r)
+			return fmt.Errorf("'%v' changes state in ticks in which nothing was received", r)
 		}
 	}
 	return nil
@@ -80,7 +80,7 @@ func (h *halves) stateMachine() error {
 func (h *halves) volatile() error {
 	for _, r := range h.moved {
 		if r.Head.Relation.Durable {
-			return fmt.Errorf("'%v' derives what is durable away from what answers", r)
+			return fmt.Errorf("'%v' derives a durable relation, and would move away from the rules that answer once it is durable", r)
 		}
 	}
 	return nil
@@ -108,7 +108,7 @@ func (h *halves) ends(list []*logic.Relation) error {
 	}
 	for _, r := range list {
 		if local[r.Name] && !done[r.Name] {
-			return fmt.Errorf("%s holds for ever once it holds, and would be sent at every tick", r.Name)
+			return fmt.Errorf("%s holds forever once it holds, so it would be sent at every tick", r.Name)
 		}
 	}
 	return nil
@@ -127,7 +127,7 @@ func checkStateMachine(before, after *logic.Program, from *logic.Component, c Cl
 		}
 	}
 	if len(in) == 0 {
-		return fmt.Errorf("nothing comes into the rules that move")
+		return fmt.Errorf("the rules that move receive nothing")
 	}
 	to, err := h.piece(after, from, c)
 	if err != nil {
@@ -178,7 +178,7 @@ func (h *halves) others(after *logic.Program, from *logic.Component) error {
 			rules, now = h.kept, now[:min(len(now), len(h.kept))]
 		}
 		if len(now) != len(rules) {
-			return fmt.Errorf("component %s has not the rules that it had", o.Name)
+			return fmt.Errorf("the rules of component %s have changed", o.Name)
 		}
 		if err := h.unchanged(rules, now, nil); err != nil {
 			return fmt.Errorf("component %s: %w", o.Name, err)

@@ -37,7 +37,7 @@ func (t *templates) match(rules []*logic.Rule, want []string) error {
 		}
 	}
 	if len(rules) > len(want) {
-		return fmt.Errorf("'%v' should not be there", rules[len(want)])
+		return fmt.Errorf("'%v' is an extra rule", rules[len(want)])
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (t *templates) rule(r *logic.Rule, want string) error {
 		}
 	}
 	if !same {
-		return fmt.Errorf("'%v' is not '%s'", r, t.spell(want))
+		return fmt.Errorf("found '%v', want '%s'", r, t.spell(want))
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (t *templates) relation(name string) *logic.Relation { return t.after.Find(
 func (t *templates) ordinary(except map[string]bool) error {
 	for n := range t.chosen {
 		if r := t.relation(n); !except[n] && (r.Kind != logic.Derived || r.Durable || r.Merges()) {
-			return fmt.Errorf("%s is not a plain relation", r.Name)
+			return fmt.Errorf("%s must be derived, not durable and not merging", r.Name)
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func (t *templates) copies(name string, of *logic.Relation) error {
 	is.Name, want.Name = "", ""
 	want.Kind, want.Facts, want.Every = logic.Derived, nil, 0
 	if is.Kind != logic.Derived || is.Durable || columnsOf(&is) != columnsOf(&want) {
-		return fmt.Errorf("%s has not the columns of %s", r.Name, of.Name)
+		return fmt.Errorf("%s must have the columns of %s", r.Name, of.Name)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (h *halves) idleTicks(rules []*logic.Rule) error {
 		}
 		together := aged > 0 && (without || r.Head.Aggregates() || r.Head.Relation.Merges())
 		if oldest > 0 && m.meets(r, touched, places) || together {
-			return fmt.Errorf("'%v' joins what idle ticks change with what comes in", r)
+			return fmt.Errorf("'%v' joins what idle ticks change with received facts", r)
 		}
 	}
 	return nil
@@ -323,7 +323,7 @@ func (h *halves) unhurried(from *logic.Component) (bool, error) {
 	}
 	for _, r := range h.moved {
 		if _, ok := r.Persistence(); r.Kind == logic.Next && !ok {
-			return true, fmt.Errorf("'%v' takes a tick before '%s' is answered, which can tell", r, from.Name)
+			return true, fmt.Errorf("'%v' takes an extra tick before '%s' is answered, which the rules that stay could observe", r, from.Name)
 		}
 	}
 	return true, nil

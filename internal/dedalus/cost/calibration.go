@@ -71,7 +71,7 @@ func DefaultCalibration() *Calibration {
 func ReadCalibration(text []byte) (*Calibration, error) {
 	c := DefaultCalibration()
 	if err := json.Unmarshal(text, c); err != nil {
-		return nil, fmt.Errorf("read a calibration: %w", err)
+		return nil, fmt.Errorf("read calibration: %w", err)
 	}
 	numbers := map[string]float64{"receive": c.Receive, "receiveByte": c.ReceiveByte, "send": c.Send, "sendByte": c.SendByte,
 		"firing": c.Firing, "keep": c.Keep, "group": c.Group, "join": c.Join, "tick": c.Tick, "row": c.Row, "rowByte": c.RowByte, "syncCPU": c.SyncCPU, "hop": c.Hop, "sync": c.Sync, "call": c.Call}
@@ -80,11 +80,11 @@ func ReadCalibration(text []byte) (*Calibration, error) {
 	}
 	for name, x := range numbers {
 		if x < 0 || x > 1e9 || math.IsNaN(x) {
-			return nil, fmt.Errorf("read a calibration: %s is %v; want microseconds, from 0 to 1e9", name, x)
+			return nil, fmt.Errorf("read calibration: %s is %v; want microseconds, from 0 to 1e9", name, x)
 		}
 	}
 	if c.Cores <= 0 || c.Cores > 1024 || c.UnderWay < 1 || c.UnderWay > 1e6 || c.Up <= 0 || c.Up > 1 {
-		return nil, fmt.Errorf("read a calibration: want cores in (0, 1024], underWay in [1, 1e6] and up in (0, 1]; they are %v, %v and %v", c.Cores, c.UnderWay, c.Up)
+		return nil, fmt.Errorf("read calibration: want cores in (0, 1024], underWay in [1, 1e6] and up in (0, 1]; got %v, %v and %v", c.Cores, c.UnderWay, c.Up)
 	}
 	return c, nil
 }

@@ -165,7 +165,7 @@ func showProfile(pr *Profile) string {
 
 func showEstimate(e *Estimate) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%.0f commands/s, %s is in the way, %d machines, %d hops, %d syncs, %.0f us, up %.4f\n", e.Throughput, e.Bottleneck, e.Machines, e.Hops, e.Syncs, e.Latency, e.Up)
+	fmt.Fprintf(&b, "%.0f commands/s, %s is the bottleneck, %d machines, %d hops, %d syncs, %.0f us, up %.4f\n", e.Throughput, e.Bottleneck, e.Machines, e.Hops, e.Syncs, e.Latency, e.Up)
 	for _, c := range e.Components {
 		p := c.Busiest
 		fmt.Fprintf(&b, "  %s %d × %d: %.2f us: receive %.2f, send %.2f, derive %.2f, functions %.2f, log %.2f\n", c.Name, c.Instances, c.Partitions,

@@ -106,7 +106,7 @@ func ParseLoad(f *source.File, p *logic.Program, diags *source.List) *Load {
 	for i, line := range lines {
 		if i == LoadLinesMax {
 			r.at, r.line = at, ""
-			r.complain("", fmt.Sprintf("a load has %d lines at most", LoadLinesMax), "")
+			r.complain("", fmt.Sprintf("the load is too long: at most %d lines", LoadLinesMax), "")
 			break
 		}
 		r.at, r.line = at, line
@@ -115,7 +115,7 @@ func ParseLoad(f *source.File, p *logic.Program, diags *source.List) *Load {
 	}
 	if len(l.Sends) == 0 && !diags.HasErrors() {
 		r.at, r.line = 0, ""
-		r.complain("", "a load without commands", "say what a command sends: 'send INPUT(...) to COMPONENT'")
+		r.complain("", "the load defines no commands", "add what a command sends: 'send INPUT(...) to COMPONENT'")
 	}
 	if diags.HasErrors() {
 		return nil
@@ -231,14 +231,14 @@ func (r *loadReader) statement() {
 	}
 	switch w := r.take(); w {
 	case "clients":
-		r.load.Clients = r.number("how many commands are under way at once", ClientsMax)
+		r.load.Clients = r.number("the number of commands in progress at once", ClientsMax)
 	case "commands":
-		r.load.Commands = r.number("how many commands there are", CommandsMax)
+		r.load.Commands = r.number("the number of commands", CommandsMax)
 	case "warm":
 		w := r.take()
 		d, err := time.ParseDuration(w)
 		if err != nil || d < 0 || d > time.Hour {
-			r.complain(w, "expected a time, as 1s or 300ms, up to an hour", "")
+			r.complain(w, "expected a duration of at most an hour, such as 1s or 300ms", "")
 		}
 		r.load.Warm = d
 	case "outside":
@@ -254,7 +254,7 @@ func (r *loadReader) statement() {
 	case "wait":
 		r.wait()
 	default:
-		r.complain(w, fmt.Sprintf("'%s' is no statement of a load", w), "they are clients, commands, warm, outside, function, send and wait")
+		r.complain(w, fmt.Sprintf("'%s' is not a statement of a load", w), "the statements are clients, commands, warm, outside, function, send and wait")
 	}
 	if r.next < len(r.words) {
 		w := r.take()
@@ -265,17 +265,17 @@ func (r *loadReader) statement() {
 func (r *loadReader) function() {
 	name := r.take()
 	if f := r.program.Function(name); f == nil || f.Import == "" {
-		r.complain(name, fmt.Sprintf("'%s' is no function from Go in this program", name), "")
+		r.complain(name, fmt.Sprintf("this program imports no Go function '%s'", name), "")
 	}
 	out := Function{Micros: -1, Bytes: 32}
 	for r.next < len(r.words) && !r.bad {
 		switch w := r.take(); w {
 		case "bytes":
-			out.Bytes = r.number("how long its result is", ValueBytesMax)
+			out.Bytes = r.number("the length of the result in bytes", ValueBytesMax)
 		default:
 			d, err := time.ParseDuration(w)
 			if err != nil || d < 0 || d > time.Minute {
-				r.complain(w, "expected what a call costs, as 1.5us, or 'bytes N'", "")
+				r.complain(w, "expected the cost of a call, such as 1.5us, or 'bytes N'", "")
 			}
 			out.Micros = float64(d) / 1e3
 		}
@@ -370,7 +370,7 @@ func (r *loadReader) arg(c logic.Column) Arg {
 		a.Kind, types = NumberArg, []logic.TypeKind{logic.U64, logic.Int, logic.Text, logic.Bytes}
 		if r.next < len(r.words) && r.words[r.next].text == "%" {
 			r.take()
-			a.Num = uint64(r.number("how many different values", math.MaxInt32))
+			a.Num = uint64(r.number("the number of different values", math.MaxInt32))
 		}
 	case w == "client":
 		a.Kind, types = ClientArg, []logic.TypeKind{logic.Node}
@@ -381,7 +381,7 @@ func (r *loadReader) arg(c logic.Column) Arg {
 		}
 	case w == "bytes":
 		a.Kind, types = BytesArg, []logic.TypeKind{logic.Bytes, logic.Text}
-		a.Num = uint64(r.number("how many bytes", ValueBytesMax))
+		a.Num = uint64(r.number("a number of bytes", ValueBytesMax))
 	case w == "node":
 		a.Kind, types = NodeArg, []logic.TypeKind{logic.Node}
 		a.Text = r.text()
@@ -392,7 +392,7 @@ func (r *loadReader) arg(c logic.Column) Arg {
 	default:
 		n, err := strconv.ParseUint(w, 10, 64)
 		if err != nil {
-			r.complain(w, fmt.Sprintf("expected a value for column %s", c.Name), "values are #, # % N, client, bytes N, numbers, texts, node \"NAME\", true and false; _ is any")
+			r.complain(w, fmt.Sprintf("expected a value for column %s", c.Name), "write #, # % N, client, bytes N, a number, a quoted text, node \"NAME\", true or false; _ matches any value")
 		}
 		a.Kind, a.Num, types = ConstArg, n, []logic.TypeKind{logic.U64, logic.Int}
 	}
@@ -409,7 +409,7 @@ func (r *loadReader) text() string {
 	w := r.take()
 	s, err := strconv.Unquote(w)
 	if err != nil {
-		r.complain(w, "expected a text in quotes", "")
+		r.complain(w, "expected a quoted text", "")
 	}
 	return s
 }

@@ -31,7 +31,7 @@ func ReadMeasured(text []byte) (*Measured, error) {
 		return nil, fmt.Errorf("read measurements: %w", err)
 	}
 	if len(m.Nodes) == 0 {
-		return nil, fmt.Errorf("read measurements: want nodes, with the microseconds of each for a command")
+		return nil, fmt.Errorf("read measurements: no nodes; want the microseconds that each node uses for a command")
 	}
 	for name, x := range m.Nodes {
 		if x < 0 || x > 1e9 || math.IsNaN(x) {
@@ -111,7 +111,7 @@ func (c *Calibration) Fit(seen []Observation) (*Calibration, *Validation, error)
 		}
 	}
 	if len(rows) == 0 {
-		return nil, nil, fmt.Errorf("measurements: none is of a component that does something")
+		return nil, nil, fmt.Errorf("measurements: none is of a component that does work in this load")
 	}
 	scale := fit(rows)
 	for i := range v.Errors {

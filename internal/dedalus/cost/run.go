@@ -281,7 +281,7 @@ func (n *runNode) drain(timers []*logic.Relation) error {
 	state := n.AppendKey(nil)
 	for tick := 0; ; tick++ {
 		if tick == TicksMax {
-			return fmt.Errorf("profile: %s does not come to rest in %d ticks", n.Node, TicksMax)
+			return fmt.Errorf("profile: %s does not come to rest within %d ticks", n.Node, TicksMax)
 		}
 		n.fresh, n.durable = len(in)+len(timers) > 0, false
 		t := n.Tick(in, timers...)
@@ -326,7 +326,7 @@ func (r *run) step() error {
 	}
 	r.rounds++
 	if r.rounds > RoundsMax || r.total > MessagesMax || r.rows > RowsMax {
-		return fmt.Errorf("profile: more than %d rounds, %d messages or %d rows", RoundsMax, MessagesMax, RowsMax)
+		return fmt.Errorf("profile: the run exceeds a limit: %d rounds, %d messages or %d rows", RoundsMax, MessagesMax, RowsMax)
 	}
 	flew := r.sent
 	r.sent = nil
@@ -451,7 +451,7 @@ func (r *run) commands() error {
 		return err
 	}
 	if len(r.outputs) == 0 {
-		return fmt.Errorf("profile: %d commands, and nobody was told anything", r.load.Commands)
+		return fmt.Errorf("profile: the program sent no output for %d commands", r.load.Commands)
 	}
 	return nil
 }
@@ -481,5 +481,5 @@ func (r *run) unanswered() error {
 	for _, w := range c.waits {
 		waits = append(waits, w.Output)
 	}
-	return fmt.Errorf("profile: command %d was not answered with %s; outputs so far: %v", c.number, strings.Join(waits, " and "), r.outputs)
+	return fmt.Errorf("profile: command %d was not answered by %s; outputs so far: %v", c.number, strings.Join(waits, " and "), r.outputs)
 }

@@ -98,7 +98,7 @@ func (s *search) find(p *logic.Program) error {
 		return err
 	}
 	if root.plain.Machines > s.machines {
-		return fmt.Errorf("the program runs on %d machines as it is, and there are %d", root.plain.Machines, s.machines)
+		return fmt.Errorf("the program needs %d machines before any step, but only %d are allowed", root.plain.Machines, s.machines)
 	}
 	s.seen[canonical(p)] = true
 	s.best = root
@@ -147,7 +147,7 @@ func (st *state) order(o *state) int {
 }
 
 // errPrograms ends a search that has profiled all that it may.
-var errPrograms = errors.New("as many programs as were allowed have been profiled")
+var errPrograms = errors.New("the limit on profiled programs is reached")
 
 // ends reports whether an error ends the search, which has a result all the same.
 func (s *search) ends(err error) bool {
@@ -155,7 +155,7 @@ func (s *search) ends(err error) bool {
 	case errors.Is(err, errPrograms):
 		s.stopped = fmt.Sprintf("%d programs were profiled", s.programs)
 	case errors.Is(err, context.DeadlineExceeded):
-		s.stopped = "the time was over"
+		s.stopped = "the time limit was reached"
 	case errors.Is(err, context.Canceled):
 		s.stopped = "interrupted"
 	default:

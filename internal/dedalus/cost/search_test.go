@@ -95,7 +95,7 @@ func TestStops(t *testing.T) {
 	if _, err := Optimize(done, p, l, flat(), Options{}); err == nil {
 		t.Error("a search that never began has no result")
 	}
-	if _, err := Optimize(t.Context(), p, l, flat(), Options{Machines: 3}); err == nil || !strings.Contains(err.Error(), "there are 3") {
+	if _, err := Optimize(t.Context(), p, l, flat(), Options{Machines: 3}); err == nil || !strings.Contains(err.Error(), "only 3 are allowed") {
 		t.Errorf("want a refusal of too small a budget: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func apply(p *logic.Program, s rewrite.Step) (*logic.Program, *rewrite.Certifica
 		return nil, nil, reason(err)
 	}
 	if err := certificate.Check(p, q, cert.Claim(p)); err != nil {
-		return nil, nil, "its certificate does not hold: " + err.Error()
+		return nil, nil, "the certificate is refused: " + err.Error()
 	}
 	return q, cert, ""
 }
@@ -96,7 +96,7 @@ func (v *evaluator) evaluate(s *structure) error {
 	s.plain.sum(v.costs)
 	s.best, s.refused = s.plain, map[string]string{}
 	if s.plain.Machines > v.machines {
-		s.note = fmt.Sprintf("it needs %d machines", s.plain.Machines)
+		s.note = fmt.Sprintf("the program needs %d machines", s.plain.Machines)
 		return nil
 	}
 	s.point(s.plain)
@@ -113,19 +113,19 @@ func (v *evaluator) evaluate(s *structure) error {
 				return err
 			}
 			if !ok {
-				s.note = fmt.Sprintf("%s is in the way and is not divided: %s", load.Name, s.refused[load.Name])
+				s.note = fmt.Sprintf("%s is the bottleneck and cannot be divided: %s", load.Name, s.refused[load.Name])
 				return nil
 			}
 			if current, grows, err = v.divided(s); err != nil {
 				return err
 			}
 		} else if !s.more(current, i, grows) {
-			s.note = fmt.Sprintf("more parts of %s do not help: the most frequent key has %.0f%% of its messages", load.Name, 100*load.Hottest)
+			s.note = fmt.Sprintf("dividing %s further does not help: its most frequent key has %.0f%% of its messages", load.Name, 100*load.Hottest)
 			return nil
 		}
 		current.sum(v.costs)
 		if current.Machines > v.machines {
-			s.note = fmt.Sprintf("more parts of %s need more than %d machines", load.Name, v.machines)
+			s.note = fmt.Sprintf("dividing %s further needs more than %d machines", load.Name, v.machines)
 			return nil
 		}
 		s.point(current)
@@ -176,7 +176,7 @@ func (v *evaluator) activate(s *structure, e *Estimate, name string) (bool, erro
 	}
 	c := p.Component(name)
 	if c == nil {
-		s.refused[name] = "it came with the division of another component"
+		s.refused[name] = "the division of another component created it"
 		return false, nil
 	}
 	best, why := v.divide(p, c, s.whole)

@@ -30,8 +30,8 @@ const tieHeads = 3
 const TiesMax = 5
 
 const (
-	timerRepair = "a timer runs out for all that waits for it: relay and partial divide that by keys where all else has one; where not, let whoever has no answer ask again in a message, and let the phase answer what was decided"
-	keptRepair  = "send each phase what it must know in the message that begins it, and keep there only what that phase decides"
+	timerRepair = "a timer fires for everything that waits for it: relay and partial can divide such a component if all other relations have keys; otherwise let a client without an answer ask again by a message, and let the phase reply with what was decided"
+	keptRepair  = "send each phase what it needs in the message that begins it, and let each phase keep only what it decides"
 )
 
 // ties are what holds a component together that is not divided: its timers, and

@@ -171,7 +171,7 @@ func TestRead(t *testing.T) {
 	}
 	for _, c := range []struct{ old, new, want string }{
 		{`"ashlar-dedalus-deployment-1"`, `"other"`, "schema"},
-		{`"10.0.0.2:7401"`, `"10.0.0.2:7400"`, "one address"},
+		{`"10.0.0.2:7401"`, `"10.0.0.2:7400"`, "the same address"},
 		{`"10.0.0.2:7401"`, `"10.0.0.2"`, "want HOST:PORT"},
 		{`"10.0.0.2:7401"`, `""`, "want HOST:PORT"},
 		{`"10.0.0.2:7401"`, `":7401"`, "want HOST:PORT"},
@@ -181,12 +181,12 @@ func TestRead(t *testing.T) {
 		{`"10.0.0.2:7401"`, `"10.0.0.2:0"`, "want HOST:PORT"},
 		{`"node": "collector/1"`, `"node": "collector/0"`, "each node once"},
 		{`"node": "collector/1"`, `"node": "collector/7"`, "want node collector/1"},
-		{`"component": "replier"`, `"component": "nobody"`, "which is none"},
-		{`"instances": 3`, `"instances": 4`, "the components have"},
+		{`"component": "replier"`, `"component": "nobody"`, "which the deployment does not list"},
+		{`"instances": 3`, `"instances": 4`, "the components need"},
 		{`"instances": 3`, `"instances": 4000000000`, "want 1 to"},
 		{`"partitions": 2`, `"partitions": 0`, "want 1 to"},
-		{`"name": "replier"`, `"name": "leader"`, "is there twice"},
-		{`"name": "replier"`, `"name": "a/b"`, "no name"},
+		{`"name": "replier"`, `"name": "leader"`, "is listed twice"},
+		{`"name": "replier"`, `"name": "a/b"`, "not a valid component name"},
 		{`"program"`, `"programm"`, "unknown field"},
 	} {
 		changed := strings.Replace(text, c.old, c.new, 1)

@@ -177,7 +177,7 @@ func (d *Description) Append(b []byte) ([]byte, error) {
 // Read decodes and validates a Description.
 func Read(text []byte) (*Description, error) {
 	if len(text) > BytesMax {
-		return nil, fmt.Errorf("a deployment of %d bytes, limit is %d", len(text), BytesMax)
+		return nil, fmt.Errorf("the deployment has %d bytes; the limit is %d", len(text), BytesMax)
 	}
 	var d Description
 	j := json.NewDecoder(bytes.NewReader(text))
@@ -187,7 +187,7 @@ func Read(text []byte) (*Description, error) {
 		return nil, fmt.Errorf("deployment: %w", err)
 	}
 	if j.More() {
-		return nil, errors.New("deployment: there is more behind it")
+		return nil, errors.New("deployment: there is text after the JSON document")
 	}
 	if err := d.Validate(); err != nil {
 		return nil, fmt.Errorf("deployment: %w", err)
@@ -206,17 +206,17 @@ func (d *Description) Validate() error {
 	for _, c := range d.Components {
 		switch {
 		case c.Name == "" || len(c.Name) > NameMax || strings.Contains(c.Name, "/"):
-			return fmt.Errorf("%q is no name of a component", c.Name)
+			return fmt.Errorf("%q is not a valid component name", c.Name)
 		case names[c.Name]:
-			return fmt.Errorf("component %s is there twice", c.Name)
+			return fmt.Errorf("component %s is listed twice", c.Name)
 		case c.Instances < 1 || c.Partitions < 1 || c.Instances > ProcessesMax || c.Partitions > ProcessesMax:
-			return fmt.Errorf("component %s has %d instances of %d partitions; want 1 to %d", c.Name, c.Instances, c.Partitions, ProcessesMax)
+			return fmt.Errorf("component %s has %d instances of %d partitions; want 1 to %d of each", c.Name, c.Instances, c.Partitions, ProcessesMax)
 		}
 		names[c.Name] = true
 		want += c.Instances * c.Partitions
 	}
 	if want != len(d.Processes) || want > ProcessesMax {
-		return fmt.Errorf("%d processes; the components have %d, limit is %d", len(d.Processes), want, ProcessesMax)
+		return fmt.Errorf("the deployment lists %d processes; the components need %d, and the limit is %d", len(d.Processes), want, ProcessesMax)
 	}
 	nodes, addrs := map[string]bool{}, map[string]string{}
 	for i := range d.Processes {
@@ -230,11 +230,11 @@ func (d *Description) Validate() error {
 func (d *Description) validate(p *Process, nodes map[string]bool, addrs map[string]string) error {
 	c := d.Component(p.Component)
 	if c == nil {
-		return fmt.Errorf("process %s is of component %q, which is none", p.Node, p.Component)
+		return fmt.Errorf("process %s belongs to component %q, which the deployment does not list", p.Node, p.Component)
 	}
 	if p.ID < 0 || p.ID >= c.Instances*c.Partitions || p.Partition != p.ID%c.Partitions || nodes[p.Node] ||
 		p.Node != logic.NodeName(c.Name, p.ID) || p.Self != logic.NodeName(c.Of, p.ID/c.Partitions) {
-		return fmt.Errorf("process %s: want node %s, self %s, id below %d and partition id%%%d, each node once", p.Node,
+		return fmt.Errorf("process %s is inconsistent: want node %s, self %s, id below %d and partition id%%%d, each node once", p.Node,
 			logic.NodeName(c.Name, p.ID), logic.NodeName(c.Of, p.ID/max(c.Partitions, 1)), c.Instances*c.Partitions, c.Partitions)
 	}
 	nodes[p.Node] = true
@@ -246,7 +246,7 @@ func (d *Description) validate(p *Process, nodes map[string]bool, addrs map[stri
 			return fmt.Errorf("process %s: address %q; want HOST:PORT", p.Node, addr)
 		}
 		if other := addrs[addr]; other != "" {
-			return fmt.Errorf("processes %s and %s have one address, %s", other, p.Node, addr)
+			return fmt.Errorf("processes %s and %s have the same address, %s", other, p.Node, addr)
 		}
 		addrs[addr] = p.Node
 	}

@@ -62,14 +62,14 @@ func (o *Options) check() error {
 		})
 	}
 	if !plain(o.Image, "._-/:@") {
-		return fmt.Errorf("image %q; want the name of one", o.Image)
+		return fmt.Errorf("image %q is not a valid image name", o.Image)
 	}
 	if !plain(o.Storage, ".") {
-		return fmt.Errorf("storage %q; want a size as 10Gi", o.Storage)
+		return fmt.Errorf("storage %q is not a size; write it as in 10Gi", o.Storage)
 	}
 	for _, h := range o.Hosts {
 		if !plain(h, ".-:") {
-			return fmt.Errorf("host %q; want a name or an address", h)
+			return fmt.Errorf("host %q is neither a name nor an address", h)
 		}
 	}
 	return nil
@@ -118,7 +118,7 @@ func Write(p *logic.Program, f Format, o Options) ([]File, error) {
 	case Kubernetes:
 		w.kubernetes()
 	default:
-		return nil, fmt.Errorf("format %q; want one of %v", f, Formats())
+		return nil, fmt.Errorf("unknown format %q; want one of %v", f, Formats())
 	}
 	return w.files, nil
 }
@@ -141,7 +141,7 @@ func (w *writer) place(f Format) error {
 			return err
 		}
 		if other, ok := labels[l]; ok {
-			return fmt.Errorf("components %s and %s would both be called %s; rename one", other, c.Name, l)
+			return fmt.Errorf("components %s and %s would both have the label %s; rename one", other, c.Name, l)
 		}
 		labels[l] = c.Name
 	}
@@ -178,7 +178,7 @@ func label(name string) (string, error) {
 		return '-'
 	}, name), "-")
 	if l == "" || len(l) > labelMax || l[0] >= '0' && l[0] <= '9' {
-		return "", fmt.Errorf("%q cannot be made a label; want a letter, then letters and digits, at most %d in all", name, labelMax)
+		return "", fmt.Errorf("component %q has no valid label; its name needs a letter first, then letters and digits, at most %d characters", name, labelMax)
 	}
 	return l, nil
 }

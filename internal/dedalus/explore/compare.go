@@ -126,7 +126,7 @@ func (m *Model) path(g *graph, to int32) []string {
 			}
 			return nil
 		})
-		invariant.Check(err == nil && text != "", "explore: no step leads to a state that was met")
+		invariant.Check(err == nil && text != "", "explore: no step leads to a visited state")
 		out = append(out, text)
 	}
 	slices.Reverse(out)
@@ -166,15 +166,15 @@ func (d *Difference) Error() string {
 	}
 	never := "the original never does"
 	if d.Ordered {
-		never = "the original never does in this order: a client may wait for the first of these messages before it asks"
+		never = "the original never does in this order: a client may wait for the first of these messages before it sends its next input"
 	}
 	if d.Unsure {
-		never += " (or was not seen to, if messages may arrive any number of times)"
+		never += " (or was not found to do, if messages may arrive any number of times)"
 	}
 	if d.Kind == "liveness" {
-		return fmt.Sprintf("it comes to rest after sending\n%s\nwhich %s", told, never)
+		return fmt.Sprintf("the program comes to rest after sending\n%s\nwhich %s", told, never)
 	}
-	return fmt.Sprintf("it sends\n%s\nwhich %s", told, never)
+	return fmt.Sprintf("the program sends\n%s\nwhich %s", told, never)
 }
 
 // Comparison is what Compare found.

@@ -152,7 +152,7 @@ func TestDurableApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := rewrite.Apply(p, step); err == nil || !strings.Contains(err.Error(), "derives kept, which is durable, away from what answers") {
+	if _, _, err := rewrite.Apply(p, step); err == nil || !strings.Contains(err.Error(), "derives kept, which is durable, and would move away from the rules that answer once it is") {
 		t.Errorf("not refused: %v", err)
 	}
 	for crashes, kind := range []string{"", "liveness"} {
@@ -182,7 +182,7 @@ component a {
 func TestStill(t *testing.T) {
 	for rule, want := range map[string]string{
 		"":                        "",
-		"next twice(x) <- put(x)": "forgets twice",
+		"next twice(x) <- put(x)": "deletes twice",
 		"table all(x: u64)\nsync all(x) <- put(x)":                  "",
 		"next all(x) <- kept(x)\nnext all(y) <- all(x), y := x + 1": "derives all",
 		"next all(x) <- put(x)\nnext all(x) <- all(x), not put(_)":  "",

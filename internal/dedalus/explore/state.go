@@ -102,7 +102,7 @@ type reader struct {
 
 func (r *reader) number() uint64 {
 	n, size := binary.Uvarint(r.b)
-	invariant.Check(size > 0, "explore: state is cut short")
+	invariant.Check(size > 0, "explore: the encoded state is truncated")
 	r.b = r.b[size:]
 	return n
 }
@@ -208,7 +208,7 @@ func (c *codec) decode(b []byte, nodes, timers int) *state {
 	s.duplicates, s.crashes = int(r.number()), int(r.number())
 	for range timers {
 		n, size := binary.Varint(r.b)
-		invariant.Check(size > 0, "explore: state is cut short")
+		invariant.Check(size > 0, "explore: the encoded state is truncated")
 		s.timers, r.b = append(s.timers, int(n)), r.b[size:]
 	}
 	return s

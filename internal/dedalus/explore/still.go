@@ -26,9 +26,9 @@ type Stir struct {
 
 func (s *Stir) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "when nothing comes in, %s is not still:", s.Machine)
+	fmt.Fprintf(&b, "%s changes state in a tick in which it receives nothing:", s.Machine)
 	for _, f := range s.Lost {
-		fmt.Fprintf(&b, "\n  forgets %v", f)
+		fmt.Fprintf(&b, "\n  deletes %v", f)
 	}
 	for _, f := range s.New {
 		fmt.Fprintf(&b, "\n  derives %v", f)

@@ -62,15 +62,15 @@ func Plan(p *logic.Program, d Division) (string, error) {
 
 func division(before, after *logic.Program, c certificate.Claim) (Division, error) {
 	if c.Kind != "partition" {
-		return Division{}, fmt.Errorf("no theorem is about %s", c.Kind)
+		return Division{}, fmt.Errorf("no theorem covers %s", c.Kind)
 	}
 	d := Division{Component: before.Component(c.Component), Pieces: c.Partitions, Keys: map[string]int{}}
 	if d.Component == nil {
-		return d, fmt.Errorf("there is no component %s", c.Component)
+		return d, fmt.Errorf("the program has no component %s", c.Component)
 	}
 	for _, r := range slices.Sorted(maps.Keys(c.Keys)) {
 		if k := c.Keys[r]; k.Func != "" {
-			return d, fmt.Errorf("the theorem has no keys that are functions of columns, as %s of %s", k.Func, r)
+			return d, fmt.Errorf("the theorem does not cover keys that are functions of columns, such as %s of %s", k.Func, r)
 		}
 		d.Keys[r] = c.Keys[r].Column
 	}
@@ -123,7 +123,7 @@ func (w *writer) program(p *logic.Program, immortal ...string) term {
 		case logic.Static:
 			static = append(static, r.Name)
 			if r.Facts == nil && r.Nodes == "" && r.Size == "" {
-				w.refuse("static relations whose facts the program does not give, as " + r.Name)
+				w.refuse("static relations without facts in the program, such as " + r.Name)
 			}
 			for _, row := range interp.StaticFacts(p, r) {
 				facts = append(facts, w.fact(interp.Fact{Relation: r, Row: row}))

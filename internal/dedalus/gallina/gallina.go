@@ -30,7 +30,7 @@ type writer struct {
 
 func (w *writer) refuse(what string) term {
 	if w.err == nil {
-		w.err = fmt.Errorf("the semantics in Coq has no %s", what)
+		w.err = fmt.Errorf("the Coq semantics does not support %s", what)
 	}
 	return name("refused")
 }
@@ -66,7 +66,7 @@ func (w *writer) term(t *logic.Term) term {
 		return name("Self")
 	}
 	if !w.functions && logic.FindBuiltin(t.Name) == nil {
-		return w.refuse("functions that programs declare")
+		return w.refuse("functions declared in a program")
 	}
 	return call("Call", text(t.Name), list(t.Args, w.term))
 }
@@ -78,7 +78,7 @@ func (w *writer) atom(a *logic.Atom) term {
 
 func (w *writer) relation(r *logic.Relation) {
 	if r.Merges() {
-		w.refuse("columns that merge")
+		w.refuse("merging columns")
 	}
 }
 
@@ -102,7 +102,7 @@ func (w *writer) arg(a logic.HeadArg) term {
 	case a.Aggregate == logic.NoAggregate:
 		return call("Plain", w.term(a.Term))
 	case aggregate == "":
-		return w.refuse("index and collect")
+		return w.refuse("the aggregates index and collect")
 	}
 	return call("Agg", name(aggregate), w.term(a.Term))
 }

@@ -14,7 +14,7 @@ import (
 func (w *writer) handed(before, after *logic.Program, c certificate.Claim) (Query, error) {
 	from, kept := before.Component(c.Component), after.Component(c.Component)
 	if from == nil || kept == nil || len(c.Moved) > len(from.Rules) {
-		return Query{}, fmt.Errorf("component %s has not handed over", c.Component)
+		return Query{}, fmt.Errorf("the claim is not a functional decoupling of component %s", c.Component)
 	}
 	rules, err := movers(from, c)
 	if err != nil {
@@ -35,7 +35,7 @@ func passes(rules []*logic.Rule) ([]*logic.Rule, string, error) {
 	forward := ""
 	for _, r := range rules {
 		if r.Kind != logic.Async || len(r.Body) != 2 || r.Body[0].Atom == nil || r.Body[1].Atom == nil {
-			return nil, "", fmt.Errorf("'%v' passes nothing on", r)
+			return nil, "", fmt.Errorf("'%v' does not forward a relation", r)
 		}
 		forward = r.Body[1].Atom.Relation.Name
 	}

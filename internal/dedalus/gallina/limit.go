@@ -19,7 +19,7 @@ const (
 
 func (w *writer) tooLarge(what string) {
 	if w.err == nil {
-		w.err = fmt.Errorf("the question is too large to ask: it has %s", what)
+		w.err = fmt.Errorf("the question for the extracted checker is too large: it has %s", what)
 	}
 }
 

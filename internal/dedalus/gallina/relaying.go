@@ -14,10 +14,10 @@ import (
 func (w *writer) relayed(before, after *logic.Program, c certificate.Claim) (Query, error) {
 	from, kept := before.Component(c.Component), after.Component(c.Component)
 	if from == nil || kept == nil {
-		return Query{}, fmt.Errorf("component %s is behind no relay", c.Component)
+		return Query{}, fmt.Errorf("the claim is not a relay of component %s", c.Component)
 	}
 	if rules, err := movers(from, c); err != nil || !slices.Equal(rules, from.Rules) {
-		return Query{}, fmt.Errorf("the claim does not have the rules of %s, in their order", c.Component)
+		return Query{}, fmt.Errorf("the claim must list the rules of %s in their order", c.Component)
 	}
 	passed, forward, err := passes(kept.Rules)
 	if err != nil {

@@ -41,7 +41,7 @@ func (w *writer) places(c *logic.Component, as string) (nodes, places term) {
 // movers are the rules of a component that moved, as a claim has them.
 func movers(from *logic.Component, c certificate.Claim) ([]*logic.Rule, error) {
 	if from == nil {
-		return nil, fmt.Errorf("there is no component %s", c.Component)
+		return nil, fmt.Errorf("the program has no component %s", c.Component)
 	}
 	var out []*logic.Rule
 	for _, n := range c.Moved {
@@ -49,7 +49,7 @@ func movers(from *logic.Component, c certificate.Claim) ([]*logic.Rule, error) {
 			return nil, fmt.Errorf("%s has no rule %d", c.Component, n+1)
 		}
 		if slices.Contains(out, from.Rules[n]) {
-			return nil, fmt.Errorf("rule %d of %s is named twice", n+1, c.Component)
+			return nil, fmt.Errorf("the claim lists rule %d of %s twice", n+1, c.Component)
 		}
 		out = append(out, from.Rules[n])
 	}

@@ -400,7 +400,7 @@ func (e *evaluation) value(t *logic.Term, vars bindings) (logic.Value, bool) {
 		return e.value(f.Body, params)
 	}
 	g := e.functions[t.Name]
-	invariant.Check(g != nil, "function %s from Go was not given", t.Name)
+	invariant.Check(g != nil, "the Go function %s is not registered", t.Name)
 	return g(args)
 }
 

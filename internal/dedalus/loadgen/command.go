@@ -95,10 +95,10 @@ type waiting struct {
 func (x *Generator) prepare() error {
 	p := x.opt.Program
 	if len(x.opt.Sends) == 0 {
-		return fmt.Errorf("a command sends nothing")
+		return fmt.Errorf("the load has no 'send', so a command would send nothing")
 	}
 	if len(x.opt.Waits) == 0 || len(x.opt.Waits) > WaitsMax {
-		return fmt.Errorf("a command waits for 1 to %d outputs, not for %d; say 'wait OUTPUT(...)'", WaitsMax, len(x.opt.Waits))
+		return fmt.Errorf("a command must wait for 1 to %d outputs, not %d; add 'wait OUTPUT(...)'", WaitsMax, len(x.opt.Waits))
 	}
 	for i, w := range x.opt.Waits {
 		r, err := relation(p, rt.Output, w.Relation, w.Args)
@@ -110,7 +110,7 @@ func (x *Generator) prepare() error {
 			return a.Kind == cost.NumberArg && a.Num == 0 || a.Kind == cost.BytesArg
 		})
 		if k.column < 0 {
-			return fmt.Errorf("output %s does not say which command it answers; want # or bytes N in a column", w.Relation)
+			return fmt.Errorf("output %s has no column that identifies its command; write # or bytes N in one", w.Relation)
 		}
 		kind := p.Relations[r].Columns[k.column].Type.Kind
 		k.text = kind == rt.KindText || kind == rt.KindBytes
@@ -122,7 +122,7 @@ func (x *Generator) prepare() error {
 			return err
 		}
 		if len(s.To) == 0 {
-			return fmt.Errorf("nobody gets input %s", s.Relation)
+			return fmt.Errorf("no instance receives input %s", s.Relation)
 		}
 		x.sent = append(x.sent, r)
 	}

@@ -54,7 +54,7 @@ const RetryFactorMax = 1 << (patiences - 1)
 const patiences = 6
 
 // ErrUnanswered reports that commands have no answer.
-var ErrUnanswered = errors.New("commands were not answered")
+var ErrUnanswered = errors.New("some commands were not answered")
 
 // Generator is clients in a closed loop. It is safe for concurrent use.
 type Generator struct {

@@ -103,9 +103,9 @@ func TestValues(t *testing.T) {
 // TestPrepare: commands that cannot be asked for.
 func TestPrepare(t *testing.T) {
 	for load, want := range map[string]string{
-		"send ask(client, #, #, bytes 6) to server\n":                         "waits for 1 to 64 outputs, not for 0",
-		"send ask(client, #, #, bytes 6) to server\nwait told(_, \"a\", _)\n": "does not say which command it answers",
-		"send ask(client, #, #, bytes 6) to server\nwait told(# % 3, _, _)\n": "does not say which command it answers",
+		"send ask(client, #, #, bytes 6) to server\n":                         "must wait for 1 to 64 outputs, not 0",
+		"send ask(client, #, #, bytes 6) to server\nwait told(_, \"a\", _)\n": "has no column that identifies its command",
+		"send ask(client, #, #, bytes 6) to server\nwait told(# % 3, _, _)\n": "has no column that identifies its command",
 	} {
 		if _, err := opened(t, load); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", load, err, want)

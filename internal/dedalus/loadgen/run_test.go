@@ -137,7 +137,7 @@ func TestRun(t *testing.T) {
 func TestWrongAnswers(t *testing.T) {
 	for want, wrong := range map[string]func(o *Options, tell func(uint64, string, string)){
 		`command 1: column key of told is "7", want "1"`: func(_ *Options, tell func(uint64, string, string)) { tell(1, "7", "000001") },
-		"no row of the relation":                         nil,
+		"not a row of the relation":                      nil,
 		"not what I wanted":                              func(_ *Options, tell func(uint64, string, string)) { tell(2, "2", "000002") },
 	} {
 		idle := 0

@@ -11,7 +11,7 @@ func (p *Program) Validate() error {
 	known := map[*Relation]bool{}
 	for _, r := range p.Relations {
 		if seen[r.Name] {
-			return fmt.Errorf("relation %s is there twice", r.Name)
+			return fmt.Errorf("relation %s occurs twice", r.Name)
 		}
 		seen[r.Name], known[r] = true, true
 		for _, c := range r.Columns {

@@ -93,7 +93,7 @@ func (l *lowerer) settle() {
 			t, ok := s.typ()
 			if !ok && !quiet {
 				l.diags.Add(source.Diagnostic{Code: TypeUnknown, Span: r.Span,
-					Message: fmt.Sprintf("nothing says what type column %d of %s has", i+1, r.Name),
+					Message: fmt.Sprintf("the type of column %d of %s is unknown", i+1, r.Name),
 					Repair:  "declare it: var " + r.Name + "(...)"})
 			}
 			r.Columns[i].Type = t
@@ -102,7 +102,7 @@ func (l *lowerer) settle() {
 	for _, t := range l.terms {
 		typ, ok := t.slot.typ()
 		if !ok && t.term.Kind != logic.Wildcard && !l.diags.HasErrors() {
-			l.diags.Errorf(t.span, TypeUnknown, "nothing says what type this has")
+			l.diags.Errorf(t.span, TypeUnknown, "the type of this term is unknown")
 		}
 		t.term.Type = typ
 		if t.term.Kind == logic.Const {
@@ -159,8 +159,8 @@ func (l *lowerer) readsOutput(r *logic.Rule) {
 	for i := range r.Body {
 		if a := r.Body[i].Atom; a != nil && a.Relation.Kind == logic.Output {
 			l.diags.Add(source.Diagnostic{Code: OutputRead, Span: r.Body[i].Span,
-				Message: a.Relation.Name + " is an output: it goes to the outside, and no rule reads it",
-				Repair:  "send what is to be read under another name, which is not declared an output"})
+				Message: a.Relation.Name + " is an output, and rules cannot read outputs",
+				Repair:  "send the facts in another relation as well, which is not an output"})
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (l *lowerer) readsOutput(r *logic.Rule) {
 func (l *lowerer) unstratified(c *logic.Component, e *logic.CycleError) {
 	d := source.Diagnostic{Code: Unstratified, Span: e.Steps[0].Span,
 		Message: fmt.Sprintf("in component %s, %v", c.Name, e),
-		Repair:  "derive one of them with 'next', so that it holds a tick later"}
+		Repair:  "derive one of them with 'next', so that it holds one tick later"}
 	for _, s := range e.Steps[1:] {
 		d.Related = append(d.Related, source.Note{Span: s.Span, Message: s.Head.Name + " needs " + s.Read.Name + " here"})
 	}
@@ -212,8 +212,8 @@ func (l *lowerer) endless(s *logic.Stratum) {
 			})
 			if a.Term.Kind == logic.Var && grown[a.Term.Name] || of && free {
 				l.diags.Add(source.Diagnostic{Severity: source.Warning, Code: Endless, Span: r.Span,
-					Message: fmt.Sprintf("%s derives ever new facts of itself within a tick: nothing bounds %v", r.Head.Relation.Name, a.Term),
-					Repair:  "compare it with a bound, or derive it with 'next', so that it holds a tick later"})
+					Message: fmt.Sprintf("the rules of %s derive new facts without end within a tick: nothing bounds %v", r.Head.Relation.Name, a.Term),
+					Repair:  "compare it with a bound, or derive it with 'next', so that it holds one tick later"})
 				break
 			}
 		}
@@ -248,8 +248,8 @@ func (l *lowerer) resent(c *logic.Component, r *logic.Rule) {
 		}
 	}
 	l.diags.Add(source.Diagnostic{Severity: source.Warning, Code: Resent, Span: r.Span,
-		Message: r.Head.Relation.Name + " is sent again at every tick: all that it is made of is kept",
-		Repair:  "send it when it is new, or at a timer"})
+		Message: r.Head.Relation.Name + " is sent again at every tick: all relations in the body are kept",
+		Repair:  "send it when it is new, or when a timer fires"})
 }
 
 // kept reports whether facts of the relation are carried to the next tick, all of them.

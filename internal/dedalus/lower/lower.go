@@ -92,12 +92,12 @@ func (l *lowerer) declare(f *syntax.File) {
 		c := i.Component
 		to := &logic.Component{Name: c.Name.Text, Of: cmp.Or(c.Of.Text, c.Name.Text), Instances: 1, Partitions: 1, Span: c.Name.Span}
 		if c.Times == 0 || c.Times > InstancesMax {
-			l.diags.Errorf(c.Name.Span, BadDeploy, "%s is divided by %d, expected 1 to %d", c.Name.Text, c.Times, InstancesMax)
+			l.diags.Errorf(c.Name.Span, BadDeploy, "%s has %d partitions, expected 1 to %d", c.Name.Text, c.Times, InstancesMax)
 		} else {
 			to.Partitions = int(c.Times)
 		}
 		if l.components[c.Name.Text] != nil {
-			l.diags.Errorf(c.Name.Span, Twice, "component %s is there twice", c.Name.Text)
+			l.diags.Errorf(c.Name.Span, Twice, "component %s is declared twice", c.Name.Text)
 			continue
 		}
 		l.components[c.Name.Text] = to
@@ -193,7 +193,7 @@ func (l *lowerer) arity(r *relation, n int, span source.Span) []*slot {
 	if len(r.columns) != n {
 		l.diags.Add(source.Diagnostic{Code: Arguments, Span: span,
 			Message: fmt.Sprintf("%s has %d columns, found %d arguments", r.Name, len(r.columns), n),
-			Related: []source.Note{{Span: r.Span, Message: "here is how many it has"}}})
+			Related: []source.Note{{Span: r.Span, Message: "its number of columns is set here"}}})
 		return nil
 	}
 	return r.columns
@@ -205,7 +205,7 @@ func (l *lowerer) relation(s *syntax.Relation) {
 		d := source.Diagnostic{Code: Twice, Span: s.Name.Span, Message: "relation " + s.Name.Text + " is declared twice",
 			Related: []source.Note{{Span: r.Span, Message: "the other declaration"}}}
 		if s.Delete != nil {
-			d.Repair = "to forget for several reasons, derive each in a 'sync' rule of one relation, and delete when that"
+			d.Repair = "to delete for several reasons, derive each in a 'sync' rule of one relation, and delete when that relation holds"
 		}
 		l.diags.Add(d)
 		return
@@ -226,7 +226,7 @@ func (l *lowerer) relation(s *syntax.Relation) {
 	if s.Word == "timer" {
 		d, err := time.ParseDuration(s.Every.Text)
 		if err != nil || d <= 0 {
-			l.diags.Errorf(s.Every.Span, BadTimer, "'%s' is no time, expected one as 10ms or 2s", s.Every.Text)
+			l.diags.Errorf(s.Every.Span, BadTimer, "'%s' is not a duration, expected one such as 10ms or 2s", s.Every.Text)
 		}
 		r.Every = d
 	}
@@ -264,7 +264,7 @@ func (l *lowerer) facts(r *relation, s *syntax.Relation) {
 		for i, t := range row {
 			v, ok := l.constant(t, r.columns[i])
 			if !ok {
-				l.diags.Errorf(t.Span, BadFact, "a fact has values only")
+				l.diags.Errorf(t.Span, BadFact, "a fact may contain only constants")
 			}
 			vals = append(vals, v)
 		}
@@ -302,7 +302,7 @@ func (l *lowerer) depends(r *relation) {
 				}
 				l.diags.Add(source.Diagnostic{Code: BadDependency, Span: r.Span,
 					Message: fmt.Sprintf("%s declares that %s determines %s, and has the facts %v and %v", r.Name, strings.Join(names, " with "), r.Columns[d.To].Name, other, row),
-					Repair:  "take one of the facts away, or the dependency"})
+					Repair:  "remove one of the facts, or the dependency"})
 				return
 			}
 		}
@@ -339,7 +339,7 @@ func (l *lowerer) typ(t *syntax.Type) logic.Type {
 func (l *lowerer) function(f *syntax.Function, span source.Span) {
 	name := f.Name.Text
 	if l.program.Function(name) != nil || logic.FindBuiltin(name) != nil {
-		l.diags.Errorf(f.Name.Span, Twice, "function %s is there already", name)
+		l.diags.Errorf(f.Name.Span, Twice, "function %s is declared twice, or is built in", name)
 		return
 	}
 	out := &logic.Function{Name: name, Result: l.typ(f.Result), Span: span}

@@ -34,7 +34,7 @@ func (s *scope) variable(n string, span source.Span) *variable {
 		v = &variable{name: n, slot: &slot{}, span: span}
 		s.vars[n] = v
 		if s.closed {
-			s.l.diags.Errorf(span, BadFunction, "'%s' is no parameter", n)
+			s.l.diags.Errorf(span, BadFunction, "'%s' is not a parameter", n)
 		}
 	}
 	v.uses++
@@ -83,13 +83,13 @@ func (l *lowerer) constant(t *syntax.Term, sl *slot) (logic.Value, bool) {
 		if t.Text[0] == '-' {
 			n, err := strconv.ParseInt(t.Text, 10, 64)
 			if err != nil {
-				l.diags.Errorf(t.Span, syntax.BadNumber, "numbers have 64 bits")
+				l.diags.Errorf(t.Span, syntax.BadNumber, "this number does not fit into 64 bits")
 			}
 			return is(logic.Int, logic.Value{Num: uint64(n)})
 		}
 		n, err := strconv.ParseUint(t.Text, 10, 64)
 		if err != nil {
-			l.diags.Errorf(t.Span, syntax.BadNumber, "numbers have 64 bits")
+			l.diags.Errorf(t.Span, syntax.BadNumber, "this number does not fit into 64 bits")
 		}
 		l.same(sl, &slot{number: true, span: t.Span}, t.Span)
 		k := logic.U64
@@ -141,7 +141,7 @@ func (s *scope) call(t *syntax.Term) (*logic.Term, *slot) {
 	for i, a := range t.Args {
 		term, sl := s.term(a)
 		if term.Kind == logic.Wildcard {
-			l.diags.Errorf(a.Span, Unbound, "'_' has no value")
+			l.diags.Errorf(a.Span, Unbound, "'_' has no value here")
 		}
 		out.Args = append(out.Args, term)
 		if i < len(params) {
@@ -164,7 +164,7 @@ func (l *lowerer) rule(r *syntax.Rule, span source.Span) {
 	out.Head.Relation = head.Relation
 	if r.Word == "log" {
 		if head.Kind != logic.Derived {
-			l.diags.Errorf(r.Head.Span, HeadNotDerivable, "%s cannot be made durable: it is no derived relation", head.Name)
+			l.diags.Errorf(r.Head.Span, HeadNotDerivable, "%s cannot be durable: no rule can derive it", head.Name)
 		}
 		head.Durable = true
 	}
@@ -209,9 +209,9 @@ func (s *scope) name(r *logic.Rule) {
 func (l *lowerer) destination(s *scope, r *syntax.Rule, out *logic.Rule) {
 	switch {
 	case r.Word == "async" && r.Dest == nil:
-		l.diags.Errorf(r.Head.Span, HeadNotDerivable, "where %s goes is missing: write %s@node(...)", r.Head.Text, r.Head.Text)
+		l.diags.Errorf(r.Head.Span, HeadNotDerivable, "the destination of %s is missing: write %s@node(...)", r.Head.Text, r.Head.Text)
 	case r.Word != "async" && r.Dest != nil:
-		l.diags.Errorf(r.Dest.Span, HeadNotDerivable, "only 'async' heads go elsewhere")
+		l.diags.Errorf(r.Dest.Span, HeadNotDerivable, "only an 'async' head has a destination")
 	case r.Dest != nil:
 		term, sl := s.term(r.Dest)
 		l.same(known(logic.Type{Kind: logic.Node}, r.Dest.Span), sl, r.Dest.Span)
@@ -229,7 +229,7 @@ func (l *lowerer) derivable(r *syntax.Rule, out *logic.Rule) {
 	case rel.Kind == logic.Output && out.Kind != logic.Async:
 		l.diags.Errorf(r.Head.Span, HeadNotDerivable, "%s is an output, which only 'async' rules send", rel.Name)
 	case rel.Durable && out.Kind == logic.Sync:
-		l.diags.Errorf(r.Head.Span, HeadNotDerivable, "%s is durable, which takes until the next tick: write 'log' or 'next'", rel.Name)
+		l.diags.Errorf(r.Head.Span, HeadNotDerivable, "%s is durable, so it holds from the next tick on: write 'log' or 'next'", rel.Name)
 	}
 }
 
@@ -237,7 +237,7 @@ func (s *scope) headArg(a syntax.HeadArg, kind logic.RuleKind) (logic.HeadArg, *
 	l := s.l
 	term, sl := s.term(a.Terms[0])
 	if term.Kind == logic.Wildcard {
-		l.diags.Errorf(a.Terms[0].Span, Unbound, "'_' has no value")
+		l.diags.Errorf(a.Terms[0].Span, Unbound, "'_' has no value here")
 	}
 	if a.Aggregate.Text == "" {
 		return logic.HeadArg{Term: term}, sl
@@ -247,7 +247,7 @@ func (s *scope) headArg(a syntax.HeadArg, kind logic.RuleKind) (logic.HeadArg, *
 		l.diags.Errorf(span, AggregateMisplaced, "'%s' needs a 'sync' rule: derive it in one and use it here", a.Aggregate.Text)
 	}
 	if len(a.Terms) > 1 {
-		l.diags.Errorf(span, Arguments, "'%s' has one term; several in a head choose the same row", a.Aggregate.Text)
+		l.diags.Errorf(span, Arguments, "'%s' takes one term; several in one head choose the same row", a.Aggregate.Text)
 	}
 	aggregates := map[string]logic.Aggregate{"count": logic.Count, "sum": logic.Sum, "min": logic.Min, "max": logic.Max,
 		"choose": logic.Choose, "index": logic.Index, "collect": logic.Collect}
@@ -258,7 +258,7 @@ func (s *scope) headArg(a syntax.HeadArg, kind logic.RuleKind) (logic.HeadArg, *
 		return arg, number
 	case logic.Index:
 		if term.Kind != logic.Var {
-			l.diags.Errorf(span, AggregateMisplaced, "'index' numbers the values of a variable")
+			l.diags.Errorf(span, AggregateMisplaced, "'index' takes a variable, whose values it numbers")
 		}
 		return arg, number
 	case logic.Sum:
@@ -292,7 +292,7 @@ func (s *scope) literal(b *syntax.Literal) logic.Literal {
 			term, sl := s.term(a)
 			if term.Kind == logic.Call {
 				l.diags.Add(source.Diagnostic{Code: Unbound, Span: a.Span,
-					Message: "an argument in a body is a variable or a value", Repair: "name it before: x := " + a.String()})
+					Message: "an argument in a body must be a variable or a constant", Repair: "name it before: x := " + a.String()})
 			}
 			if columns != nil {
 				l.same(columns[i], sl, a.Span)
@@ -313,7 +313,7 @@ func (s *scope) literal(b *syntax.Literal) logic.Literal {
 		out.Compare = &logic.Compare{Op: ops[b.Op], Left: left, Right: right}
 		for _, t := range []*logic.Term{left, right} {
 			if t.Kind == logic.Wildcard {
-				l.diags.Errorf(b.Span, Unbound, "'_' has no value")
+				l.diags.Errorf(b.Span, Unbound, "'_' has no value here")
 			}
 		}
 	}
@@ -385,7 +385,7 @@ func (s *scope) bound(r *logic.Rule, from *syntax.Rule) {
 		if a.Aggregate == logic.Index && a.Term.Kind == logic.Var && !slices.ContainsFunc(r.Head.Args, func(b logic.HeadArg) bool {
 			return b.Aggregate == logic.NoAggregate && b.Term.Kind == logic.Var && b.Term.Name == a.Term.Name
 		}) {
-			s.l.diags.Errorf(from.Args[i].Terms[0].Span, AggregateMisplaced, "'index<%s>' needs %s as an argument, too", a.Term.Name, a.Term.Name)
+			s.l.diags.Errorf(from.Args[i].Terms[0].Span, AggregateMisplaced, "'index<%s>' needs %s as an argument of the head as well", a.Term.Name, a.Term.Name)
 		}
 	}
 	if r.Dest != nil {

@@ -100,7 +100,7 @@ func (l *lowerer) same(want, got *slot, span source.Span) {
 	d := source.Diagnostic{Code: TypeMismatch, Span: span,
 		Message: "this is " + got.String() + ", expected " + want.String()}
 	if g, ok := got.typ(); ok && g.Kind == logic.Text && want.root().kind == logic.Node {
-		d.Repair = "the name of a node is written node \"NAME\""
+		d.Repair = "write the name of a node as node \"NAME\""
 	}
 	if w := want.root(); w.span.IsValid() && w.span != span {
 		d.Related = append(d.Related, source.Note{Span: w.span, Message: want.String() + " because of this"})

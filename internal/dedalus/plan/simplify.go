@@ -91,7 +91,7 @@ func (n *planner) rule(r *logic.Rule) error {
 		}
 	}
 	if index > 1 {
-		return &Refused{Rule: r, Why: "a head can have one index"}
+		return &Refused{Rule: r, Why: "a head can have only one index"}
 	}
 	for i := range r.Body {
 		l := &r.Body[i]

@@ -30,9 +30,9 @@ func asymmetric(w *site) analyze.Verdict {
 		for _, r := range w.moved.Rules {
 			switch {
 			case o.Kind != logic.Async && reads(r, o.Head.Relation):
-				and(&v, no(r, o.Head.Relation.Name+" is derived by a rule that stays, and read by one that moves"))
+				and(&v, no(r, o.Head.Relation.Name+" is derived by a rule that stays, and read by this rule, which moves"))
 			case o.Kind != logic.Async && r.Kind != logic.Async && r.Head.Relation == o.Head.Relation:
-				and(&v, no(o, r.Head.Relation.Name+" is derived on both sides"))
+				and(&v, no(o, r.Head.Relation.Name+" is derived by rules that move and by rules that stay"))
 			}
 		}
 	}
@@ -42,14 +42,14 @@ func asymmetric(w *site) analyze.Verdict {
 	some := analyze.Existence(w.moved)
 	for _, rel := range downstream(w) {
 		if rel.Kind == logic.Timer {
-			and(&v, no(nil, "both sides wait for timer "+rel.Name))
+			and(&v, no(nil, "rules that move and rules that stay both wait for timer "+rel.Name))
 		}
 		if derived(w.moved, rel) && !some[rel] {
-			and(&v, no(nil, rel.Name+" holds also when nothing comes in, and would be sent at every tick"))
+			and(&v, no(nil, rel.Name+" holds even when nothing is received, so it would be sent at every tick"))
 		}
 	}
 	if len(downstream(w)) == 0 {
-		and(&v, no(nil, "the rules that stay read nothing of those that move; 'mutual' does it"))
+		and(&v, no(nil, "the rules that stay read nothing that the rules that move derive; use 'mutual'"))
 	}
 	for _, rel := range shared(w) {
 		w.cert.Copied = append(w.cert.Copied, rel.Name)
@@ -155,7 +155,7 @@ func unsent(p analyze.Part) analyze.Verdict {
 	for _, c := range p.Program.Components {
 		for _, r := range c.Rules {
 			if r.Kind == logic.Async && derived(p, r.Head.Relation) {
-				b := no(r, r.Head.Relation.Name+" is derived by the rules that move, and sent to them as well")
+				b := no(r, r.Head.Relation.Name+" is derived by the rules that move, and messages bring it as well")
 				b.Because[0].Help = sendAnother
 				and(&v, b)
 			}

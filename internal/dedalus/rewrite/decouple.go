@@ -14,13 +14,13 @@ import (
 func split(w *site) error {
 	s, c := w.step, w.c
 	if w.p.Component(s.Name) != nil {
-		return fmt.Errorf("%v: want a new name for the component", s)
+		return fmt.Errorf("%v: the component exists already; choose a new name", s)
 	}
 	if err := named(w.p, s); err != nil {
 		return err
 	}
 	if c.Partitions != 1 {
-		return fmt.Errorf("%v: %s is partitioned; decouple first", s, c.Name)
+		return fmt.Errorf("%v: %s is partitioned; decouple it before partitioning it", s, c.Name)
 	}
 	w.moved = analyze.Part{Program: w.p, Component: c}
 	for _, n := range s.Rules {
@@ -30,7 +30,7 @@ func split(w *site) error {
 		w.moved.Rules = append(w.moved.Rules, c.Rules[n-1])
 	}
 	if len(w.moved.Rules) == 0 || len(w.moved.Rules) == len(c.Rules) {
-		return fmt.Errorf("%v: want some rules, and not all", s)
+		return fmt.Errorf("%v: name some of the rules, but not all", s)
 	}
 	w.kept = w.moved.Rest()
 	for _, r := range w.moved.Rules {
@@ -76,9 +76,9 @@ func onward(w *site) analyze.Verdict {
 		for _, o := range w.kept.Rules {
 			switch {
 			case r.Kind != logic.Async && reads(o, r.Head.Relation):
-				and(&v, no(o, r.Head.Relation.Name+" is derived by the rules that move, and read by one that stays"))
+				and(&v, no(o, r.Head.Relation.Name+" is derived by the rules that move, and read by this rule, which stays"))
 			case r.Kind != logic.Async && o.Kind != logic.Async && r.Head.Relation == o.Head.Relation:
-				and(&v, no(o, r.Head.Relation.Name+" is derived on both sides"))
+				and(&v, no(o, r.Head.Relation.Name+" is derived by rules that move and by rules that stay"))
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func mutual(w *site) analyze.Verdict {
 	and(&v, analyze.Independent(w.kept, w.moved))
 	for _, rel := range w.moved.Inputs() {
 		if derived(w.kept, rel) {
-			and(&v, no(nil, rel.Name+" comes from the rules that stay"))
+			and(&v, no(nil, rel.Name+" is derived by the rules that stay, and the rules that move read it"))
 		}
 	}
 	and(&v, timerless(w))
@@ -124,7 +124,7 @@ func volatile(w *site) analyze.Verdict {
 	for _, r := range w.moved.Rules {
 		if rel := r.Head.Relation; rel.Durable && !seen[rel] {
 			seen[rel] = true
-			and(&v, no(r, "it derives "+rel.Name+", which is durable, away from what answers"))
+			and(&v, no(r, "the rule derives "+rel.Name+", which is durable, and would move away from the rules that answer once it is"))
 		}
 	}
 	return v
@@ -142,8 +142,8 @@ func unhurried(w *site) analyze.Verdict {
 	}
 	for _, r := range w.moved.Rules {
 		if _, ok := r.Persistence(); r.Kind == logic.Next && !ok {
-			b := no(r, "it waits a tick, as what is said then is said when "+w.kept.Rules[i].Head.Relation.Name+" is durable, which stays")
-			b.Because[0].Help = "move what reads " + r.Head.Relation.Name + " without this rule"
+			b := no(r, "the rule waits for the next tick, which begins once "+w.kept.Rules[i].Head.Relation.Name+" is durable; that relation stays, and after the move the rule would not wait for its disk")
+			b.Because[0].Help = "move the rules that read " + r.Head.Relation.Name + " without this rule"
 			and(&v, b)
 		}
 	}
@@ -161,7 +161,7 @@ func growing(w *site) analyze.Verdict {
 	both := shared(w)
 	for _, rel := range w.moved.Inputs() {
 		if (derived(w.kept, rel) || slices.Contains(both, rel)) && !stays[rel] && !lasts(w.moved, rel, kept, map[*logic.Relation]bool{}) {
-			and(&v, no(nil, rel.Name+" does not stay where it is, and would stay where it is joined with what comes later"))
+			and(&v, no(nil, rel.Name+" is not kept by the rules that stay, but the rules that move would keep it and join it with later facts"))
 		}
 	}
 	for _, a := range assuming {

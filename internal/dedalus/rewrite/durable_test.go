@@ -40,7 +40,7 @@ func TestAnswersWaitForTheDisk(t *testing.T) {
 		return s
 	}
 	waits := step("monotonic store rules 2 3 as answer")
-	if _, _, err := rewrite.Apply(p, waits); err == nil || !strings.Contains(err.Error(), "is said when data is durable") {
+	if _, _, err := rewrite.Apply(p, waits); err == nil || !strings.Contains(err.Error(), "begins once data is durable") {
 		t.Errorf("not refused: %v", err)
 	}
 	// What has waited may go on from elsewhere.
@@ -63,7 +63,7 @@ func TestAnswersWaitForTheDisk(t *testing.T) {
 	for _, r := range []*logic.Program{volatile, q} {
 		r.Find("data").Durable = true
 	}
-	if err := certificate.Check(volatile, q, cert.Claim(volatile)); err == nil || !strings.Contains(err.Error(), "for no disk") {
+	if err := certificate.Check(volatile, q, cert.Claim(volatile)); err == nil || !strings.Contains(err.Error(), "no longer wait for the disk") {
 		t.Errorf("the certificate passes: %v", err)
 	}
 }

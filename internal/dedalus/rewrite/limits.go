@@ -20,14 +20,14 @@ const (
 // bounded checks what a step that divides asks for, before anything is made of it.
 func bounded(p *logic.Program, s Step) error {
 	if s.Partitions > PartsMax {
-		return fmt.Errorf("%v: want %d parts at most", s, PartsMax)
+		return fmt.Errorf("%v: too many parts; want at most %d", s, PartsMax)
 	}
 	nodes := 0
 	for _, c := range p.Components {
 		nodes += c.Instances * c.Partitions
 	}
 	if nodes > LeadsMax/s.Partitions {
-		return fmt.Errorf("%v: %d nodes for each of %d parts are more than %d; want fewer parts, or fewer instances", s, nodes, s.Partitions, LeadsMax)
+		return fmt.Errorf("%v: %d nodes times %d parts exceeds the limit of %d forwarding facts; use fewer parts or fewer instances", s, nodes, s.Partitions, LeadsMax)
 	}
 	return nil
 }
@@ -38,19 +38,19 @@ func named(p *logic.Program, s Step) error {
 	for i, c := range s.Name {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 		if !letter && (i == 0 || c < '0' || c > '9') {
-			return fmt.Errorf("%v: '%s' is no name; want letters, digits and '_', and no digit first", s, s.Name)
+			return fmt.Errorf("%v: '%s' is not a valid name; use letters, digits and '_', and do not begin with a digit", s, s.Name)
 		}
 	}
 	if s.Name == "" || s.Name == "_" {
-		return fmt.Errorf("%v: want a name for the component", s)
+		return fmt.Errorf("%v: the new component needs a name", s)
 	}
 	for _, c := range p.Components {
 		if c.Of == s.Name {
-			return fmt.Errorf("%v: %s is a piece of %s, whose nodes are called so; want another name", s, c.Name, s.Name)
+			return fmt.Errorf("%v: %s is a piece of %s, whose nodes have that name; choose another name", s, c.Name, s.Name)
 		}
 	}
 	if found := speaksOf(p, func(component string, _ int) bool { return component == s.Name }); found != "" {
-		return fmt.Errorf("%v: the program speaks of node \"%s\", which would be one of %s; want another name", s, found, s.Name)
+		return fmt.Errorf("%v: the program mentions node \"%s\", which would be a node of %s; choose another name", s, found, s.Name)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func unspoken(p *logic.Program, c *logic.Component, s Step, besides string) erro
 	if found == "" {
 		return nil
 	}
-	return fmt.Errorf("%v: the program speaks of node \"%s\", which would be one that the step makes; rename that node, or component %s", s, found, c.Name)
+	return fmt.Errorf("%v: the program mentions node \"%s\", which is a name that the step would give to a new node; rename that node, or component %s", s, found, c.Name)
 }
 
 // speaksOf is a node that facts, functions or rules of the program speak of, if there is

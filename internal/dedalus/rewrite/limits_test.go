@@ -28,13 +28,13 @@ deploy { a: 60000, client: 1 }
 `
 	p := given.Program(t, text)
 	for step, want := range map[string]string{
-		"partition client into 9223372036854775807": "4096 parts at most",
-		"partial client into 1000000":               "4096 parts at most",
-		"partition client into 4000":                "more than 1048576",
-		"functional a rules 1 as 9x":                "is no name",
-		"functional a rules 1 as b/0":               "is no name",
-		"functional a rules 1 as _":                 "want a name",
-		"functional a rules 1 as b":                 `speaks of node "b/0"`,
+		"partition client into 9223372036854775807": "at most 4096",
+		"partial client into 1000000":               "at most 4096",
+		"partition client into 4000":                "exceeds the limit of 1048576",
+		"functional a rules 1 as 9x":                "is not a valid name",
+		"functional a rules 1 as b/0":               "is not a valid name",
+		"functional a rules 1 as _":                 "needs a name",
+		"functional a rules 1 as b":                 `mentions node "b/0"`,
 		"functional a rules 1 as client":            "new name",
 	} {
 		s, err := rewrite.ParseStep(step)
@@ -75,14 +75,14 @@ deploy { store: 2 }
 		{"store/1", "", "partition store into 3", ""},  // which it means
 		{"store/6", "", "partition store into 3", ""},  // which there is not
 		{"store/02", "", "partition store into 3", ""}, // which is another name
-		{"store/2", "", "partition store into 3", `speaks of node "store/2", which would be one that the step makes; rename that node, or component store`},
-		{"store/5", "", "partition store into 3", `speaks of node "store/5"`},
-		{"store/3", "", "partial store into 2", `speaks of node "store/3"`},
-		{"store_order/1", "", "partial store into 2", `speaks of node "store_order/1"`},
-		{"x", other, "partial store into 2", "it makes a component store_order, and there is one already; rename that, or store"},
-		{"x", strings.Replace(other, "store_order", "piece of store_order", 1), "partial store into 2", "piece is a piece of one of that name; rename store"},
-		{"x", strings.Replace(other, "store_order", "piece of whole", 1), "functional a rules 2 as whole", "piece is a piece of whole, whose nodes are called so; want another name"},
-		{"whole/0", "", "functional a rules 2 as whole", `speaks of node "whole/0"`},
+		{"store/2", "", "partition store into 3", `mentions node "store/2", which is a name that the step would give to a new node; rename that node, or component store`},
+		{"store/5", "", "partition store into 3", `mentions node "store/5"`},
+		{"store/3", "", "partial store into 2", `mentions node "store/3"`},
+		{"store_order/1", "", "partial store into 2", `mentions node "store_order/1"`},
+		{"x", other, "partial store into 2", "the step would create a component store_order, which exists already; rename that one, or store"},
+		{"x", strings.Replace(other, "store_order", "piece of store_order", 1), "partial store into 2", "piece is a piece of a component of that name; rename store"},
+		{"x", strings.Replace(other, "store_order", "piece of whole", 1), "functional a rules 2 as whole", "piece is a piece of whole, whose nodes have that name; choose another name"},
+		{"whole/0", "", "functional a rules 2 as whole", `mentions node "whole/0"`},
 		{"whole/0", "", "functional a rules 2 as hole", ""},
 	} {
 		s, err := rewrite.ParseStep(c.step)

@@ -59,7 +59,7 @@ func partiallyDivisible(w *site) analyze.Verdict {
 	for _, rel := range w.p.In(w.c) {
 		for _, o := range w.p.Components {
 			if o != w.c && o.Partitions > 1 && slices.Contains(w.p.In(o), rel) {
-				return no(nil, fmt.Sprintf("%s is received by %s as well, which is partitioned", rel.Name, o.Name))
+				return no(nil, fmt.Sprintf("%s is also received by %s, which is partitioned", rel.Name, o.Name))
 			}
 		}
 	}

@@ -55,12 +55,12 @@ const replicatedMax = 8
 func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, analyze.Verdict) {
 	in := p.In(c)
 	if len(in) > replicatedMax {
-		return nil, no(nil, fmt.Sprintf("%s has %d inputs, and more than %d are too many to try", c.Name, len(in), replicatedMax))
+		return nil, no(nil, fmt.Sprintf("%s has %d inputs; at most %d can be tried", c.Name, len(in), replicatedMax))
 	}
 	for _, rel := range in {
 		if rel.Kind == logic.Input || rel.Kind == logic.Timer {
 			r := reader(c, rel)
-			return nil, analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Why: rel.Name + " comes from outside, where nobody can be told to order or divide it", Help: "have another component receive it, as a relay does"}}}
+			return nil, analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Why: rel.Name + " comes from outside, where no component can order or divide it", Help: "put a relay in front of the component to receive it"}}}
 		}
 	}
 	if v := derivedOrSent(p, c); !v.Holds {
@@ -91,13 +91,13 @@ func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, anal
 				continue
 			}
 			for _, b := range v.Because {
-				b.Why = "with " + some[0].Name + more(some) + " given to all: " + b.Why
+				b.Why = "with " + some[0].Name + more(some) + " replicated: " + b.Why
 				all.Because = append(all.Because, b)
 			}
 		}
 	}
 	if len(all.Because) == 0 {
-		return nil, no(nil, fmt.Sprintf("%s has not two inputs, of which one could be given to all and the others be divided", c.Name))
+		return nil, no(nil, fmt.Sprintf("%s has no two inputs of which one could be replicated and the others divided", c.Name))
 	}
 	return nil, all
 }
@@ -120,7 +120,7 @@ func derivedOrSent(p *logic.Program, c *logic.Component) analyze.Verdict {
 		for _, o := range p.Components {
 			for _, r := range o.Rules {
 				if r.Kind == logic.Async && r.Head.Relation == rel && !slices.Contains(in, rel) {
-					v := no(r, rel.Name+" comes in, and is derived here as well")
+					v := no(r, rel.Name+" is received here, and derived here as well")
 					v.Because[0].Help = sendAnother
 					return v
 				}
@@ -131,7 +131,7 @@ func derivedOrSent(p *logic.Program, c *logic.Component) analyze.Verdict {
 }
 
 // sendAnother is what to do about a relation that is derived where it is sent to.
-const sendAnother = "send it under another name, and derive it from that"
+const sendAnother = "send it in another relation, and derive it from that one"
 
 func more(some []*logic.Relation) string {
 	text := ""
@@ -290,7 +290,7 @@ func (w *replication) divisible(s Step) (analyze.Keys, analyze.Verdict) {
 	}
 	i := slices.IndexFunc(ways, func(k analyze.Keys) bool { return s.wants(k) })
 	if i < 0 {
-		return nil, no(nil, fmt.Sprintf("there are %d ways to divide what is left, and none by these keys", len(ways)))
+		return nil, no(nil, fmt.Sprintf("there are %d ways to divide the other inputs, but none by the keys that the step names", len(ways)))
 	}
 	keys := analyze.Keys{}
 	for rel, k := range ways[i] {
@@ -383,7 +383,7 @@ func (w *replication) steady(r *logic.Rule) analyze.Verdict {
 			})
 			_, passing := w.lag[head]
 			if others || l.Negated || r.Head.Aggregates() || r.Kind != logic.Async && !passing {
-				return block(l, l.Atom.Relation.Name+" comes ticks after a divided input, and meets what comes in then", "do it in the tick of the input")
+				return block(l, l.Atom.Relation.Name+" is derived some ticks after a divided input, and is joined with what arrives then", "derive it in the tick in which the input arrives")
 			}
 			return analyze.Verdict{Holds: true}
 		}
@@ -396,17 +396,17 @@ func (w *replication) steady(r *logic.Rule) analyze.Verdict {
 		return analyze.Verdict{Holds: true}
 	}
 	if r.Kind == logic.Async {
-		return block(nil, "it sends in ticks in which nothing came in", "derive it from what came in")
+		return block(nil, "the rule sends in ticks in which nothing was received", "make it depend on a received fact")
 	}
 	guards, persistence := r.Persistence()
 	if !persistence {
-		return block(nil, "it changes state in ticks in which nothing came in", "")
+		return block(nil, "the rule changes state in ticks in which nothing was received", "")
 	}
 	for i := range guards {
 		g := &guards[i]
 		_, caused := w.lag[literalRelation(*g)]
 		if !g.Negated || !caused {
-			return block(g, "it forgets in ticks in which nothing came in", "delete when something comes in")
+			return block(g, "the rule deletes facts in ticks in which nothing was received", "delete when a fact is received")
 		}
 	}
 	return analyze.Verdict{Holds: true}
@@ -418,7 +418,7 @@ func (w *replication) steady(r *logic.Rule) analyze.Verdict {
 // with, to whom that says.
 func (w *replication) sums(r *logic.Rule) analyze.Verdict {
 	block := func(l *logic.Literal, why string) analyze.Verdict {
-		return analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Literal: l, Why: why, Help: "count by the key, or send the count when a replicated input comes"}}}
+		return analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Literal: l, Why: why, Help: "count by the key, or send the count when a replicated input arrives"}}}
 	}
 	yes := analyze.Verdict{Holds: true}
 	if l := w.summand(r); l != nil {
@@ -440,7 +440,7 @@ func (w *replication) sums(r *logic.Rule) analyze.Verdict {
 		r.Dest.Vars(see)
 		others := slices.ContainsFunc(r.Body, func(o logic.Literal) bool { return w.divides(o) && o.Atom != l.Atom })
 		if r.Kind != logic.Async || l.Negated || others || !w.ordered(r) || l.Atom.Args[0].Kind != logic.Var || uses != 2 || args != 1 {
-			return block(l, l.Atom.Relation.Name+" counts over all keys, and is used other than to be sent, once, when a replicated input comes")
+			return block(l, l.Atom.Relation.Name+" counts over all keys; the only use allowed is to send it, once, when a replicated input arrives")
 		}
 		return yes
 	}
@@ -453,7 +453,7 @@ func (w *replication) sums(r *logic.Rule) analyze.Verdict {
 		key, ok := w.keys[atom.Relation]
 		if !r.Body[0].Positive() || !ok || atom.Relation != of || !different(atom) || atom.Args[key.Column].Kind != logic.Var ||
 			a.Aggregate != logic.Sum && (a.Aggregate != logic.Count || a.Term.Kind != logic.Var || a.Term.Name != atom.Args[key.Column].Name) {
-			return block(nil, r.Head.Relation.Name+" is no count or sum over different keys")
+			return block(nil, r.Head.Relation.Name+" is not a count or sum over different keys")
 		}
 		return yes
 	}
@@ -464,12 +464,12 @@ func (w *replication) sums(r *logic.Rule) analyze.Verdict {
 			continue
 		}
 		if empty || !l.Negated || l.Atom.Relation != of || slices.ContainsFunc(l.Atom.Args, func(t *logic.Term) bool { return t.Kind != logic.Wildcard }) {
-			return block(l, r.Head.Relation.Name+" is given where it need not be nought")
+			return block(l, r.Head.Relation.Name+" is derived here other than as zero where there is nothing to count")
 		}
 		empty = true
 	}
 	if t := r.Head.Args[0].Term; r.Kind != logic.Sync || !empty || t.Kind != logic.Const || t.Value.Num != 0 {
-		return block(nil, r.Head.Relation.Name+" is given where it need not be nought")
+		return block(nil, r.Head.Relation.Name+" is derived here other than as zero where there is nothing to count")
 	}
 	return yes
 }

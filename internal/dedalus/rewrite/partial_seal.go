@@ -44,27 +44,27 @@ func (w *replication) seals() analyze.Verdict {
 // sealable says whether a relation can be sealed.
 func (w *replication) sealable(s *seal) analyze.Verdict {
 	if s.rel.Kind != logic.Derived {
-		return no(s.rules[0], s.rel.Name+" goes outside, where nobody can add up what the pieces send")
+		return no(s.rules[0], s.rel.Name+" is an output, and clients cannot add up what the pieces send")
 	}
 	if s.rel.Merges() {
-		return no(s.rules[0], s.rel.Name+" merges its facts, and cannot be counted")
+		return no(s.rules[0], s.rel.Name+" merges its facts, so they cannot be counted")
 	}
 	for _, r := range s.rules {
 		switch l := w.summand(r); {
 		case !w.ordered(r):
-			return no(r, s.rel.Name+" is sent here at other times than when a replicated input is dealt with")
+			return no(r, s.rel.Name+" is sent here at other times than when a replicated input is processed")
 		case (s.sum >= 0) != (l != nil) || l != nil && (r.Head.Args[s.sum].Term.Kind != logic.Var || r.Head.Args[s.sum].Term.Name != l.Atom.Args[0].Name):
-			return no(r, s.rel.Name+" is not the same sum here as elsewhere")
+			return no(r, s.rel.Name+" is not the same sum here as in the other rules that send it")
 		}
 		if _, ok := w.destinations(r); !ok {
-			return no(r, fmt.Sprintf("to whom %s goes depends on what is divided", s.rel.Name))
+			return no(r, fmt.Sprintf("the destination of %s depends on a divided relation", s.rel.Name))
 		}
 	}
 	for _, o := range w.p.Components {
 		for _, r := range o.Rules {
 			switch {
 			case o != w.c && r.Kind == logic.Async && r.Head.Relation == s.rel:
-				return no(r, fmt.Sprintf("%s is sent by %s as well", s.rel.Name, o.Name))
+				return no(r, fmt.Sprintf("%s is also sent by %s", s.rel.Name, o.Name))
 			case reads(r, s.rel) && (o == w.c || o.Partitions > 1):
 				return no(r, fmt.Sprintf("%s is received by %s, which is divided", s.rel.Name, o.Name))
 			}

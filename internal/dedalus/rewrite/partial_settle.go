@@ -69,7 +69,7 @@ func (w *replication) caused(r *logic.Rule) bool {
 // is in that makes no difference but to itself.
 func (w *replication) settles() analyze.Verdict {
 	if len(w.summed) > 0 {
-		return no(nil, "it counts over all keys, and goes on in ticks in which nothing came in")
+		return no(nil, "the component counts over all keys, and keeps changing in ticks in which nothing was received")
 	}
 	v := analyze.Timely(analyze.Whole(w.p, w.c))
 	for _, r := range w.c.Rules {
@@ -78,7 +78,7 @@ func (w *replication) settles() analyze.Verdict {
 	for _, rel := range w.p.Relations {
 		if w.lasts(rel) == brief && w.feeds(rel, rel, map[*logic.Relation]bool{}) ||
 			w.lasts(rel) == forever && w.around(rel) {
-			and(&v, no(w.deriving(rel), rel.Name+" may change for ever in ticks in which nothing came in"))
+			and(&v, no(w.deriving(rel), rel.Name+" may change forever in ticks in which nothing was received"))
 		}
 	}
 	return v
@@ -94,24 +94,24 @@ func (w *replication) rests(r *logic.Rule) analyze.Verdict {
 	}
 	switch {
 	case r.Kind == logic.Sync && (kind == brief || kind == forgetful) && !w.caused(r):
-		return block(nil, head.Name+" is derived in ticks in which nothing came in, and does not stay")
+		return block(nil, head.Name+" is derived in ticks in which nothing was received, and is not kept")
 	case r.Kind != logic.Next:
 	case carries:
 		for i := range guards {
 			if !guards[i].Negated {
-				return block(&guards[i], "it forgets other than where there is a fact")
+				return block(&guards[i], "the rule deletes facts by a condition other than the presence of a fact")
 			}
 		}
 	case r.Head.Aggregates():
-		return block(nil, "it carries an aggregate to the next tick")
+		return block(nil, "the rule carries an aggregate to the next tick")
 	case w.caused(r):
 	case kind == forgetful:
-		return block(nil, "it fills in ticks in which nothing came in what is forgotten")
+		return block(nil, "in ticks in which nothing was received, the rule derives facts that can be deleted again")
 	case head.Merges():
-		return block(nil, "it merges in ticks in which nothing came in")
+		return block(nil, "the rule merges facts in ticks in which nothing was received")
 	case slices.ContainsFunc(r.Body, func(l logic.Literal) bool { return l.Assign != nil }) ||
 		slices.ContainsFunc(r.Head.Args, func(a logic.HeadArg) bool { return a.Term.Kind == logic.Call }):
-		return block(nil, "it makes new values in ticks in which nothing came in")
+		return block(nil, "the rule computes new values in ticks in which nothing was received")
 	}
 	return analyze.Verdict{Holds: true}
 }

@@ -228,20 +228,20 @@ func TestPartialRefused(t *testing.T) {
 		program, old, new, step string
 		want                    []string
 	}{
-		"state that a divided input changes": {epochs, "next  now(e) <- epoch(e)\n", "next  now(e) <- epoch(e)\n  next  now(e) <- good(e, _)\n", "", []string{"with epoch given to all", "now has no column"}},
-		"a step by itself":                   {epochs, "next  now(e) <- now(e)", "next  now(m) <- now(e), m := e + 1", "", []string{"it changes state in ticks in which nothing came in", "next now(m)"}},
-		"a message by itself":                {epochs, "async done@l(id) <- good(id, _), leader(l)", "async done@l(id) <- value(_, id), leader(l)", "", []string{"it sends in ticks in which nothing came in", "async done@l"}},
-		"forgetting by itself":               {epochs, "  next  now(e) <- now(e)", "  next  now(e) <- now(e), e < 9", "", []string{"it forgets in ticks in which nothing came in", "e < 9"}},
-		"a join of two keys":                 {epochs, "sync  good(id, k) <- put(id, _, k), not now(_)", "sync  good(id, k) <- put(id, _, k), value(_, id), not now(_)", "", []string{"good is asked for whatever its c0"}},
-		"an echo that meets others":          {epochs, "async done@l(id) <- good(id, _), leader(l)", "next  was(id, k) <- good(id, k)\n  async done@l(id) <- was(id, k), value(k, _), leader(l)", "", []string{"was comes ticks after a divided input"}},
+		"state that a divided input changes": {epochs, "next  now(e) <- epoch(e)\n", "next  now(e) <- epoch(e)\n  next  now(e) <- good(e, _)\n", "", []string{"with epoch replicated", "now has no column"}},
+		"a step by itself":                   {epochs, "next  now(e) <- now(e)", "next  now(m) <- now(e), m := e + 1", "", []string{"the rule changes state in ticks in which nothing was received", "next now(m)"}},
+		"a message by itself":                {epochs, "async done@l(id) <- good(id, _), leader(l)", "async done@l(id) <- value(_, id), leader(l)", "", []string{"the rule sends in ticks in which nothing was received", "async done@l"}},
+		"forgetting by itself":               {epochs, "  next  now(e) <- now(e)", "  next  now(e) <- now(e), e < 9", "", []string{"the rule deletes facts in ticks in which nothing was received", "e < 9"}},
+		"a join of two keys":                 {epochs, "sync  good(id, k) <- put(id, _, k), not now(_)", "sync  good(id, k) <- put(id, _, k), value(_, id), not now(_)", "", []string{"good is read here without a value for its c0"}},
+		"an echo that meets others":          {epochs, "async done@l(id) <- good(id, _), leader(l)", "next  was(id, k) <- good(id, k)\n  async done@l(id) <- was(id, k), value(k, _), leader(l)", "", []string{"was is derived some ticks after a divided input"}},
 		"a sum that decides":                 {scans, "n(n), leader(l)", "n(n), n > 1, leader(l)", "", []string{"n counts over all keys", "size@l"}},
-		"a sum to the outside":               {scans, "async size@l(id, n) <- asked(id), n(n), leader(l)", "output much(id: u64, n: u64)\n  async much@node \"c\"(id, n) <- asked(id), n(n), leader(_)\n  async size@l(id, 0) <- asked(id), leader(l)", "", []string{"much goes outside"}},
-		"a count of no keys":                 {scans, "n(count<k>) <- value(k, _)", "n(count<v>) <- value(_, v)", "", []string{"n is no count or sum over different keys"}},
-		"a nought that is none":              {scans, "n(0) <- asked(_), not value(_, _)", "n(0) <- asked(_), not value(_, 3)", "", []string{"n is given where it need not be nought"}},
+		"a sum to the outside":               {scans, "async size@l(id, n) <- asked(id), n(n), leader(l)", "output much(id: u64, n: u64)\n  async much@node \"c\"(id, n) <- asked(id), n(n), leader(_)\n  async size@l(id, 0) <- asked(id), leader(l)", "", []string{"much is an output"}},
+		"a count of no keys":                 {scans, "n(count<k>) <- value(k, _)", "n(count<v>) <- value(_, v)", "", []string{"n is not a count or sum over different keys"}},
+		"a nought that is none":              {scans, "n(0) <- asked(_), not value(_, _)", "n(0) <- asked(_), not value(_, 3)", "", []string{"n is derived here other than as zero where there is nothing to count"}},
 		"a sum at another time":              {scans, "async row@l", "async size@l(v, v) <- put(_, v), leader(l)\n  async row@l", "", []string{"size is sent here at other times"}},
 		"inputs from outside":                {epochs, "", "", "partial leader into 2", []string{"comes from outside"}},
-		"no replicated input":                {epochs, "", "", "partial storage into 2 epoch by e, put by k", []string{"storage has not two inputs"}},
-		"keys that are none":                 {epochs, "", "", "partial storage into 2 put by c0", []string{"none by these keys"}},
+		"no replicated input":                {epochs, "", "", "partial storage into 2 epoch by e, put by k", []string{"storage has no two inputs"}},
+		"keys that are none":                 {epochs, "", "", "partial storage into 2 put by c0", []string{"none by the keys that the step names"}},
 		"one piece":                          {epochs, "", "", "partial storage into 1", []string{"two parts"}},
 	} {
 		p, errs := given.Read(strings.Replace(r.program, r.old, r.new, 1))

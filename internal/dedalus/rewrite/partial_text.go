@@ -149,7 +149,7 @@ func (l *line) peek() string {
 }
 
 func (l *line) next() string {
-	invariant.Check(len(l.tokens) > 0, "rewrite: a rule of ours ends too early")
+	invariant.Check(len(l.tokens) > 0, "rewrite: a rule template ends too early")
 	t := l.tokens[0]
 	l.tokens = l.tokens[1:]
 	return t
@@ -157,7 +157,7 @@ func (l *line) next() string {
 
 func (l *line) expect(want string) {
 	t := l.next()
-	invariant.Check(t == want, "rewrite: in a rule of ours, want %s, got %s", want, t)
+	invariant.Check(t == want, "rewrite: in a rule template, want %s, got %s", want, t)
 }
 
 // find is a relation that was made here, or one of the program.
@@ -166,7 +166,7 @@ func (l *line) find(name string) *logic.Relation {
 		return r
 	}
 	r := l.p.Find(name)
-	invariant.Check(r != nil, "rewrite: a rule of ours speaks of %s", name)
+	invariant.Check(r != nil, "rewrite: a rule template names %s, which is not a relation", name)
 	return r
 }
 
@@ -192,7 +192,7 @@ func (l *line) literal() logic.Literal {
 	case "(":
 		rel := l.find(first)
 		args := l.args()
-		invariant.Check(len(args) == len(rel.Columns), "rewrite: in a rule of ours, %s has %d arguments", rel.Name, len(args))
+		invariant.Check(len(args) == len(rel.Columns), "rewrite: in a rule template, %s has %d arguments", rel.Name, len(args))
 		a := &logic.Atom{Relation: rel}
 		for i, arg := range args {
 			if c := arg[0]; arg != "_" && arg != "self" && (c < '0' || c > '9') && l.types[arg].Kind == logic.NoType {
@@ -212,7 +212,7 @@ func (l *line) literal() logic.Literal {
 	default:
 		ops := map[string]logic.CompareOp{"<": logic.Less, "<=": logic.LessEqual, ">": logic.Greater, ">=": logic.GreaterEqual}
 		_, known := ops[op]
-		invariant.Check(known, "rewrite: in a rule of ours, %s is no comparison", op)
+		invariant.Check(known, "rewrite: in a rule template, %s is not a comparison", op)
 		return logic.Literal{Compare: &logic.Compare{Op: ops[l.next()], Left: l.term(first), Right: l.term(l.next())}, Span: l.span}
 	}
 }
@@ -229,7 +229,7 @@ func (l *line) term(t string) *logic.Term {
 		return &logic.Term{Kind: logic.Self, Type: logic.Type{Kind: logic.Node}}
 	}
 	typ, ok := l.types[t]
-	invariant.Check(ok, "rewrite: in a rule of ours, %s is not bound", t)
+	invariant.Check(ok, "rewrite: in a rule template, %s is not bound", t)
 	return &logic.Term{Kind: logic.Var, Name: t, Type: typ}
 }
 

@@ -14,7 +14,7 @@ import (
 // undivided is a component that can be divided, by how many parts a step asks for.
 func undivided(w *site) error {
 	if w.step.Partitions < 2 {
-		return fmt.Errorf("%v: want two parts at least", w.step)
+		return fmt.Errorf("%v: want at least two parts", w.step)
 	}
 	if w.c.Partitions != 1 {
 		return fmt.Errorf("%v: %s is partitioned already", w.step, w.c.Name)
@@ -26,11 +26,11 @@ func undivided(w *site) error {
 	if w.step.Kind == Partial {
 		besides = orderOf(w.c)
 		if w.p.Component(besides) != nil {
-			return fmt.Errorf("%v: it makes a component %s, and there is one already; rename that, or %s", w.step, besides, w.c.Name)
+			return fmt.Errorf("%v: the step would create a component %s, which exists already; rename that one, or %s", w.step, besides, w.c.Name)
 		}
 		for _, c := range w.p.Components {
 			if c.Of == besides {
-				return fmt.Errorf("%v: it makes a component %s, and %s is a piece of one of that name; rename %s", w.step, besides, c.Name, w.c.Name)
+				return fmt.Errorf("%v: the step would create a component %s, but %s is a piece of a component of that name; rename %s", w.step, besides, c.Name, w.c.Name)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func divisible(w *site) analyze.Verdict {
 	}
 	i := slices.IndexFunc(ways, func(k analyze.Keys) bool { return w.step.wants(k) })
 	if i < 0 {
-		return no(nil, fmt.Sprintf("there are %d ways to divide %s, and none by these keys", len(ways), w.c.Name))
+		return no(nil, fmt.Sprintf("there are %d ways to divide %s, but none by the keys that the step names", len(ways), w.c.Name))
 	}
 	w.keys = ways[i]
 	w.cert.Keys = map[string]analyze.Key{}
@@ -109,11 +109,11 @@ func (s Step) wants(k analyze.Keys) bool {
 func routable(p *logic.Program, c *logic.Component, keys analyze.Keys) analyze.Verdict {
 	for _, rel := range p.In(c) {
 		if _, ok := keys[rel]; !ok {
-			return no(nil, rel.Name+" comes in and has no key")
+			return no(nil, rel.Name+" is received and has no key")
 		}
 		for _, o := range p.Components {
 			if o != c && o.Partitions > 1 && slices.Contains(p.In(o), rel) {
-				return no(nil, fmt.Sprintf("%s is received by %s as well, which is partitioned", rel.Name, o.Name))
+				return no(nil, fmt.Sprintf("%s is also received by %s, which is partitioned", rel.Name, o.Name))
 			}
 		}
 	}

@@ -28,13 +28,13 @@ import (
 func whole(w *site) error {
 	s, c := w.step, w.c
 	if w.p.Component(s.Name) != nil {
-		return fmt.Errorf("%v: want a new name for the component", s)
+		return fmt.Errorf("%v: the component exists already; choose a new name", s)
 	}
 	if err := named(w.p, s); err != nil {
 		return err
 	}
 	if c.Partitions != 1 {
-		return fmt.Errorf("%v: %s is partitioned; relay first", s, c.Name)
+		return fmt.Errorf("%v: %s is partitioned; do the relay step before the partitioning", s, c.Name)
 	}
 	w.moved = analyze.Part{Program: w.p, Component: c, Rules: slices.Clone(c.Rules)}
 	w.kept = analyze.Part{Program: w.p, Component: c}
@@ -46,10 +46,10 @@ func whole(w *site) error {
 func relayed(w *site) analyze.Verdict {
 	v := unsent(w.moved)
 	if !slices.ContainsFunc(w.moved.Inputs(), outside) {
-		and(&v, no(nil, w.c.Name+" reads nothing that comes from outside, and no timer: there is nothing to relay"))
+		and(&v, no(nil, w.c.Name+" reads no input from outside and no timer, so there is nothing to relay"))
 	}
 	if !slices.ContainsFunc(w.c.Rules, func(r *logic.Rule) bool { return !passes(r) }) {
-		and(&v, no(nil, "all that "+w.c.Name+" does is to pass on what comes in"))
+		and(&v, no(nil, "all that "+w.c.Name+" does is pass on what it receives"))
 	}
 	return v
 }

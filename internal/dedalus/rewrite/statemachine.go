@@ -18,11 +18,11 @@ func stateMachine(w *site) analyze.Verdict {
 	ends := analyze.Fleeting(w.kept)
 	for _, rel := range w.moved.Inputs() {
 		if derived(w.kept, rel) && !ends[rel] {
-			and(&v, no(nil, rel.Name+" holds for ever once it holds, and would be sent at every tick"))
+			and(&v, no(nil, rel.Name+" holds forever once it holds, so it would be sent at every tick"))
 		}
 	}
 	if len(w.moved.Inputs()) == 0 {
-		and(&v, no(nil, "nothing comes into the rules that move"))
+		and(&v, no(nil, "the rules that move receive nothing"))
 	}
 	for _, rel := range shared(w) {
 		w.cert.Copied = append(w.cert.Copied, rel.Name)

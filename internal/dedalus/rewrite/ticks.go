@@ -41,7 +41,7 @@ func prompt(w *site) analyze.Verdict {
 	}
 	for _, r := range w.moved.Rules {
 		if _, ok := r.Persistence(); r.Kind == logic.Next && !ok {
-			and(&v, no(r, "it takes a tick, which the rest can tell when it is answered, as idle ticks change it"))
+			and(&v, no(r, "the rule takes an extra tick, and the rules that stay could observe it, because their state changes in ticks in which nothing is received"))
 		}
 	}
 	return v

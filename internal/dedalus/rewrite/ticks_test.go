@@ -55,7 +55,7 @@ func TestTicks(t *testing.T) {
 		{"mutual a rules 5 as b", strings.ReplaceAll(strings.ReplaceAll(hurried, "y(v), client", "y(v), q(v), client"),
 			"next p(v) <- in(v)", "next p(v) <- in(v)\n  sync q(v) <- p(v)"), "p holds for one tick"},
 		{"monotonic a rules 4 5 6 as b", strings.ReplaceAll(hurried, "async y1@c(v) <- x(v)",
-			"next z(v) <- x(v)\n  next z(v) <- z(v)\n  async y1@c(v) <- z(v)"), "it takes a tick"},
+			"next z(v) <- x(v)\n  next z(v) <- z(v)\n  async y1@c(v) <- z(v)"), "takes an extra tick"},
 	} {
 		p := given.Program(t, c.text)
 		s, err := rewrite.ParseStep(c.step)

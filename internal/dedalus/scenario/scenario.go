@@ -64,11 +64,11 @@ func Message(p *logic.Program, line string) (interp.Message, error) {
 	}
 	r := p.Find(strings.TrimSpace(name))
 	if r == nil || r.Kind != logic.Input {
-		return interp.Message{}, fmt.Errorf("'%s' is no input of the program, which has %s", strings.TrimSpace(name), strings.Join(inputs, ", "))
+		return interp.Message{}, fmt.Errorf("'%s' is not an input of the program; its inputs are %s", strings.TrimSpace(name), strings.Join(inputs, ", "))
 	}
 	to := strings.TrimSpace(line[at+len(" to "):])
 	if !hasMachine(p, to) {
-		return interp.Message{}, fmt.Errorf("there is no machine '%s'; expected one of a component, as %s", to, logic.NodeName(p.Components[0].Name, 0))
+		return interp.Message{}, fmt.Errorf("there is no machine '%s'; expected one of a component, such as %s", to, logic.NodeName(p.Components[0].Name, 0))
 	}
 	row, err := values(r, "("+args)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestRead(t *testing.T) {
 	for line, want := range map[string]string{
 		"go()":               "expected RELATION(VALUES) to MACHINE",
 		"go to a/0":          "expected RELATION(VALUES) to MACHINE",
-		"out(b\"\") to a/0":  "'out' is no input of the program, which has in, go",
+		"out(b\"\") to a/0":  "'out' is not an input of the program; its inputs are in, go",
 		"go() to a/2":        "there is no machine 'a/2'",
 		"go(1) to a/0":       "go takes ()",
 		"in(1) to a/0":       "in takes (node",

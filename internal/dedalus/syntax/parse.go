@@ -163,7 +163,7 @@ func (p *parser) item() Item {
 	case p.accept("deploy"):
 		i.Deploy = p.deploy()
 	case p.accept("assume"):
-		i.Assume = &Assume{p.name("'collected' or 'growing'"), p.name("a relation")}
+		i.Assume = &Assume{p.name("'collected', 'growing' or 'timely'"), p.name("a relation")}
 	default:
 		p.wanted("'fn', 'component', 'deploy' or 'assume'")
 	}
@@ -193,7 +193,7 @@ func (p *parser) deploy() *Deploy {
 	for !p.lost && !p.is("}") {
 		s := Size{Component: p.name("a component")}
 		p.expect(":")
-		s.Count = p.count("how many instances")
+		s.Count = p.count("the number of instances")
 		d.Sizes = append(d.Sizes, s)
 		if !p.accept(",") {
 			break
@@ -208,10 +208,10 @@ func (p *parser) deploy() *Deploy {
 func (p *parser) component() *Component {
 	c := &Component{Name: p.name("the component's name"), Times: 1}
 	if p.accept("of") {
-		c.Of = p.name("the component that it is a piece of")
+		c.Of = p.name("the component of which it is a piece")
 	}
 	if p.accept("times") {
-		c.Times = p.count("by how many it is divided")
+		c.Times = p.count("the number of partitions")
 	}
 	p.expect("{")
 	for !p.lost && !p.is("}") && p.peek().kind != tokEnd {
@@ -295,7 +295,7 @@ func (p *parser) relation(word string) *Relation {
 	r := &Relation{Word: word, Name: p.name("the relation's name")}
 	if word == "timer" {
 		if p.is("(") {
-			p.wanted("'every'", "a timer has no columns: write timer "+r.Name.Text+" every 100ms")
+			p.wanted("'every'", "a timer has no columns; write timer "+r.Name.Text+" every 100ms")
 		}
 		p.expect("every")
 		t := p.next()
@@ -338,7 +338,7 @@ func (p *parser) relation(word string) *Relation {
 func (p *parser) facts() [][]*Term {
 	var rows [][]*Term
 	if !p.accept("{") {
-		p.wanted("'nodes', 'size' or '{'", "facts are written { (1), (2) }")
+		p.wanted("'nodes', 'size' or '{'", "write facts as { (1), (2) }")
 		return nil
 	}
 	for !p.lost && !p.is("}") {
@@ -433,7 +433,7 @@ func (p *parser) rule(word string) *Rule {
 		p.next()
 		r.Word, r.Arrow = w, true
 	} else if p.is("@") {
-		p.wanted("'<-'", "the node is written before the arguments: "+r.Head.Text+"@node(...)")
+		p.wanted("'<-'", "write the node before the arguments: "+r.Head.Text+"@node(...)")
 	} else if word == "" {
 		p.wanted("':-', ':+' or ':~', or 'sync', 'next' or 'async' before the head")
 	} else {

@@ -108,7 +108,7 @@ func (p *parser) count(what string) uint64 {
 	p.next()
 	n, err := strconv.ParseUint(t.text, 10, 64)
 	if err != nil {
-		p.diags.Errorf(t.span, BadNumber, "numbers have 64 bits")
+		p.diags.Errorf(t.span, BadNumber, "this number does not fit into 64 bits")
 	}
 	return n
 }

@@ -149,7 +149,7 @@ func (l *lexer) token(all []string) token {
 	_, size := utf8.DecodeRune(l.text[l.at:])
 	l.at += size
 	span := l.span(start)
-	l.diags.Errorf(span, BadCharacter, "%q is not a character of the language", l.text[start:l.at])
+	l.diags.Errorf(span, BadCharacter, "unexpected character %q", l.text[start:l.at])
 	return token{kind: tokSymbol, text: "?"}
 }
 
@@ -170,7 +170,7 @@ func (l *lexer) quoted() token {
 	value, err := strconv.Unquote(string(l.text[from:l.at]))
 	if err != nil {
 		span := l.span(start)
-		l.diags.Errorf(span, BadString, "this is not a string in quotes, as in Go")
+		l.diags.Errorf(span, BadString, "malformed string; write it in double quotes, as in Go")
 	}
 	return token{kind: kind, text: value}
 }

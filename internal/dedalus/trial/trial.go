@@ -138,15 +138,15 @@ func (r *Report) String() string {
 	}
 	late := ""
 	if r.Late {
-		late = ", and then the time was over"
+		late = ", until the time limit"
 	}
 	found := "no difference"
 	switch {
 	case r.Different != nil:
 		found = "different"
 	case complete == 0:
-		found = "no difference in what was visited, which says little"
+		found = "no difference in the states visited (weak evidence: no search was complete)"
 	}
-	return fmt.Sprintf("%s on %d made-up sets of up to %d messages, %d of them to the end, %d states in all%s (%s)",
+	return fmt.Sprintf("%s on %d generated sets of up to %d messages, %d of them explored completely, %d states in all%s (%s)",
 		found, len(r.Sets), most, complete, states, late, r.Bounds)
 }

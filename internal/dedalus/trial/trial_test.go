@@ -38,7 +38,7 @@ func TestRun(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q: %v", change, got, want, r)
 		}
-		if want == "" && (len(r.Sets) != 7 || !strings.HasPrefix(r.String(), "no difference on 7 made-up sets of up to 2 messages, 7 of them to the end, ")) {
+		if want == "" && (len(r.Sets) != 7 || !strings.HasPrefix(r.String(), "no difference on 7 generated sets of up to 2 messages, 7 of them explored completely, ")) {
 			t.Errorf("%v", r)
 		}
 	}
@@ -51,12 +51,12 @@ func TestBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := r.String(); !strings.Contains(s, ", 0 of them to the end") || !strings.Contains(s, "which says little") {
+	if s := r.String(); !strings.Contains(s, ", 0 of them explored completely") || !strings.Contains(s, "weak evidence") {
 		t.Errorf("%s", s)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
-	if r, err = trial.Run(ctx, p, p, trial.Limits{}); err != nil || !r.Late || !strings.Contains(r.String(), "the time was over") {
+	if r, err = trial.Run(ctx, p, p, trial.Limits{}); err != nil || !r.Late || !strings.Contains(r.String(), "until the time limit") {
 		t.Errorf("%v, %v", r, err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())

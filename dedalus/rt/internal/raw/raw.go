@@ -58,7 +58,7 @@ type Scanner struct{ stream []byte }
 // Feed appends bytes to the stream.
 func (s *Scanner) Feed(b []byte) { s.stream = append(s.stream, b...) }
 
-var errFrame = errors.New("that is no frame")
+var errFrame = errors.New("not a frame")
 
 // Next removes and returns the next frame, if it is complete.
 func (s *Scanner) Next() (f Frame, ok bool, err error) {
@@ -151,7 +151,7 @@ func (t *taker) name() string { return string(t.take(int(t.take(1)[0]))) }
 func DecodeHello(p []byte) (Hello, error) {
 	t := taker{b: p}
 	if string(t.take(8)) != "ASHLINK\n" {
-		return Hello{}, errors.New("that is no hello")
+		return Hello{}, errors.New("not a hello")
 	}
 	h := Hello{Version: binary.LittleEndian.Uint16(t.take(2)), Keyed: t.take(1)[0] == 1, Life: t.u64()}
 	copy(h.Nonce[:], t.take(16))
@@ -201,7 +201,7 @@ func DecodeWelcome(p []byte) (Welcome, error) {
 	w.Window = binary.LittleEndian.Uint32(t.take(4))
 	w.Incarnation = t.u64()
 	if t.bad || len(t.b) > 0 {
-		return w, fmt.Errorf("that is no welcome: %x", p)
+		return w, fmt.Errorf("not a welcome: %x", p)
 	}
 	return w, nil
 }
@@ -263,7 +263,7 @@ func AppendRefusal(b []byte, r *Refusal) []byte {
 // DecodeRefusal decodes the payload of a refusal.
 func DecodeRefusal(p []byte) (Refusal, error) {
 	if len(p) < 1 {
-		return Refusal{}, errors.New("that is no refusal")
+		return Refusal{}, errors.New("not a refusal")
 	}
 	return Refusal{RefusalCode(p[0]), string(p[1:])}, nil
 }

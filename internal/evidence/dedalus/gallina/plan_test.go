@@ -155,7 +155,7 @@ func TestPlans(t *testing.T) {
 		proved++
 		switch {
 		case derivesWhatIsSent(a.p, a.p.Component(a.step.Component)):
-			if sent++; err == nil || !strings.Contains(err.Error(), "is derived here as well") {
+			if sent++; err == nil || !strings.Contains(err.Error(), "and derived here as well") {
 				t.Errorf("%s: %v: got %v, want it refused for what is derived and sent\n%v", a.program, a.step, err, a.p)
 			}
 		case err != nil:

@@ -118,7 +118,7 @@ func TestSeparations(t *testing.T) {
 		switch {
 		case answer == "yes" && err == nil:
 			proved++
-		case answer == "yes" && (strings.Contains(err.Error(), "and sent to them as well") || strings.Contains(err.Error(), "is derived on the other side")):
+		case answer == "yes" && (strings.Contains(err.Error(), "and messages bring it as well") || strings.Contains(err.Error(), "is derived on the other side")):
 			sent++
 		case answer == "yes":
 			t.Errorf("%s: %v is proved to be right, and refused: %v\n%v", a.name, a.step, err, a.p)

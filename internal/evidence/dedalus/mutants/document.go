@@ -12,19 +12,19 @@ func Document(results []*Result) string {
 	var b strings.Builder
 	b.WriteString(`# Mistakes in rewrites and protocols
 
-What guards the rewrites is tested itself: by programs that are wrong as somebody might
-write them who rewrites by hand, by the mistakes that the published rules have (B1 to
-B11), and by certificates that do not say what was done. Each is found by one means at
-least. *Certificate*: the checker refuses, in these words. *Exploration*: in every order
-of the messages, within bounds, there is something that the original does not do: it
-tells what the original never tells (safety), or comes to rest where the original does
-not (liveness). *Adversary*: a run under a random schedule is not explained by the
-original; the schedule, made shorter, is shown. A dash is a means that was not tried.
+The checks that guard the rewrites are themselves tested: with programs that contain
+mistakes a person might make when rewriting by hand, with the mistakes in the published
+rules (B1 to B11), and with certificates that do not describe the step. At least one
+method finds each mistake. *Certificate*: the checker refuses, with this message.
+*Exploration*: a search of all message orders, within bounds, finds that the program
+sends what the original never sends (safety), or comes to rest where the original does
+not (liveness). *Adversary*: the original cannot explain a run under a random schedule;
+the table shows the schedule, shortened. A dash means that the method was not tried.
 
-"passes" is honest, too: the certificate's checker does not know what a protocol is for,
-and a search within bounds does not find everything.
+"passes" is a possible result: the certificate checker does not know the purpose of a
+protocol, and a bounded search does not find everything.
 
-` + "This page is written by `ashlar dedalus mutants --markdown`; a test checks that it is fresh.\n\n" +
+` + "This page is written by `ashlar dedalus mutants --markdown`; a test checks that it is up to date.\n\n" +
 		"| mistake | certificate | exploration | adversary |\n|---|---|---|---|\n")
 	found := 0
 	for _, r := range results {
@@ -77,7 +77,7 @@ func (r *Result) ExploredText() string {
 	if told == "" {
 		told = "nothing"
 	}
-	return fmt.Sprintf("%s, of %d states: after %d steps it has told %s", r.Difference.Kind, r.States, len(r.Difference.Steps), cell(short(told)))
+	return fmt.Sprintf("%s, of %d states: after %d steps it has sent %s", r.Difference.Kind, r.States, len(r.Difference.Steps), cell(short(told)))
 }
 
 // RandomText says what the adversary found.
@@ -88,7 +88,7 @@ func (r *Result) RandomText() string {
 	case r.Verdict == nil:
 		return "passes"
 	case len(r.Schedule) == 0:
-		return fmt.Sprintf("%s, seed %d: in peace alone", r.Verdict.Kind, r.Seed)
+		return fmt.Sprintf("%s, seed %d: without disturbance", r.Verdict.Kind, r.Seed)
 	}
 	return fmt.Sprintf("%s, seed %d: `%s`", r.Verdict.Kind, r.Seed, short(r.Schedule.String()))
 }

@@ -42,7 +42,7 @@ func TestFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := mutants.Document(results); got != string(text) {
-		t.Error("docs/dedalus-mutants.md is not fresh: go run ./cmd/ashlar dedalus mutants --markdown > docs/dedalus-mutants.md")
+		t.Error("docs/dedalus-mutants.md is out of date; run go run ./cmd/ashlar dedalus mutants --markdown > docs/dedalus-mutants.md")
 	}
 }
 
@@ -74,7 +74,7 @@ func TestRefusesRowsThatFellBehind(t *testing.T) {
 		"does not exist":      func(r *mutants.Row) { r.Program = "nothing" },
 		"expected a rewrite":  func(r *mutants.Row) { r.Steps = []string{"magic"} },
 		"comes from outside":  func(r *mutants.Row) { r.Steps = []string{"partition leader into 2"} },
-		"is no input":         func(r *mutants.Row) { r.Inputs, r.Explored = "voteReq() to leader/0", "" },
+		"is not an input":     func(r *mutants.Row) { r.Inputs, r.Explored = "voteReq() to leader/0", "" },
 		"without the mistake": func(r *mutants.Row) { r.Each, r.Explored, r.Bounds.StatesMax = 2, "", 5 },
 	} {
 		r := good
