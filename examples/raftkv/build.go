@@ -22,8 +22,8 @@ const (
 	code = home + "/system"
 )
 
-// link is the text of linked.go where the compiled specification is there.
-const link = `package main
+// linkedText is the text of linked.go where the compiled specification is there.
+const linkedText = `package main
 
 import (
 	"github.com/ashlar-dev/ashlar/distsys"
@@ -46,7 +46,7 @@ func generate(root string) (overlay.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := overlay.Files{home + "/linked.go": []byte(link)}
+	files := overlay.Files{home + "/linked.go": []byte(linkedText)}
 	for _, f := range pkg.Files {
 		files[path.Join(code, f.Name)] = f.Text
 	}

@@ -34,6 +34,7 @@ const (
 	repeatAfter  = 400 * time.Millisecond
 	repeatEvery  = 100 * time.Millisecond
 	giveUpAfter  = 20 * time.Second
+	lookEvery    = 50 * time.Millisecond // for what is to be repeated or given up
 	giveUpText   = "the cluster has no leader that answers; the write may take effect later"
 	noLeaderText = "the cluster has no leader that answers"
 )
@@ -54,6 +55,7 @@ type front struct {
 	waiting  int
 	reading  *reading // under way
 	rounds   int32
+	looked   time.Time // when expire and again were called last
 	stopped  bool
 }
 
@@ -226,9 +228,12 @@ func (f *front) messages() (out []value.Value) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.now()
-	f.expire(now)
-	if m, ok := f.again(now); ok {
-		out = append(out, m)
+	if now.Sub(f.looked) >= lookEvery {
+		f.looked = now
+		f.expire(now)
+		if m, ok := f.again(now); ok {
+			out = append(out, m)
+		}
 	}
 	for f.batches < batchesMax && len(f.writes) > 0 && len(f.free) > 0 {
 		out = append(out, f.next(now))
@@ -249,21 +254,45 @@ func (f *front) messages() (out []value.Value) {
 	return out
 }
 
-// expire gives up writes and reads that nobody has begun for too long. A write under
-// way stays: its session waits for the answer.
+// expire gives up what has waited for too long, and tells the client. A write under
+// way may still take effect: the message with it may arrive late. It does so only
+// before the next write of its session, so the session is free.
 func (f *front) expire(now time.Time) {
-	for len(f.writes) > 0 && now.Sub(f.writes[0].since) > giveUpAfter {
+	late := func(since time.Time) bool { return now.Sub(since) > giveUpAfter }
+	for _, s := range f.sessions {
+		if s.write != nil && late(s.write.since) {
+			go f.release(s).done(false, errors.New(giveUpText))
+		}
+	}
+	for len(f.writes) > 0 && late(f.writes[0].since) {
 		w := f.writes[0]
 		f.writes = f.writes[1:]
 		f.waiting--
 		go w.done(false, errors.New(noLeaderText))
 	}
-	for len(f.reads) > 0 && now.Sub(f.reads[0].since) > giveUpAfter {
+	// Those of a message are older than those that wait. What is left of it is asked again.
+	if f.reading != nil && late(f.reading.reads[0].since) {
+		f.reads = append(f.reading.reads, f.reads...)
+		f.reading = nil
+	}
+	for len(f.reads) > 0 && late(f.reads[0].since) {
 		r := f.reads[0]
 		f.reads = f.reads[1:]
 		f.waiting--
 		go r.done(nil, errors.New(noLeaderText))
 	}
+}
+
+// release takes the write under way from its session.
+func (f *front) release(s *session) *write {
+	w := s.write
+	s.write = nil
+	if *s.batch--; *s.batch == 0 {
+		f.batches--
+	}
+	f.free = append(f.free, s)
+	f.waiting--
+	return w
 }
 
 // next is a message with writes that were not sent yet.
@@ -355,13 +384,7 @@ func (f *front) answered(a value.Value) {
 		f.mu.Unlock()
 		return // it was answered already
 	}
-	w := s.write
-	s.write = nil
-	if *s.batch--; *s.batch == 0 {
-		f.batches--
-	}
-	f.free = append(f.free, s)
-	f.waiting--
+	w := f.release(s)
 	f.mu.Unlock()
 	w.done(a.Field("found").AsBool(), nil)
 }

@@ -39,10 +39,12 @@ func newFronted(t *testing.T, life uint64) *fronted {
 }
 
 // later moves the clock on, so that what is not answered is repeated.
-func (p *fronted) later() {
+func (p *fronted) later() { p.pass(repeatAfter + 1) }
+
+func (p *fronted) pass(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clock = p.clock.Add(repeatAfter + 1)
+	p.clock = p.clock.Add(d)
 }
 
 // next is the next message to the server of that type. Repetitions before it are
@@ -136,5 +138,41 @@ func TestFrontReads(t *testing.T) {
 	p.values(second, "new")
 	if r := <-done; string(r.Value) != "new" {
 		t.Errorf("read %q", r.Value)
+	}
+}
+
+// TestFrontGivesUp: a client whose write or read nobody answers is told so, and does not
+// take the place of others: a later write takes its session, and an answer that comes
+// after all is none to that one.
+func TestFrontGivesUp(t *testing.T) {
+	p := newFronted(t, 1)
+	ends := make(chan error)
+	give := func(o resp.Op) {
+		p.f.Do(&resp.Txn{Ops: []resp.Op{o}}, func(_ bool, _ []resp.Result, err error) { ends <- err })
+	}
+	give(resp.Op{Kind: resp.Set, Key: "k", Value: []byte("lost")})
+	first := p.next("ask").Field("commands").Index(1)
+	give(resp.Op{Kind: resp.Get, Key: "k"})
+	p.next("read")
+	p.pass(giveUpAfter + 1)
+	for range 2 {
+		if err := <-ends; err == nil {
+			t.Fatal("an operation that was not answered has succeeded")
+		}
+	}
+	done := p.do(resp.Op{Kind: resp.Delete, Key: "k"})
+	command := p.next("ask").Field("commands").Index(1)
+	if !value.Equal(command.Field("session"), first.Field("session")) || value.Equal(command.Field("id"), first.Field("id")) {
+		t.Fatalf("%s was given up, and %s is the next", first, command)
+	}
+	p.answer(first, true) // late
+	p.answer(command, false)
+	if r := <-done; r.Found {
+		t.Errorf("the answer to a write that was given up was taken: %+v", r)
+	}
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	if p.f.waiting != 0 || p.f.batches != 0 || len(p.f.free) != sessions {
+		t.Errorf("%d operations wait, %d messages are under way and %d of %d sessions are free", p.f.waiting, p.f.batches, len(p.f.free), sessions)
 	}
 }

@@ -67,6 +67,9 @@ func newProcesses(t *testing.T) *processes {
 		t.Fatal(err)
 	}
 	p := &processes{t: t, dir: t.TempDir(), clients: addrs[:servers], peers: addrs[servers:]}
+	if err := makeKey(p.key()); err != nil {
+		t.Fatal(err)
+	}
 	for i := range servers {
 		if err := formatServer(p.data(i), i+1); err != nil {
 			t.Fatal(err)
@@ -83,10 +86,12 @@ func newProcesses(t *testing.T) *processes {
 
 func (p *processes) data(i int) string { return filepath.Join(p.dir, nodeOf(i+1)) }
 
+func (p *processes) key() string { return filepath.Join(p.dir, "key") }
+
 func (p *processes) start(i int) {
 	p.t.Helper()
 	p.said[i] = &bytes.Buffer{}
-	cmd := exec.Command(program, "serve", p.data(i), "-server", strconv.Itoa(i+1), "-listen", p.clients[i], "-peers", strings.Join(p.peers, ","))
+	cmd := exec.Command(program, "serve", p.data(i), "-server", strconv.Itoa(i+1), "-listen", p.clients[i], "-peers", strings.Join(p.peers, ","), "-key", p.key())
 	cmd.Stderr, cmd.SysProcAttr = p.said[i], child.Attributes()
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)

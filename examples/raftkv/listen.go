@@ -3,42 +3,60 @@
 package main
 
 import (
+	"errors"
+	"maps"
 	"net"
-	"strings"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ashlar-dev/ashlar/worm/resp"
 )
 
-// connectionsMax is how many clients a server has at once. takeWithin is how long a
-// client may accept none of its replies.
 const (
-	connectionsMax = 4096
-	takeWithin     = 10 * time.Second
+	// takeWithin is how long a client may accept none of its replies, and sendWithin how
+	// long a command may take from its first byte to its last.
+	takeWithin = 10 * time.Second
+	sendWithin = 20 * time.Second
+	// idleMin is how long a client has been idle when the server may close its
+	// connection to make room for another.
+	idleMin = 10 * time.Second
 )
+
+// bounds are what clients may take of a server.
+type bounds struct {
+	// connections is how many clients there are at once, and host how many of one host.
+	connections, host int
+	// pending is how many bytes the commands and replies of all clients have together.
+	// Beyond it the server reads only from those that have less than share.
+	pending, share int64
+}
+
+// usual are the bounds of a server.
+var usual = bounds{connections: 4096, host: 3072, pending: 128 << 20, share: 16 << 10}
 
 // listener speaks the Redis protocol to clients.
 type listener struct {
-	net   net.Listener
-	store resp.Store
-	all   sync.WaitGroup
+	net     net.Listener
+	store   resp.Store
+	bounds  bounds
+	all     sync.WaitGroup
+	pending atomic.Int64
 
 	mu     sync.Mutex
-	conns  map[net.Conn]bool
+	conns  map[*conn]bool
+	hosts  map[string]int // clients of each
 	closed bool
 }
 
-// listen listens at addr; an address without a host is on loopback.
-func listen(addr string, store resp.Store) (*listener, error) {
-	if strings.HasPrefix(addr, ":") {
-		addr = "127.0.0.1" + addr
-	}
+// listen listens at addr.
+func listen(addr string, store resp.Store, b bounds) (*listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	out := &listener{net: l, store: store, conns: map[net.Conn]bool{}}
+	out := &listener{net: l, store: store, bounds: b, conns: map[*conn]bool{}, hosts: map[string]int{}}
 	out.all.Go(out.accept)
 	return out, nil
 }
@@ -46,28 +64,64 @@ func listen(addr string, store resp.Store) (*listener, error) {
 func (l *listener) accept() {
 	for {
 		c, err := l.net.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
 		if err != nil {
-			l.mu.Lock()
-			closed := l.closed
-			l.mu.Unlock()
-			if closed {
-				return
-			}
 			time.Sleep(10 * time.Millisecond) // too many open files, and the like: it passes
 			continue
 		}
+		host, _, _ := net.SplitHostPort(c.RemoteAddr().String())
 		l.mu.Lock()
-		if l.closed || len(l.conns) >= connectionsMax {
+		room, instead := l.room(host, time.Now())
+		if l.closed || !room {
 			l.mu.Unlock()
 			_ = c.Close()
 			continue
 		}
-		l.conns[c] = true
+		k := newConn(l, c, host)
+		l.conns[k] = true
+		l.hosts[host]++
 		l.mu.Unlock()
-		k := &conn{l: l, net: c, news: make(chan struct{}, 1), room: make(chan struct{}, 1), gone: make(chan struct{})}
-		k.resp = resp.New(k, resp.Limits{Bulk: valueMax, Command: 2 * valueMax, Waiting: 1 << 20, Output: 1 << 20}, k.wake)
+		if instead != nil {
+			instead.end()
+		}
 		l.all.Go(k.read)
 		l.all.Go(k.write)
+	}
+}
+
+// room reports whether there is room for a client from a host, and which idle one to
+// close for it: one of that host if the host has all it may have, and otherwise one of the host
+// that has most, the longest idle one first. The caller holds mu.
+func (l *listener) room(host string, now time.Time) (ok bool, instead *conn) {
+	full := l.hosts[host] >= l.bounds.host
+	if !full && len(l.conns) < l.bounds.connections {
+		return true, nil
+	}
+	before := now.Add(-idleMin).UnixNano()
+	for k := range l.conns {
+		if full && k.host != host || k.load.Load() > 0 || k.active.Load() >= before {
+			continue
+		}
+		if instead == nil || l.hosts[k.host] > l.hosts[instead.host] ||
+			l.hosts[k.host] == l.hosts[instead.host] && k.active.Load() < instead.active.Load() {
+			instead = k
+		}
+	}
+	return instead != nil, instead
+}
+
+// add adds to what is pending, and wakes the clients that wait when it falls below the
+// limit.
+func (l *listener) add(bytes int64) {
+	if all := l.pending.Add(bytes); all > l.bounds.pending || all-bytes <= l.bounds.pending {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k := range l.conns {
+		poke(k.room)
 	}
 }
 
@@ -76,38 +130,70 @@ func (l *listener) close() {
 	l.mu.Lock()
 	l.closed = true
 	_ = l.net.Close()
-	for c := range l.conns {
-		_ = c.Close()
-	}
+	conns := slices.Collect(maps.Keys(l.conns))
 	l.mu.Unlock()
+	for _, k := range conns {
+		k.end()
+	}
 	l.all.Wait()
 }
 
 // conn is one connection: a goroutine that reads and one that writes.
 type conn struct {
-	l    *listener
-	net  net.Conn
-	news chan struct{} // for the writer: there may be replies
-	room chan struct{} // for the reader: there may be room
-	once sync.Once
-	gone chan struct{}
+	l      *listener
+	net    net.Conn
+	host   string
+	active atomic.Int64  // when bytes last arrived, in nanoseconds since 1970
+	load   atomic.Int64  // bytes that are pending
+	news   chan struct{} // for the writer: there may be replies
+	room   chan struct{} // for the reader: there may be room
+	once   sync.Once
+	gone   chan struct{}
 
-	mu   sync.Mutex // of resp
-	resp *resp.Conn
+	mu    sync.Mutex // of what follows
+	resp  *resp.Conn
+	under int64 // bytes of operations under way
+}
+
+func newConn(l *listener, c net.Conn, host string) *conn {
+	k := &conn{l: l, net: c, host: host, news: make(chan struct{}, 1), room: make(chan struct{}, 1), gone: make(chan struct{})}
+	k.resp = resp.New(k, resp.Limits{Bulk: valueMax, Command: 2 * valueMax, Waiting: 1 << 20, Output: 1 << 20}, k.wake)
+	k.active.Store(time.Now().UnixNano())
+	return k
 }
 
 // Do implements resp.Store. The front calls done from another goroutine, and the
 // lock is held here.
 func (k *conn) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
+	const operation = 64 // about the memory of one besides its key and value
+	bytes := int64(0)
+	for _, o := range t.Ops {
+		bytes += int64(operation + len(o.Key) + len(o.Value))
+	}
+	k.under += bytes
 	k.l.store.Do(t, func(held bool, results []resp.Result, err error) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
+		k.under -= bytes
 		done(held, results, err)
+		k.account()
 	})
+}
+
+// account says what is pending here. The caller holds mu.
+func (k *conn) account() {
+	load := k.under // also when the client is gone
+	select {
+	case <-k.gone:
+	default:
+		load += int64(k.resp.Load())
+	}
+	k.l.add(load - k.load.Swap(load))
 }
 
 // wake is called under the lock.
 func (k *conn) wake() {
+	k.account()
 	poke(k.news)
 	poke(k.room)
 }
@@ -119,33 +205,63 @@ func poke(c chan struct{}) {
 	}
 }
 
+// input is what the reader asks about the connection.
+type input struct {
+	full, closing, unfinished bool
+	before                    uint64 // commands before the one that is unfinished
+	under                     int64
+}
+
+// feed passes bytes on, if there are any.
+func (k *conn) feed(b []byte) (in input) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(b) > 0 {
+		k.resp.Feed(b)
+	}
+	k.account()
+	in.full = k.resp.Full() || k.l.pending.Load() > k.l.bounds.pending && k.load.Load() > k.l.bounds.share
+	in.closing, in.under = k.resp.Closing(), k.under
+	in.before, in.unfinished = k.resp.Unfinished()
+	return in
+}
+
 // read passes on what the client sends, while there is room.
 func (k *conn) read() {
 	b := make([]byte, 16<<10)
+	var last input
 	for {
 		n, err := k.net.Read(b)
 		if err != nil {
 			k.end()
 			return
 		}
-		k.mu.Lock()
-		k.resp.Feed(b[:n])
-		full, closing := k.resp.Full(), k.resp.Closing()
-		k.mu.Unlock()
+		k.active.Store(time.Now().UnixNano())
+		in, waited := k.feed(b[:n]), false
 		poke(k.news)
-		for full && !closing {
+		for in.full && !in.closing {
+			waited = true
 			select {
 			case <-k.room:
 			case <-k.gone:
 				return
+			case <-time.After(sendWithin):
+				if in.unfinished && in.under == 0 {
+					k.end() // it has taken what others need, and asks nothing
+					return
+				}
 			}
-			k.mu.Lock()
-			full, closing = k.resp.Full(), k.resp.Closing()
-			k.mu.Unlock()
+			in = k.feed(nil)
 		}
-		if closing {
+		switch {
+		case in.closing:
 			return // the writer ends it
+		case in.unfinished && (!last.unfinished || in.before != last.before || waited):
+			_ = k.net.SetReadDeadline(time.Now().Add(sendWithin)) // a failure shows at the read
+		case !in.unfinished && last.unfinished:
+			_ = k.net.SetReadDeadline(time.Time{})
 		}
+		last = in
 	}
 }
 
@@ -155,6 +271,7 @@ func (k *conn) write() {
 	for {
 		k.mu.Lock()
 		b, over := k.resp.Take(), k.resp.Closed()
+		k.account()
 		k.mu.Unlock()
 		if len(b) > 0 {
 			poke(k.room)
@@ -181,9 +298,13 @@ func (k *conn) end() {
 		_ = k.net.Close()
 		k.mu.Lock()
 		k.resp.Close()
+		k.account()
 		k.mu.Unlock()
 		k.l.mu.Lock()
-		delete(k.l.conns, k.net)
-		k.l.mu.Unlock()
+		defer k.l.mu.Unlock()
+		delete(k.l.conns, k)
+		if k.l.hosts[k.host]--; k.l.hosts[k.host] == 0 {
+			delete(k.l.hosts, k.host)
+		}
 	})
 }

@@ -7,7 +7,8 @@
 //	go run ./examples/raftkv build build/raftkv   compile the specification and build the service
 //	build/raftkv cluster DIR                      run three servers on loopback, until it is interrupted
 //	build/raftkv format DIR                       make the directory of a server
-//	build/raftkv serve DIR -server 1 -listen ADDRESS -peers ADDRESS,ADDRESS,ADDRESS
+//	build/raftkv key FILE                         make a key with which servers authenticate each other
+//	build/raftkv serve DIR -server 1 -listen ADDRESS -peers ADDRESS,ADDRESS,ADDRESS -key FILE
 //
 // docs/raftkv.md describes it.
 package main
@@ -18,16 +19,18 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/ashlar-dev/ashlar/internal/cli/ending"
+	"github.com/ashlar-dev/ashlar/internal/cli/exit"
 )
 
 const usage = `usage:
   raftkv build PROGRAM
   raftkv format DIR
-  raftkv serve DIR -server N -listen ADDRESS -peers ADDRESS,... [-profile FILE]
+  raftkv key FILE
+  raftkv serve DIR -server N -listen ADDRESS -peers ADDRESS,... [-key FILE] [-public] [-profile FILE]
   raftkv cluster DIR [-listen HOST:PORT] [-peers HOST:PORT]
 
 Try: go run ./examples/raftkv build build/raftkv && build/raftkv cluster /tmp/raftkv
@@ -35,7 +38,9 @@ and then: redis-cli -p 6401 set greeting hello; redis-cli -p 6402 get greeting
 `
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A server that is still reading its journal does not heed the context; it is ended
+	// all the same. Its journal bears that as it bears any crash.
+	ctx, _, stop := ending.Begin(exit.Interrupted)
 	defer stop()
 	err := run(ctx, os.Args[1:])
 	switch {
@@ -67,11 +72,15 @@ func run(ctx context.Context, args []string) error {
 		return build(ctx, dir)
 	case "format":
 		return format(dir)
+	case "key":
+		return makeKey(dir)
 	case "serve":
 		o := options{dir: dir}
 		flags.IntVar(&o.server, "server", 0, "")
 		flags.StringVar(&o.listen, "listen", "", "")
 		peers := flags.String("peers", "", "")
+		flags.StringVar(&o.key, "key", "", "")
+		flags.BoolVar(&o.public, "public", false, "")
 		flags.StringVar(&o.profile, "profile", "", "")
 		if err := flags.Parse(rest); err != nil || flags.NArg() > 0 {
 			return errors.Join(err, errUsage)

@@ -3,9 +3,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -22,6 +25,8 @@ import (
 	"github.com/ashlar-dev/ashlar/distsys/resource"
 	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/internal/child"
+	"github.com/ashlar-dev/ashlar/internal/cli/secure"
+	"github.com/ashlar-dev/ashlar/link"
 	"github.com/ashlar-dev/ashlar/store/wal"
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
@@ -33,6 +38,11 @@ type options struct {
 	server int
 	listen string
 	peers  []string
+	// key is a file with the key with which the servers authenticate each other; "":
+	// none, and they listen to each other on loopback only. public lets clients
+	// connect from other machines.
+	key    string
+	public bool
 	// profile is where a CPU profile of the server is written when it ends; "": none.
 	profile string
 }
@@ -72,8 +82,51 @@ func formatServer(dir string, server int) error {
 	return durable.Format(o)
 }
 
+// Bounds of a key in bytes.
+const (
+	keyFileMin = link.KeyMin
+	keyFileMax = 1 << 10
+)
+
+// makeKey writes a new key to a file that does not exist yet.
+func makeKey(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	var key [32]byte
+	_, _ = rand.Read(key[:]) // it never fails
+	_, err = fmt.Fprintf(f, "%x\n", key)
+	return errors.Join(err, f.Close())
+}
+
+// readKey reads the key of a file; without a file there is none.
+func readKey(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	key, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("-key: %w", err)
+	}
+	if key = bytes.TrimSpace(key); len(key) < keyFileMin || len(key) > keyFileMax {
+		return nil, fmt.Errorf("-key %s: %d bytes; want %d to %d: raftkv key FILE makes one", path, len(key), keyFileMin, keyFileMax)
+	}
+	return key, nil
+}
+
 // serve runs a server until ctx ends.
 func serve(ctx context.Context, o options) (err error) {
+	if strings.HasPrefix(o.listen, ":") {
+		o.listen = "127.0.0.1" + o.listen
+	}
+	if err := secure.Addr(o.listen, o.public, "in front of it"); err != nil {
+		return fmt.Errorf("-listen %s: %w", o.listen, err)
+	}
+	key, err := readKey(o.key)
+	if err != nil {
+		return err
+	}
 	conf := configuration(o.peers)
 	sys, err := compiled(conf)
 	if err != nil {
@@ -90,7 +143,7 @@ func serve(ctx context.Context, o options) (err error) {
 	defer network.Close()
 	world := osenv.New()
 	world.Network, world.Disk = network, disk
-	ro := resource.Options{Env: world, Data: "journal", Tasks: tasks, Linger: time.Millisecond}
+	ro := resource.Options{Env: world, Data: "journal", Tasks: tasks, Linger: time.Millisecond, Secret: key}
 	if dir := os.Getenv(distsys.TraceDir); dir != "" {
 		traces, err := osenv.OpenDisk(dir)
 		if err != nil {
@@ -120,7 +173,7 @@ func serve(ctx context.Context, o options) (err error) {
 	}
 	boxes := n.Mailboxes("net")
 	f := newFront(o.server, n.Life(), boxes.Queue(value.Int(int32(o.server))), boxes.Queue(frontOf(o.server)))
-	l, err := listen(o.listen, f)
+	l, err := listen(o.listen, f, usual)
 	if err != nil {
 		return err
 	}
@@ -157,6 +210,10 @@ func cluster(ctx context.Context, dir, listen, peers string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	key := filepath.Join(dir, "key")
+	if err := makeKey(key); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
 	ended := make(chan error, servers)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -165,7 +222,7 @@ func cluster(ctx context.Context, dir, listen, peers string) error {
 		if err := formatServer(data, i+1); err != nil && !errors.Is(err, wal.ErrExists) {
 			return err
 		}
-		cmd := exec.CommandContext(ctx, self, "serve", data, "-server", strconv.Itoa(i+1), "-listen", clients[i], "-peers", strings.Join(all, ","))
+		cmd := exec.CommandContext(ctx, self, "serve", data, "-server", strconv.Itoa(i+1), "-listen", clients[i], "-peers", strings.Join(all, ","), "-key", key)
 		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = os.Stdout, os.Stderr, child.Attributes()
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		cmd.WaitDelay = 5 * time.Second

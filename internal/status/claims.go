@@ -102,7 +102,7 @@ var Claims = []Claim{
 		Claim:    "RaftKV, a replicated key-value store compiled from its specification, survives kill -9 and is linearizable",
 		Shown:    "small instances visited; servers that vote twice, or without comparing logs, leaders that commit entries of earlier terms by counting, or answer reads without asking whether they still lead, and sessions that are forgotten are found; three processes over the Redis protocol, killed one by one and all at once, the histories of their clients judged by porcupine",
 		Commands: []string{"go test ./specs", "go test ./examples/raftkv", "make raftkv-kill"},
-		Not:      "Three servers over several terms are visited along one schedule for each of three mistakes, without crashes, and not whole. Its log is never cut; no change of membership; servers do not authenticate each other, and so listen to each other on loopback only; liveness is not checked; the front in Go is tested, not checked",
+		Not:      "Three servers over several terms are visited along one schedule for each of three mistakes, without crashes, and not whole. Its log is never cut; no change of membership; liveness is not checked; the front in Go is tested, not checked",
 	},
 	{
 		Room: "Compiled systems", How: []How{Measured},
