@@ -27,18 +27,19 @@ import (
 // archiveBytes is the size at which a file of an archive ends, with the batch.
 const archiveBytes = 64 << 20
 
-// Archive adds to the archive in a directory, which it makes if necessary, the
-// changes that are durable now: those behind the last one that the archive has, or
-// behind after if that is more, as in a new archive behind the copy that it goes
-// with (Mark.Number). It returns the number of the last change of the archive.
+// Archive adds the changes that are durable now to the archive in a directory,
+// which it creates if necessary: those after the last one that the archive has, or
+// after the change number after if that is larger, as in a new archive that
+// continues a copy (Mark.Number). It returns the number of the last change of the
+// archive.
 //
-// The store must have a history (Options.History), which bounds how much may
-// change between two calls: beyond that the error is an ErrTooOld, and a new copy
-// and a new archive must be begun, in another directory if the files of this one are of
-// another format version. The archive is durable when Archive returns,
-// and after an error or a crash it has some of the new changes, in whole files.
-// While another call adds to the directory, the error is env.ErrLocked; on a disk
-// without locks callers must take turns.
+// The store must have a history (Options.History), which bounds how much may change
+// between two calls. Beyond that the error is an ErrTooOld, and the caller must make a
+// new copy and start a new archive, in another directory if the files of this one have
+// another format version. The archive is durable when Archive returns, and after an
+// error or a crash it has some of the new changes, in whole files. While another call
+// adds to the directory, the error is env.ErrLocked; on a disk without locks callers
+// must take turns.
 func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint64) (uint64, error) {
 	fail := func(err error) (uint64, error) {
 		return after, fmt.Errorf("archive to %s: %w", dir, err)

@@ -35,8 +35,8 @@ import (
 // not do: a life that ends in a crash may have given out some that the next life
 // gives out again.
 
-// ErrBase reports that a copy does not follow the copy before it: it is of
-// another store, or it is an increment since another copy.
+// ErrBase reports that a copy does not follow the previous copy: it is of
+// another store, or an increment since a different copy.
 var ErrBase = errors.New("copy does not follow the previous copy")
 
 // Kinds of sections, in the order in which they stand in a copy.
@@ -57,8 +57,8 @@ const (
 // sum identifies the content of a unit, or a copy: the first half of a SHA-256.
 type sum [16]byte
 
-// Mark says what a copy has, so that the next one can leave that out. It takes
-// about 20 bytes for each branch and for each large value.
+// Mark describes what a copy contains, so that the next copy can omit it. It
+// takes about 20 bytes for each branch and for each large value.
 type Mark struct {
 	store  [16]byte
 	id     sum
@@ -77,7 +77,7 @@ type unit struct {
 // Number is the number of the last change that the copy has.
 func (m *Mark) Number() uint64 { return m.number }
 
-// Time is when the copy was begun, by the clock of the machine.
+// Time is when the copy began, by the machine's clock.
 func (m *Mark) Time() time.Time { return time.Unix(0, m.wall) }
 
 // find returns the sum of the unit at a page.
@@ -139,20 +139,19 @@ func (m *Mark) end(out *stream.Writer, super []byte) error {
 }
 
 // Copy writes the store to w, in the state when all changes before the call are
-// in the tree; the store may be used meanwhile. With a Mark of a former copy of
-// this store it leaves out what that one has: Restore then needs both. It
-// returns the Mark of this copy. On an error what was written is no copy.
+// in the tree; the store may be used meanwhile. With a Mark of an earlier copy
+// of this store it omits what that copy has; Restore then needs both. It
+// returns the Mark of this copy. After an error the output is not a valid copy.
 //
-// While it runs, the store keeps the pages of that state that were not copied yet: a slow
-// w makes the file grow by at most what the store had. Memory is taken on the Go heap, and not
-// from Options.Memory: about three times the table of branches, the Mark, and a buffer of
-// 256 KiB. While w.Write runs none of it is the store's, so that Close need not wait for
-// that: Copy then ends with ErrClosed, unless all pages were read.
+// While it runs, the store keeps those pages of that state that are not copied yet: with a
+// slow w the file grows by at most the size of the store. Memory is taken on the Go heap, and
+// not from Options.Memory: about three times the table of branches, the Mark, and a buffer of
+// 256 KiB. While w.Write runs, Copy holds nothing of the store, so Close need not wait for it:
+// Copy then ends with ErrClosed, unless it has read all pages.
 //
-// Every block and every large value is checked as it is written: its checksum is
-// compared for the very bytes that go to w. Damage of the store is an ErrCorrupt.
-// The stream has checksums of its own, and Restore refuses it if it is cut or
-// damaged.
+// Copy verifies the checksum of every block and every large value on the very
+// bytes that it writes to w. Damage of the store is an ErrCorrupt. The stream has
+// checksums of its own, and Restore refuses it if it is cut or damaged.
 func (db *DB) Copy(ctx context.Context, w io.Writer, since *Mark) (*Mark, error) {
 	if !db.opt.ReadOnly {
 		if err := db.Flush(); err != nil {

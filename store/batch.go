@@ -14,8 +14,8 @@ import (
 )
 
 // Batch is a sequence of changes that become visible, and durable, together or
-// not at all. It copies its arguments, and can be reused after Reset. It is for
-// one goroutine at a time.
+// not at all. It copies its arguments and can be reused after Reset. Only one
+// goroutine at a time may use it.
 type Batch struct {
 	// ops are kind u8, key length u32, value length u32, key, value.
 	ops   []byte

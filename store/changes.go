@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// ErrTooOld reports that the history does not have the next change of a Feed any
-// more, or never had it. Take a copy of the store, and go on from its number
+// ErrTooOld reports that the history no longer has the next change of a Feed, or
+// never had it. Make a copy of the store and continue from its number
 // (Mark.Number).
 var ErrTooOld = errors.New("the history does not have these changes")
 
@@ -34,7 +34,7 @@ const (
 	ChangePut = ChangeKind(message.Put)
 	// ChangeMerge changes the value of Key by the operand Value.
 	ChangeMerge = ChangeKind(message.Merge)
-	// ChangeDeleteRange removes the keys from Key up to, without, Value.
+	// ChangeDeleteRange removes the keys in [Key, Value).
 	ChangeDeleteRange = ChangeKind(message.RangeDelete)
 )
 
@@ -47,12 +47,12 @@ func (k ChangeKind) String() string { return message.Kind(k).String() }
 // Change is one change of a store. The keys of a keyspace are as they are stored:
 // twelve bytes 0xff, the number of the keyspace, and the key.
 type Change struct {
-	// Number counts the changes of a store, from 1 on.
+	// Number is the number of the change in the store, starting at 1.
 	Number     uint64
 	Kind       ChangeKind
 	Key, Value []byte
-	// More reports that the next change is of the same Batch: they were made
-	// together, and are to be taken over together.
+	// More reports that the next change belongs to the same Batch: they were made
+	// together and must be applied together.
 	More bool
 }
 
@@ -84,13 +84,13 @@ const feedBytes = 64 << 10
 const frameHeader = journal.HeaderSize
 
 // Changes returns a Feed of the changes with numbers above after: zero for all, or
-// the number of the last one that the caller has taken over, in this life of the
-// store or an earlier one. It must be one that ends a batch.
+// the number of the last change that the caller has applied, in this life of the
+// store or an earlier one. That change must be the last of its batch.
 //
-// The feed has what is durable, and nothing that a crash can take back: a change is
-// in it once a Sync or a flush that includes it has ended. How far back it goes
-// follows from Options.History; a feed holds nothing of the store, and one that is
-// too slow ends with ErrTooOld.
+// The feed has only durable changes, which no crash can undo: a change is in it
+// once a Sync or a flush that includes it has ended. Options.History determines how
+// far back it goes. A feed holds no resources of the store, and one that is too
+// slow ends with ErrTooOld.
 func (db *DB) Changes(after uint64) (*Feed, error) {
 	if !db.history.on() && !db.opt.ReadOnly {
 		return nil, ErrNoHistory
@@ -101,11 +101,11 @@ func (db *DB) Changes(after uint64) (*Feed, error) {
 	return &Feed{db: db, next: message.Seq(after) + 1}, db.open()
 }
 
-// Next returns the next change. If there is none yet it waits for it until the
-// context is done; what is there is returned all the same. Key and Value are valid
-// until the next call. The error is that of the context, ErrTooOld, ErrClosed,
-// ErrStopped, an ErrCorrupt, or of the disk; after that of a context the feed can
-// be used again.
+// Next returns the next change. If there is none yet, it waits until the context
+// is done; a change that is available is returned even if the context is done. Key
+// and Value are valid until the next call. The error is that of the context,
+// ErrTooOld, ErrClosed, ErrStopped, an ErrCorrupt, or of the disk; after that of a
+// context the feed can be used again.
 //
 // In a store that is open for reading only, Next waits for no change: the error is io.EOF
 // after the last change in the tree. Whether changes that are only in the journal are durable
@@ -157,8 +157,8 @@ func (f *Feed) step(ctx context.Context) (Change, error) {
 	}
 }
 
-// Close gives up the feed. It need not be called after an error of Next, except
-// that of a context.
+// Close ends the feed. It need not be called after an error of Next other than
+// the context's.
 func (f *Feed) Close() error {
 	f.ready = nil
 	return f.leave()

@@ -24,7 +24,7 @@ import (
 // when the pages are durable, so that recovery of the frame also finds the
 // values.
 
-// Write states what Commit waits for, in addition to Options.Durability.
+// Write is what Commit waits for, in addition to Options.Durability.
 type Write uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 )
 
 // Put sets the value of the key. It copies both. An env.ErrNoSpace means that
-// nothing was done, for lack of room on the disk; deletes free some.
+// the disk had no room and nothing was done; deletes free some.
 func (db *DB) Put(key, value []byte) error { return db.change(nil, message.Put, key, value) }
 
 // Delete removes the key, if it is present. It works on a full disk; the space
@@ -53,7 +53,7 @@ func (db *DB) DeleteRange(lo, hi []byte) error {
 	return db.change(nil, message.RangeDelete, lo, hi)
 }
 
-// Merge changes the value of the key by the operand without reading it.
+// Merge applies the operand to the value of the key without reading the value.
 func (db *DB) Merge(key, operand []byte) error { return db.change(nil, message.Merge, key, operand) }
 
 // change is a batch of one, of a key as it is stored, in a keyspace or in the default

@@ -316,9 +316,9 @@ func (db *DB) newBranch(meta branch.Meta, index *branch.Index) (*trunk.Branch, e
 // givenUp reports whether work that can wait should be abandoned.
 func (db *DB) givenUp() bool { return db.closing.Load() }
 
-// Compact merges everything in [lo, hi), nil bounds being open, so that reads
-// there search one branch, and deleted data free their space. Where some of that has
-// no room it merges the rest before it returns the error.
+// Compact merges everything in [lo, hi), so that reads there search one branch and
+// deleted data free their space. A nil bound is open. If a part of it has no room to
+// merge, Compact merges the rest before it returns the error.
 func (db *DB) Compact(lo, hi []byte) error {
 	defer db.notices.inline()
 	if err := db.Flush(); err != nil {

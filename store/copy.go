@@ -19,14 +19,15 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
-// Checkpoint copies the store to another directory of the same disk, in the
-// state when all changes before the call are in the tree; the store may be used
-// meanwhile. The copy is an independent store; it is complete and durable when
-// Checkpoint returns nil, and useless otherwise: Checkpoint has then read every
-// block and every large value of the copy again and checked it as Verify does.
-// Damage of the store is an ErrCorrupt, and no copy is made. Pages keep their
-// places, so that the copy has holes where the store has free pages. The directory
-// must be absent, or empty but for a lock file; it is locked meanwhile.
+// Checkpoint copies the store to another directory of the same disk, in the state
+// when all changes before the call are in the tree; the store may be used
+// meanwhile. The copy is an independent store. When Checkpoint returns nil, the
+// copy is complete and durable, and Checkpoint has read all its blocks and large
+// values again and checked them as Verify does. After an error the copy is
+// useless. Damage of the store is an ErrCorrupt, and no copy is made. Pages keep
+// their places, so that the copy has holes where the store has free pages. The
+// directory must be absent, or empty except for a lock file; Checkpoint holds its
+// lock.
 func (db *DB) Checkpoint(dir string) error {
 	if err := db.Flush(); err != nil {
 		return err

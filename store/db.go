@@ -235,9 +235,9 @@ func (db *DB) crowded() bool {
 // buffersShare is the memory for reading and writing, in bytes.
 func (db *DB) buffersShare() int64 { return min(db.pool.Limit()/8, buffersShareMax) }
 
-// Close ends the store: it makes all changes durable, unless an error has
-// stopped the store. Iterators that are still open end with ErrClosed, and so does a
-// Copy, unless it has read all pages, when what it writes to has taken what it was given: Close does not wait for that.
+// Close ends the store: it makes all changes durable, unless an error has stopped the store. Open iterators end with
+// ErrClosed. So does a running Copy that has not read all pages, as soon as its current Write returns, for which
+// Close does not wait.
 func (db *DB) Close() error {
 	err := db.open()
 	if err != nil {

@@ -3,13 +3,12 @@
 // Package store is a crash-safe key-value store: a size-tiered Bε-tree with a
 // journal, in one directory of an env.Disk.
 //
-// In: changes of keys, one by one, in atomic batches, or in transactions that read.
-// Out: values, ranges of keys in both directions, snapshots. Promised: after a crash the store is in
-// the state of some moment not before the last successful Sync, as a whole; a
-// read returns what was written or an error that names the affected keys;
-// transactions are strictly serializable; all memory, for any use, is within
-// Options.Memory. Refused: more than one process at a time, and continuing after
-// one of its own writes has failed.
+// In: changes of keys, one by one, in atomic batches, or in transactions that read. Out: values,
+// ranges of keys in both directions, snapshots. Promised: after a crash the store is in the state of
+// some moment not before the last successful Sync, as a whole; a read returns what was written or an
+// error that names the affected keys; transactions are strictly serializable; all memory, for any
+// use, is within Options.Memory. Refused: use by more than one process at a time, and changes after
+// a failed write.
 //
 // How it works. A change goes to the active memtable, whose arena is also the
 // image of a journal segment. A full memtable becomes a branch: a sorted,

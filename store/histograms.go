@@ -10,38 +10,39 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
-// Histogram counts values in buckets that are at most an eighth wide, of a moment.
-// Histograms of several stores, or times, can be added.
+// Histogram counts values in buckets whose width is at most an eighth of the
+// value, as of one moment. Histograms of several stores or moments can be added.
 type Histogram = histogram.Snapshot
 
-// Operation is what one kind of operation has taken since the store was opened:
-// Latency in nanoseconds, and Size, of which Histograms says what it is.
+// Operation has the histograms of one kind of operation since the store was
+// opened: Latency in nanoseconds, and Size, whose meaning Histograms defines.
 type Operation struct{ Latency, Size Histogram }
 
-// Histograms say how long operations take, and how large they are. Of Get, Change and Seek
-// about one in SampleEvery is in them, since looking at the clock would cost
-// as much as a tenth of the operation; of the others each one is.
+// Histograms have the durations and sizes of operations. They count about one in
+// SampleEvery of Get, Change and Seek, because reading the clock would cost up to a tenth
+// of such an operation, and every one of the others.
 type Histograms struct {
-	// Get is DB.Get and Snapshot.Get, the size the bytes of the value.
+	// Get is DB.Get and Snapshot.Get; the size is that of the value in bytes.
 	Get Operation
-	// Change is Put, Delete, DeleteRange, Merge and Commit, with all waits, the size the
-	// bytes of keys and values.
+	// Change is Put, Delete, DeleteRange, Merge and Commit, including all waits; the
+	// size is that of keys and values in bytes.
 	Change Operation
-	// Sync is Sync, and what changes with Sync or EveryCommit wait for; the size is the
-	// bytes that were written to the journal for a sync of it.
+	// Sync is DB.Sync and the syncs for which changes with Sync or EveryCommit wait;
+	// the size is the number of bytes written to the journal for the sync.
 	Sync Operation
 	// Seek is First, Last, SeekGE and SeekLT of iterators; the size is how many keys an
 	// iterator was at before it was closed.
 	Seek Operation
-	// Flush is the writing of a memtable, the size the bytes of its branch.
+	// Flush is the writing of a memtable; the size is that of its branch in bytes.
 	Flush Operation
-	// Compaction is a merge, the size the bytes that it read.
+	// Compaction is a merge; the size is the number of bytes that it read.
 	Compaction Operation
-	// Checkpoint is the writing of a superblock, the size the bytes of the table written for it.
+	// Checkpoint is the writing of a superblock; the size is that of the table written for it,
+	// in bytes.
 	Checkpoint Operation
 }
 
-// SampleEvery is one in how many frequent operations is in the Histograms, on average.
+// SampleEvery is n if the Histograms count one in n frequent operations on average.
 const SampleEvery = 16
 
 // Histograms returns the histograms since the store was opened.
@@ -97,11 +98,11 @@ func (db *DB) merged(e CompactionEnded, out []*trunk.Branch, start env.Instant, 
 	db.notices.add(e)
 }
 
-// EstimateSize estimates how many bytes of the disk the keys in [lo, hi) take, nil
-// bounds being open: what a drop or a copy of them would be about. It reads
-// nothing of the disk. Each branch may be off by two blocks, or by some more if its
-// fences stay in the file; large values count in proportion to the other bytes, and changes
-// in memtables do not count.
+// EstimateSize estimates how many bytes the keys in [lo, hi) take on the disk: about what
+// deleting them would free, or a copy of them would take. A nil bound is open. It reads
+// nothing from the disk. The estimate for each branch may be off by two blocks, or a few
+// more if the branch's fences stay in the file; large values count in proportion to the
+// other bytes, and changes in memtables do not count.
 func (db *DB) EstimateSize(lo, hi []byte) (int64, error) {
 	if hi != nil && bytes.Compare(lo, hi) > 0 {
 		return 0, checkRange(lo, hi)

@@ -38,20 +38,20 @@ import (
 // first; large values are elsewhere; and a frame is a page however little was
 // synced.
 
-// History says how long a store keeps its changes, for DB.Changes. The zero
-// History keeps none; a store that is opened for writing with it gives up, at its
-// first flush, what lives before have kept.
+// History determines how long a store keeps its changes, for DB.Changes. The zero
+// History keeps none; a store opened for writing with it discards, at its first
+// flush, the history of earlier lives.
 type History struct {
-	// Bytes bounds the files of the history. The oldest is removed when they are
-	// more; while one is written they may be twice that. A file has the changes
-	// of one memtable, with their large values.
+	// Bytes bounds the size of the history's files. The store removes the oldest
+	// file when they exceed it; while one is being written they may take twice as
+	// much. A file has the changes of one memtable, with their large values.
 	Bytes int64
-	// Must refuses to flush what the history cannot keep. The changes stay in the
-	// journal, which is as long as the memtables that there is memory for; then Put
-	// and all other changes return the error until a later attempt succeeds: each of
-	// them makes one. Without Must such changes are missing in the history, which is
-	// logged and counted (DB.History), and a Feed that comes to them ends with
-	// ErrTooOld.
+	// Must makes the store refuse to flush changes that the history cannot keep.
+	// They stay in the journal until memory for memtables runs out; from then on Put
+	// and all other changes return the error until an attempt succeeds, and each of
+	// them makes an attempt. Without Must such changes are missing in the history,
+	// which is logged and counted (DB.History), and a Feed that reaches them ends
+	// with ErrTooOld.
 	Must bool
 }
 

@@ -33,19 +33,19 @@ import (
 // million leave room for ten million changes during the next.
 func ingestLead(last message.Seq) message.Seq { return (message.MaxSeq - last) >> 24 }
 
-// Ingest makes branches of records that come in the order of their keys, without
-// journal and memtables: it writes each record once. Nothing of it is visible, or
-// survives a crash, before Commit; all of it is visible, and durable, when
-// Commit returns. It is safe for concurrent use. A caller ends it with Commit or
-// Discard.
+// Ingest makes branches from records that arrive in the order of their keys,
+// without journal and memtables: it writes each record once. Before Commit none
+// of it is visible or survives a crash; when Commit returns, all of it is visible
+// and durable. It is safe for concurrent use. The caller must end it with Commit
+// or Discard.
 //
-// It holds one buffer of memory, and the fences of its records, which
-// are about 1/200 of them (Options.Memory). The pages of an ingest that is not
-// committed are free in the next life.
+// It holds one buffer and the fences of its records, about 1/200 of their size,
+// in memory (Options.Memory). The pages of an uncommitted ingest are free in
+// the next life.
 //
-// While it is open, others may make 2^32 changes, or Commit returns ErrTooLarge. That
-// becomes less with the numbers of changes that are left, which each ingest lessens by
-// one part in 2^24: half as many after 12 million ingests.
+// While it is open, others may make 2^32 changes; after more, Commit returns
+// ErrTooLarge. This number shrinks with the remaining change numbers, of which each
+// ingest uses one part in 2^24: it is half as large after 12 million ingests.
 type Ingest struct {
 	db *DB
 	// mu is taken before all other locks of the store.
@@ -183,10 +183,11 @@ func (i *Ingest) finish() error {
 }
 
 // Commit makes the records visible, all in one moment, and durable. They replace
-// what their keys had. All changes made before are durable then, too. Other
-// writers wait while the memtables and a superblock are written; readers do not.
+// the values that their keys had. All earlier changes are then durable too.
+// Other writers wait while the memtables and a superblock are written; readers
+// do not.
 //
-// With an error nothing has happened and the ingest is discarded, except if the
+// After an error nothing has changed and the ingest is discarded, unless the
 // error is ErrStopped: then the next life has all or nothing of it.
 func (i *Ingest) Commit() error {
 	i.mu.Lock()

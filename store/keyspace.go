@@ -24,10 +24,11 @@ import (
 // keyspace is taken. What the range has is given back by merges, most of it unread
 // (trunk.Job.Covered).
 
-// Keyspace is a set of keys with a name. Its keys have nothing to do with those of
-// other keyspaces, nor with those of the DB itself, the default keyspace. Changes
-// of it are as those of DB in all else: in one order with all others, and durable
-// with them. It is safe for concurrent use, and needs no closing.
+// Keyspace is a set of keys with a name. Its keys are independent of those of
+// other keyspaces and of those of the DB itself, the default keyspace. In all
+// other respects its changes are like those of DB: they are in one order with all
+// other changes, and durable with them. It is safe for concurrent use and need not
+// be closed.
 type Keyspace struct {
 	db      *DB
 	name    string
@@ -217,14 +218,14 @@ func entry(name string) []byte {
 }
 
 // Keyspace returns the keyspace with that name, of 1 to 255 bytes. If there is none,
-// it makes one, except in a store that is open for reading only. The keyspace is
-// durable with the first change that is.
+// it makes one, except in a store that is open for reading only. The keyspace
+// becomes durable with its first durable change.
 //
-// The first keyspace of a store makes two checkpoints. From then on the store cannot be
-// opened by programs that know no keyspaces, and the default keyspace takes no keys
-// that begin with twelve bytes 0xff; the error is ErrReserved if it has some. After any
-// other error the default keyspace may refuse them already; the next call goes on from
-// there.
+// The first keyspace of a store makes two checkpoints. From then on programs that do
+// not support keyspaces cannot open the store, and the default keyspace refuses keys
+// that begin with twelve bytes 0xff; the error is ErrReserved if it has such keys.
+// After any other error the default keyspace may already refuse them; the next call
+// continues from there.
 func (db *DB) Keyspace(name string) (*Keyspace, error) {
 	if name == "" || len(name) > keyspaceNameMax {
 		return nil, fmt.Errorf("%w: name of %d bytes, want 1 to %d", ErrNoKeyspace, len(name), keyspaceNameMax)
@@ -404,11 +405,11 @@ func (db *DB) Keyspaces() ([]string, error) {
 // Name is the name of the keyspace.
 func (k *Keyspace) Name() string { return k.name }
 
-// Drop removes the keyspace with all its keys. What Drop does is one small batch,
-// however many keys there are; merges give the space back afterwards. A keyspace that
-// is made later with the same name is another one, and empty. This one takes no more
-// changes and no reads of the present (ErrNoKeyspace), nor does any other Keyspace
-// of it; iterators and snapshots from before go on.
+// Drop removes the keyspace with all its keys. Drop is one small batch, however many
+// keys there are; merges free the space afterwards. A keyspace made later with the
+// same name is a different, empty one. This Keyspace, and any other for the same
+// keyspace, then refuses changes and reads of the current state (ErrNoKeyspace);
+// earlier iterators and snapshots continue to work.
 func (k *Keyspace) Drop() error {
 	db := k.db
 	db.spaces.making.Lock()

@@ -11,24 +11,24 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// Limits are what the background of an open store may use for merges. They can be
-// changed at any time; the zero Limits is what a store begins with.
+// Limits bound what the background of an open store may use for merges. They can
+// be changed at any time; a store begins with the zero Limits.
 //
-// Flushes and checkpoints have no limits, since changes wait for them, and neither have
-// merges while the disk is full, since puts do. Whatever is not merged is read from
-// more branches and takes more space, and when it is far too much, changes are
-// slowed down (Metrics.Debt, Metrics.Runs).
+// Flushes and checkpoints have no limits, because changes wait for them; merges have
+// none while the disk is full, because puts wait for them. Data that are not merged are
+// read from more branches and take more space, and when there is far too much of them,
+// changes are slowed down (Metrics.Debt, Metrics.Runs).
 type Limits struct {
-	// BytesPerSecond is how many bytes of keys and values all merges together may write, on average
-	// over a second and before compression; 0 is no bound. Calls of Compact are merges as well, and with Tuning.Inline those
-	// of any call.
+	// BytesPerSecond bounds how many bytes of keys and values all merges together may write, before compression and on
+	// average over a second; 0 means no bound. It includes the merges of Compact and, with Tuning.Inline, those that any
+	// call makes.
 	BytesPerSecond int64
 	// Workers is how many merges run at a time, of the background's; 0 is as many as
 	// Tuning.Workers says, the most is WorkersMax. Where it is less than before, merges that
 	// are running end as usual.
 	Workers int
-	// Paused begins no merges in the background. Those that are running end. Calls of Compact go
-	// on, and so does what a put does on a full disk. Wait does not wait for what is paused.
+	// Paused stops the background from beginning merges; running ones finish. Compact still
+	// merges, and so does a put on a full disk. Wait does not wait for paused merges.
 	Paused bool
 }
 

@@ -40,8 +40,8 @@ type Metrics struct {
 	JournalBytes, BranchBytes, TableBytes, BlobBytes int64
 	// CompactionBytes were read for merges.
 	CompactionBytes int64
-	// RecordHits are reads that the record cache answered, Probes blocks that
-	// were looked at, Misled those of them without the key.
+	// RecordHits counts reads that the record cache answered, Probes blocks that
+	// reads searched, and Misled those of them that did not have the key.
 	RecordHits, Probes, Misled int64
 	// Memtables became branches; Flushes moved references down the trunk.
 	Memtables, Flushes, Compactions, Checkpoints, Syncs int64

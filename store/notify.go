@@ -15,8 +15,8 @@ import (
 // and traced under locks, these say what the background does, what it costs and
 // what goes wrong, and are passed on when no lock is held.
 
-// FlushEnded: a memtable with that many changes was written as a branch of so many
-// bytes, or could not be.
+// FlushEnded: a memtable with that many changes was written as a branch of that
+// many bytes, or the write failed.
 type FlushEnded struct {
 	Changes int
 	Bytes   int64
@@ -27,8 +27,9 @@ type FlushEnded struct {
 // EventName implements env.Event.
 func (FlushEnded) EventName() string { return "FlushEnded" }
 
-// CompactionBegan: so many branches are merged, of which Bytes are read. Level
-// is that of the trunk, 0 being the lowest; Bottom says that deleted data are dropped.
+// CompactionBegan: a merge of that many branches, which reads Bytes of them, has
+// begun. Level is the trunk's level, 0 being the lowest; Bottom means that deleted
+// data are dropped.
 type CompactionBegan struct {
 	Level    int
 	Bottom   bool
@@ -39,8 +40,8 @@ type CompactionBegan struct {
 // EventName implements env.Event.
 func (CompactionBegan) EventName() string { return "CompactionBegan" }
 
-// CompactionEnded: that compaction has written so many bytes. With Err what it
-// has written was given up, and the store is as before.
+// CompactionEnded: that compaction has written that many bytes. With Err its
+// output was discarded, and the store is as before.
 type CompactionEnded struct {
 	CompactionBegan
 	Written int64

@@ -26,9 +26,9 @@ const (
 	// the journal.
 	SyncOnDemand Durability = iota
 	// ProcessCrash passes changes to the operating system soon, in pieces of
-	// FrameBytes: a crash of the process loses the last piece and what came
-	// while one was being written, a crash of the machine whatever was not
-	// synced.
+	// FrameBytes: a crash of the process loses the last piece and changes that
+	// arrived while one was being written; a crash of the machine loses everything
+	// not synced.
 	ProcessCrash
 	// EveryCommit syncs before the call returns. Concurrent commits share one
 	// sync.
@@ -111,7 +111,7 @@ type Tuning struct {
 	CacheBytes    int64
 	// Workers is the number of concurrent compactions. Default 1.
 	Workers int
-	// Inline makes the callers do all the work: there are no goroutines, and
+	// Inline makes the callers do all the work: the store starts no goroutines, and
 	// the same calls have the same effects.
 	Inline bool
 }
@@ -142,8 +142,8 @@ const (
 	partitionsMin   = 16
 )
 
-// Complete returns the options with the defaults in the place of zeros. The error
-// is that they are invalid, or that the world lacks what a store needs.
+// Complete returns the options with defaults instead of zeros. It returns an
+// error if they are invalid or the world lacks what a store needs.
 func (o Options) Complete(world env.Env) (Options, error) {
 	o, err := o.complete()
 	if err == nil {

@@ -23,22 +23,22 @@ import (
 // changes.
 
 // ErrConflict reports that a key or range that a transaction has read was changed
-// before its Commit. Nothing of the transaction was done; it may be run again from
-// the beginning, as Update does.
+// before its Commit. The transaction changed nothing; the caller may run it again
+// from the beginning, as Update does.
 var ErrConflict = errors.New("transaction conflict")
 
-// Tx is a transaction: reads and changes that take effect together, at one moment,
-// or not at all. Its reads see the store as of Begin, with the transaction's own
+// Tx is a transaction: reads and changes that take effect together, at one moment, or
+// not at all. Its reads see the store as of Begin, with the transaction's own
 // changes. Transactions are strictly serializable: each one that has committed took
 // effect at a moment between its Begin and the end of its Commit, and saw everything
-// before that moment and nothing else. All changes of the store count, inside and
-// outside of transactions. Nothing is locked: Commit returns ErrConflict when another
-// change came between.
+// before that moment and nothing else. This includes all changes of the store, inside
+// and outside of transactions. Nothing is locked: Commit returns ErrConflict if
+// another change intervened.
 //
-// What a Tx has read is exact: a change of another key is no conflict, and of a range
-// an Iterator has read only the part that it has passed over. There is one exception:
-// Commit compares recent changes in rounds, and returns ErrConflict when in each of
-// eight rounds others have made more than 64 KiB of changes. A Tx that changes without
+// Conflicts are exact: a change of another key is not a conflict, and an Iterator has
+// read only the part of a range that it has passed over. There is one exception:
+// Commit compares recent changes in rounds, and returns ErrConflict if others have
+// made more than 64 KiB of changes in each of eight rounds. A Tx that changes without
 // reading, or only reads, has no conflicts. What a Tx reads is consistent even if it
 // cannot commit.
 //
@@ -128,7 +128,8 @@ func (tx *Tx) DeleteRange(lo, hi []byte) error {
 	return tx.change(nil, message.RangeDelete, lo, hi)
 }
 
-// Merge changes the value of the key by the operand. It does not read the key.
+// Merge applies the operand to the value of the key. It does not read the
+// value.
 func (tx *Tx) Merge(key, operand []byte) error { return tx.change(nil, message.Merge, key, operand) }
 
 // change adds a change of a key as it is stored. An error is also that of Commit, so
@@ -201,12 +202,13 @@ func (tx *Tx) chargeMore(n int) error {
 
 // Commit makes the changes of the transaction visible, together, and ends it. With an
 // ErrConflict, and with any error that Commit of a Batch returns for the same changes,
-// it ends the transaction without them. What it promises of durability is what
-// DB.Commit promises of a Batch: with Sync the changes are durable when it returns,
-// and after a crash a transaction is there as a whole or not at all.
+// it ends the transaction without them. Its durability is that of DB.Commit for a
+// Batch: with Sync the changes are durable when it returns, and after a crash a
+// transaction is present as a whole or not at all.
 //
-// A transaction without changes has nothing to commit: it returns nil, with Sync
-// after making durable what it may have read. A read-only store makes nothing durable.
+// For a transaction without changes Commit returns nil; with Sync, only after
+// everything that the transaction may have read is durable. A read-only store makes
+// nothing durable.
 func (tx *Tx) Commit(w Write) error {
 	if tx.ended {
 		return ErrClosed
@@ -231,8 +233,8 @@ func (tx *Tx) Commit(w Write) error {
 	return err
 }
 
-// Discard ends the transaction without its changes. After Commit, and a second time,
-// it does nothing.
+// Discard ends the transaction without its changes. After Commit or Discard it does
+// nothing.
 func (tx *Tx) Discard() {
 	if tx.ended {
 		return
@@ -247,12 +249,12 @@ func (tx *Tx) Discard() {
 	tx.iters, tx.reads, tx.writes, tx.batch, tx.memory = nil, footprint.Spans{}, footprint.Writes{}, Batch{}, 0
 }
 
-// Update runs the function in a transaction, and commits that. On a conflict it waits
-// a moment and runs it again in another one: the function must have no effects that
-// another run must not have, and must leave Commit and Discard to Update. An error of
-// the function ends Update without changes, unless it is an ErrConflict. Update
-// returns an ErrConflict after UpdateTriesMax conflicts, and the context's error when
-// that is done before a run.
+// Update runs the function in a transaction and commits it. After a conflict it waits
+// a moment and runs the function again in a new transaction. So the function must be
+// safe to repeat, and must not call Commit or Discard. An error of the function ends
+// Update without changes, unless it is an ErrConflict. Update returns an ErrConflict
+// after UpdateTriesMax conflicts, and the context's error when that is done before a
+// run.
 func (db *DB) Update(ctx context.Context, w Write, change func(tx *Tx) error) error {
 	for try := 0; ; try++ {
 		if err := ctx.Err(); err != nil {
@@ -278,8 +280,8 @@ func (db *DB) update(w Write, change func(tx *Tx) error) error {
 	return tx.Commit(w)
 }
 
-// UpdateTriesMax is how many conflicts Update takes before it gives up. With a wait
-// after each that is some seconds.
+// UpdateTriesMax is how many conflicts make Update give up. With a wait after each,
+// that takes some seconds.
 const UpdateTriesMax = 200
 
 // backOffMin and backOffMax bound the wait after a conflict: it is drawn from one to
@@ -312,9 +314,9 @@ func (t *transactions) draw() uint64 {
 	return t.waits.Add(1) * 0x9E3779B97F4A7C15 >> 20
 }
 
-// CompareAndSwap sets the value of the key to fresh if it is old, and reports whether
-// it was. An absent key has no value, and is not swapped: PutIfAbsent is for that. It
-// is durable when a Put would be.
+// CompareAndSwap sets the value of the key to fresh if it equals old, and reports
+// whether it did. For an absent key, which has no value, use PutIfAbsent. It is
+// durable when a Put would be.
 //
 // CompareAndSwap, CompareAndDelete and PutIfAbsent are transactions that Update runs:
 // they also return an ErrConflict after UpdateTriesMax conflicts, and an ErrMemory when
@@ -324,8 +326,8 @@ func (db *DB) CompareAndSwap(key, old, fresh []byte) (swapped bool, err error) {
 		func(tx *Tx) error { return tx.Put(key, fresh) })
 }
 
-// CompareAndDelete removes the key if its value is old, and reports whether it was. Its
-// errors are those of CompareAndSwap.
+// CompareAndDelete removes the key if its value equals old, and reports whether it did.
+// Its errors are those of CompareAndSwap.
 func (db *DB) CompareAndDelete(key, old []byte) (deleted bool, err error) {
 	return db.putIf(key, func(value []byte, exists bool) bool { return exists && string(value) == string(old) },
 		func(tx *Tx) error { return tx.Delete(key) })

@@ -12,11 +12,11 @@ import (
 )
 
 // TxIterator iterates over the keys with a value in its bounds, as the transaction saw
-// them when the iterator was made: its own changes are seen, those that it makes later
-// are not. It moves as an Iterator does. What it passes over counts as read, keys
-// without a value included; what is beyond the last key that it was moved to does not.
-// It is closed by Close, or when the transaction ends; then the moves return false,
-// and Err is ErrClosed.
+// them when the iterator was made: it shows the transaction's earlier changes, but not
+// later ones. It moves as an Iterator does. Everything that it passes over counts as
+// read, including keys without a value; keys beyond the last one that it reached do
+// not. Close, or the end of the transaction, closes it; then the moves return false,
+// and Err returns ErrClosed.
 type TxIterator struct {
 	tx     *Tx
 	base   *Iterator // over the snapshot
@@ -49,7 +49,7 @@ func (tx *Tx) Iter(lo, hi []byte) (*TxIterator, error) {
 }
 
 // Iterate returns an iterator with the options of DB.Iterate. It copies them. KeysOnly
-// reads no values; yet a change of a value is a conflict.
+// reads no values; a change of a value is a conflict nevertheless.
 func (tx *Tx) Iterate(o IterOptions) (*TxIterator, error) { return tx.iterate(nil, o) }
 
 func (tx *Tx) iterate(k *Keyspace, o IterOptions) (*TxIterator, error) {
@@ -82,7 +82,7 @@ func (it *TxIterator) Last() bool { return it.toEnd(!it.backwards) }
 // Next moves to the next key.
 func (it *TxIterator) Next() bool { return it.step(it.backwards) }
 
-// Prev moves to the key before.
+// Prev moves to the previous key.
 func (it *TxIterator) Prev() bool { return it.step(!it.backwards) }
 
 // toEnd moves to the least key, or to the greatest.

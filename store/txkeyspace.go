@@ -10,10 +10,11 @@ type KeyspaceTx struct {
 	k  *Keyspace
 }
 
-// In returns what reads and changes a keyspace in the transaction, which may be of any
-// keyspaces. It ends with the transaction. That a keyspace is dropped is a change of
-// all its keys; a transaction with changes of it does not commit then (ErrNoKeyspace).
-// A keyspace of another DB is refused with the same error.
+// In returns a KeyspaceTx, which reads and changes a keyspace in the transaction. One
+// transaction may use any number of keyspaces. The KeyspaceTx ends with the
+// transaction. Dropping a keyspace changes all its keys; a transaction that has
+// changed the keyspace then does not commit (ErrNoKeyspace). A keyspace of another DB
+// is refused with the same error.
 func (tx *Tx) In(k *Keyspace) KeyspaceTx { return KeyspaceTx{tx, k} }
 
 // Get is Tx.Get in the keyspace.

@@ -34,7 +34,7 @@ type Report struct {
 // ProblemsMax is how many problems a Report lists.
 const ProblemsMax = 1000
 
-// Err is nil when no problem was found.
+// Err returns nil if no problem was found.
 func (r *Report) Err() error {
 	if len(r.Problems) == 0 {
 		return nil

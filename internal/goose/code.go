@@ -4,10 +4,10 @@ package goose
 
 import "github.com/ashlar-dev/ashlar/internal/source"
 
-// The codes of what the translator refuses. Each comment shows a failing line;
+// The codes of the translator's diagnostics. Each comment shows a failing line;
 // testdata/refused has a file per code. Category says which are permanent.
 const (
-	// GoError: what the Go compiler would refuse. Example: var x uint64 = "a"
+	// GoError: the Go compiler would reject this. Example: var x uint64 = "a"
 	GoError source.Code = "GoError"
 	// LeftOut: a warning of a file that build constraints leave out. Example: //go:build prod
 	LeftOut source.Code = "LeftOut"
@@ -23,7 +23,8 @@ const (
 	ArrayType source.Code = "ArrayType"
 	// AnonymousStruct: a struct type without a name. Example: var x struct{ a int }
 	AnonymousStruct source.Code = "AnonymousStruct"
-	// EmptyStruct: a struct that takes no memory, so that its variables have no place of their own. Example: type T struct{}
+	// EmptyStruct: a struct without fields takes no memory, so its variables have no distinct addresses. Example: type T
+	// struct{}
 	EmptyStruct source.Code = "EmptyStruct"
 	// BlankField: Example: type T struct{ _ int }
 	BlankField source.Code = "BlankField"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package goose translates a subset of Go to the language of proofs/lang, so
-// that what ships is what is proved.
+// that the proved code is the code that ships.
 //
-// In: packages as the go command finds them. Out: for each a Coq file with a
-// definition per function, constant and struct type, readable, with the
-// comments of the Go and the places where things stand; or diagnostics for
-// everything that is outside the subset, each with a code and, if there is one,
-// the way to write it instead. docs/lang/goose.md describes the subset.
+// In: packages as the go command finds them. Out: for each package a readable
+// Coq file with a definition for each function, constant and struct type, with
+// the comments and source positions of the Go code; or diagnostics for
+// everything outside the subset, each with a code and, if there is one, an
+// alternative. docs/lang/goose.md describes the subset.
 //
 // A package goes through go/types to the representation of ir.go (lowering, the
 // files lower*.go, where every decision about Go's meaning is made), and from

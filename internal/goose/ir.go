@@ -37,7 +37,7 @@ const (
 // small says whether the width is one that Coq does not have.
 func (w Width) small() bool { return w == I8 || w == I16 || w == I32 }
 
-// TypeKind says what a Type is.
+// TypeKind is the kind of a Type.
 type TypeKind uint8
 
 // The kinds of types.
@@ -58,7 +58,7 @@ const (
 	KindInterface
 )
 
-// Type is a type as memory sees it: what a variable of it is made of.
+// Type is a type as memory sees it: the components of its variables.
 type Type struct {
 	Kind   TypeKind
 	Width  Width  // of KindInt
@@ -74,8 +74,8 @@ type Type struct {
 type Method struct {
 	Name string
 	Func Global
-	// Receiver is what the function is called with, of the Local "r", if that is not
-	// the value itself.
+	// Receiver is the receiver with which the function is called, computed from the
+	// Local "r", if it is not r itself.
 	Receiver Expr
 }
 
@@ -237,7 +237,7 @@ type (
 		Key, Value string
 		Body       []Stmt
 	}
-	// Return leaves the function. X is nil where there is no result.
+	// Return leaves the function. X is nil if there is no result.
 	Return struct{ X Expr }
 	// Break ends the innermost loop.
 	Break struct{}
@@ -292,8 +292,8 @@ func (Note) irStmt()     {}
 type Package struct {
 	// Path is the import path, Name the package's name, Doc its comment.
 	Path, Name, Doc string
-	// Configuration is that of the build, where it decides which files the package
-	// has, and Left are the files that it leaves out.
+	// Configuration is the build's configuration, if it decides which files the
+	// package has; Left are the files that it excludes.
 	Configuration string
 	Left          []string
 	// Module is the Coq module: the logical path and the last name.

@@ -34,18 +34,18 @@ type Unit struct {
 	ModuleDir string
 	// Prefix is the logical path of Coq under which they are.
 	Prefix string
-	// Configuration is that of the build, where it decides which files the package
-	// has, and Left are the Go files that it leaves out.
+	// Configuration is the build's configuration, if it decides which files the
+	// package has; Left are the Go files that it excludes.
 	Configuration string
 	Left          []string
 	// Directives are the functions of all loaded packages that have one, by their
 	// full names.
 	Directives map[string]string
-	// Quiet are those functions of the packages that are translated before this one
-	// that change nothing that others see, by their full names.
+	// Quiet has the full names of the functions in previously translated packages
+	// that have no visible effects.
 	Quiet map[string]bool
-	// Errors are the package variables of these packages that hold an error of their
-	// own, by their full names.
+	// Errors has the full names of the package variables in these packages that hold
+	// a distinct error.
 	Errors map[string]bool
 }
 
@@ -60,8 +60,8 @@ type Config struct {
 	Prefix string
 	// ReadFile reads the text of a file for messages.
 	ReadFile func(name string) ([]byte, error)
-	// Go runs the go command in a folder, and returns what it prints. The error is
-	// that of the process: its words are on stderr.
+	// Go runs the go command in a folder and returns its output. The error is that
+	// of the process; its message is on stderr.
 	Go func(dir string, args ...string) (stdout, stderr []byte, err error)
 	// Show turns the name of a file into the one that messages use.
 	Show func(name string) string
@@ -79,10 +79,10 @@ func Prefix(module string) string {
 }
 
 // Find finds the packages that match the patterns, and those of the same module
-// that they import, which are translated too: callees first. What the compiler
-// would refuse is in the list of diagnostics, as are warnings of files that build
-// constraints leave out. An error means that the go command did not work, and has
-// its words; so does a pattern that matches nothing.
+// that they import, which are also translated, callees first. Diagnostics report
+// what the compiler would reject, and warn of files that build constraints
+// exclude. An error means that the go command failed, and has its message, or
+// that a pattern matches nothing.
 func Find(c Config) ([]*Unit, *source.List, error) {
 	fset := token.NewFileSet()
 	patterns := c.Patterns

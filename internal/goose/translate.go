@@ -6,8 +6,8 @@ import "github.com/ashlar-dev/ashlar/internal/source"
 
 // Output is the translation of one package.
 type Output struct {
-	// Path is the import path of the package, Module that of its module, whose
-	// folder is ModuleDir.
+	// Path is the import path of the package, and Module that of its module, whose
+	// directory is ModuleDir.
 	Path, Module, ModuleDir string
 	// File is where the text goes, below the folder of translations.
 	File string
@@ -17,9 +17,9 @@ type Output struct {
 }
 
 // Translate finds packages and translates them and those that they import,
-// callees first. Nothing comes out when something has to be refused: the
-// diagnostics say everything that has to be. An error means that the go command
-// did not work.
+// callees first. If any construct must be refused, it returns no translation,
+// and the diagnostics report all such constructs. An error means that the go
+// command failed.
 func Translate(c Config) ([]Output, *source.List, error) {
 	units, diags, err := Find(c)
 	if err != nil {

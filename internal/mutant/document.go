@@ -17,7 +17,7 @@ type Fate struct {
 	Seconds int // that its tests took, building included
 }
 
-// Fates are those of mutants, by name.
+// Fates are the fates of mutants, by name.
 type Fates map[string]Fate
 
 // Document is the page of fates.

@@ -19,8 +19,8 @@ import (
 // neighbouring characters that both have, and takes the most similar; where the
 // declaration is gone, it searches the whole package.
 
-// Declaration names the top-level declaration of a Go text that contains old:
-// "f", "(*T).f", "T". It is "" where there is none.
+// Declaration returns the name of the top-level declaration of a Go text that
+// contains old: "f", "(*T).f", "T". It returns "" if there is none.
 func Declaration(text, old string) string {
 	at := strings.Index(text, old)
 	for _, d := range declarations(text) {

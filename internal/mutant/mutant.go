@@ -34,16 +34,15 @@ type Mutant struct {
 	Name   string // area/what-is-wrong, unique
 	Breaks string // one sentence: what is no longer so
 	Kind   Kind
-	// In is where the text is: the directory of a package, from the root of the
-	// repository, with slashes, whose Go files without the tests are searched; or
-	// one file, for what is not in those: a test, the template of a page.
+	// In is where the text is: the directory of a package, relative to the root of
+	// the repository and with slashes, whose Go files except tests are searched; or
+	// one file, for other text, such as a test or the template of a page.
 	In string
-	// Old occurs exactly once there, within one declaration, and New stands in its
-	// place. Where it takes no more than a line to be unique, it is no more than a
-	// line.
+	// Old occurs exactly once there, within one declaration, and New replaces it.
+	// If one line is enough to make it unique, it is at most one line.
 	Old, New string
-	// Packages are those whose tests must notice, in the order in which they
-	// run, as directories from the root; the first failure ends the run.
+	// Packages have the tests that must notice, as directories relative to the
+	// root, in the order in which they run; the first failure ends the run.
 	Packages []string
 	// Run, where it is not empty, restricts the tests as `go test -run` does,
 	// and Short makes them short.
@@ -51,7 +50,7 @@ type Mutant struct {
 	Short bool
 }
 
-// Kind is what a mutant does to the user.
+// Kind is the effect of a mutant on the user.
 type Kind string
 
 // The kinds.
@@ -59,16 +58,16 @@ const (
 	// Unsound: something wrong passes for right; a state, a violation or a
 	// forbidden trace is missed.
 	Unsound Kind = "unsound"
-	// WrongAnswer: a value, a count or a place is wrong, or what is right is
-	// called wrong.
+	// WrongAnswer: a value, a count or a place is wrong, or something correct is
+	// reported as wrong.
 	WrongAnswer Kind = "wrong answer"
 	// NotAtomic: an effect is lost, doubled, reordered, or outlives the step
 	// that should have undone it.
 	NotAtomic Kind = "not atomic"
-	// Lost: what was promised to be durable is gone after a crash, or nothing
-	// can be read any more.
+	// Lost: data that should be durable are gone after a crash, or nothing can be
+	// read any more.
 	Lost Kind = "lost"
-	// Stuck: something waits that could go on.
+	// Stuck: something waits that could continue.
 	Stuck Kind = "stuck"
 	// Unguarded: input from outside is believed that should be refused.
 	Unguarded Kind = "unguarded"
@@ -82,9 +81,9 @@ func (m Mutant) Area() string {
 	return m.Name
 }
 
-// Edit finds the text in tree, the repository, and returns the file that it is
-// in and what that file becomes. It is an error where Old is not found exactly
-// once, where it is New, and where the result is not Go.
+// Edit finds the text in tree, the repository, and returns its file and the new
+// content of that file. It returns an error if Old does not occur exactly once,
+// if Old equals New, or if the result is not Go.
 func (m Mutant) Edit(tree fs.FS) (file, mutated string, err error) {
 	if m.Old == m.New || m.Old == "" {
 		return "", "", fmt.Errorf("%s: the mutant changes nothing", m.Name)

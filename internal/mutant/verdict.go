@@ -28,7 +28,7 @@ const (
 // Good says whether the tests did their work.
 func (o Outcome) Good() bool { return o == Killed || o == TimedOut }
 
-// Verdict is what a run of tests says.
+// Verdict is the outcome of a run of tests.
 type Verdict struct {
 	Outcome Outcome
 	Package string // of Test, as go test names it

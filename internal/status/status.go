@@ -3,11 +3,11 @@
 // Package status holds the claims that the documents make about the project,
 // each with the commands that show it.
 //
-// In: the table in claims.go. Out: docs/status.md, written by
-// go test ./internal/status -rewrite, and, by cmd/status, a report of what the
-// commands said when they were last run.
+// In: the table in claims.go. Out: docs/status.md, written by go test
+// ./internal/status -rewrite, and, by cmd/status, a report of the results of
+// the last run of the commands.
 //
-// Promised: the document is the table; each command names packages, tests,
+// Promised: the document matches the table; each command names packages, tests,
 // make targets and directories that exist.
 package status
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package repair makes a sound store of a damaged one.
+// Package repair makes a consistent store from a damaged one.
 //
 // In: the directory of a store that no process has open. Out: a new data file in
-// the place of the old one, which keeps another name, and a Report of what was
-// lost. Promised: bytes count when their checksum says so; all keys that the
-// report does not name have the value that they had; a crash leaves the old store
-// or the new one. Refused: to guess, and to change a sound store.
+// place of the old one, which gets another name, and a Report of what was lost.
+// Promised: only bytes with the right checksum are used; all keys that the report
+// does not name keep their values; a crash leaves the old store or the new one.
+// Refused: to guess, and to change an undamaged store.
 package repair
 
 import (

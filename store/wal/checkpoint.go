@@ -20,8 +20,8 @@ type checkpoint struct {
 	records uint64
 }
 
-// Due reports whether the log has grown so much that a checkpoint pays, and that none
-// is under way.
+// Due reports whether the log has grown enough for a checkpoint to pay off and none
+// is running.
 func (l *Log) Due() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -29,8 +29,8 @@ func (l *Log) Due() bool {
 		l.grown > l.opt.CheckpointBytes && l.grown > int64(l.opt.CheckpointFactor)*l.base
 }
 
-// BeginCheckpoint begins a checkpoint behind the records that were appended so
-// far. None may be under way.
+// BeginCheckpoint begins a checkpoint after the records appended so far. No
+// other checkpoint may be running.
 func (l *Log) BeginCheckpoint() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,9 +43,9 @@ func (l *Log) BeginCheckpoint() error {
 	return nil
 }
 
-// Save adds a record of the state to the checkpoint under way, and copies it. It
-// waits in memory for its Commit; Saved says how much does. Errors are as
-// Append's, without ErrFull.
+// Save copies a record of the state into the running checkpoint. The record
+// waits in memory for its Commit; Saved returns how many bytes wait. The errors
+// are those of Append, except ErrFull.
 func (l *Log) Save(record []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,8 +70,9 @@ func (l *Log) piece() *[]byte {
 	return &l.saved[len(l.saved)-1]
 }
 
-// Saved is how many bytes of the checkpoint under way wait for Commits, and
-// whether one is under way: it is until the Commit returns that makes it count.
+// Saved returns how many bytes of the running checkpoint wait for Commits, and
+// whether a checkpoint is running. It is running until the Commit that makes it
+// count returns.
 func (l *Log) Saved() (waiting int64, underWay bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,7 +18,7 @@ type Records interface {
 	Record(i int) []byte
 }
 
-// One is Records of one record.
+// One is a Records with one record.
 type One []byte
 
 // Len is 1.
@@ -27,12 +27,12 @@ func (o One) Len() int { return 1 }
 // Record is the record.
 func (o One) Record(int) []byte { return o }
 
-// Append adds records to the next Commit, all of them or none, and copies them.
-// It answers the number of the last one: they are durable when Position().Records
-// has reached it. With no records it is that of the last one before.
+// Append copies the records into the next Commit, all or none of them. It returns
+// the number of the last one: they are durable when Position().Records has
+// reached it. Without records it returns the number of the previous record.
 //
-// ErrFull: they do not fit into Options.Pending together with what waits
-// already; alone they always fit. ErrLimit: one is longer than RecordMax.
+// ErrFull: the records do not fit into Options.Pending together with those that
+// wait already; alone they always fit. ErrLimit: one is longer than RecordMax.
 // ErrStopped: the log has ended.
 func (l *Log) Append(r Records) (uint64, error) {
 	l.mu.Lock()
@@ -63,22 +63,22 @@ func limitError(size int) error {
 	return fmt.Errorf("%w: RecordMax is %d, got %d", ErrLimit, RecordMax, size)
 }
 
-// Waiting reports whether there is something for Commit to do.
+// Waiting reports whether Commit has something to do.
 func (l *Log) Waiting() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err == nil && (len(l.pending) > 0 || len(l.saved) > 0 || l.kept.some)
 }
 
-// Commit makes durable what was appended before it was called, and what has
-// come until it takes hold, and at least Options.Piece of a checkpoint under way.
-// The Commit that ends a checkpoint also makes it count. With nothing to do it
-// returns nil at once.
+// Commit makes durable all records appended before it was called or before it
+// starts to write, and at least Options.Piece bytes of a running checkpoint. The
+// Commit that writes the end of a checkpoint also makes it count. With nothing to
+// do it returns nil at once.
 //
-// An error that is env.ErrNoSpace and not ErrStopped says that there is no room for
-// another segment: nothing is harmed, and what was to be durable waits for a Commit
-// that finds room. Any other error is ErrStopped: the log has ended, and of what was
-// not acknowledged any beginning may come back or not.
+// An error that is env.ErrNoSpace and not ErrStopped means that there is no room for
+// another segment: nothing is lost, and the records wait for a Commit that finds
+// room. Any other error is ErrStopped: the log has ended, and any prefix of the
+// unacknowledged records may come back.
 func (l *Log) Commit() error {
 	l.committing.Lock()
 	defer l.committing.Unlock()

@@ -26,9 +26,9 @@ const (
 var (
 	// ErrNone: the directory has no log.
 	ErrNone = errors.New("no log")
-	// ErrExists: the directory has a log already, or what is left of one.
+	// ErrExists: the directory already has a log, or the remains of one.
 	ErrExists = errors.New("log exists already")
-	// ErrLocked: another process has the log.
+	// ErrLocked: another process has the log open.
 	ErrLocked = errors.New("log is in use")
 	// ErrCorrupt: the log has lost or changed what was durable; it says where.
 	ErrCorrupt = errors.New("log is damaged")
@@ -49,19 +49,19 @@ const RecordMax = 8 << 20
 
 // Options are a Log's. Zero values are the defaults.
 type Options struct {
-	// Segment is the size of a segment of the journal, in bytes, and of the
-	// memory for the one that is written; a multiple of 4096. Default 8 MiB.
+	// Segment is the size in bytes of a segment of the journal and of the memory
+	// for the one being written. It must be a multiple of 4096. Default 8 MiB.
 	Segment int
 	// Pending is how many bytes of records may wait for a Commit. Default
 	// 32 MiB.
 	Pending int
-	// Piece is how much of a checkpoint is written with one Commit at least,
-	// while there is some, in bytes. Default 256 KiB.
+	// Piece is the least number of bytes of a running checkpoint that one Commit
+	// writes. Default 256 KiB.
 	Piece int
-	// CheckpointBytes and CheckpointFactor say when Due is true: when the
-	// segments since the end of the last checkpoint take more than
-	// CheckpointBytes, and more than CheckpointFactor times what those of the
-	// checkpoint take. Default 64 MiB and 1.
+	// CheckpointBytes and CheckpointFactor determine when Due is true: when the
+	// segments since the end of the last checkpoint take more than CheckpointBytes,
+	// and more than CheckpointFactor times the size of the segments of that
+	// checkpoint. Default 64 MiB and 1.
 	CheckpointBytes  int64
 	CheckpointFactor int
 }
@@ -99,11 +99,11 @@ type Position struct {
 
 // Log is an open log.
 //
-// Order of calls: Open, Replay once, then all others, Close. After Replay
-// everything but Close is safe for concurrent use, and a call of Append, Save or
-// any other does not wait for a Commit that is running. Commits wait for each
-// other; one goroutine that commits as long as Waiting says so is enough. Records
-// have the order of the Appends, whichever goroutine these come from.
+// Order of calls: Open, Replay once, then all others, Close. After Replay all
+// methods except Close are safe for concurrent use, and none of them except
+// Commit waits for a running Commit; one goroutine that commits while Waiting
+// returns true is enough. Records have the order of the calls to Append, from
+// whichever goroutine.
 type Log struct {
 	disk env.Disk
 	dir  string
@@ -136,11 +136,11 @@ type Log struct {
 	read        int64 // what the segments take that Replay has looked into
 }
 
-// Format makes a log in a directory, which is made where it is absent. Identity
-// is given back by Identity; it has at most IdentityMax bytes. When Format
-// returns nil the log is durable; after an error or a crash there is a log or
-// none. A directory that has one, or the journal of one, is left as it is:
-// ErrExists.
+// Format makes a log in a directory, which it creates if it is absent.
+// Log.Identity returns the identity, which has at most IdentityMax bytes. When
+// Format returns nil the log is durable; after an error or a crash there is a
+// log or none. If the directory already has a log, or the journal of one,
+// Format changes nothing and returns ErrExists.
 func Format(world env.Env, dir string, identity []byte) (err error) {
 	fail := func(err error) error { return fmt.Errorf("make log %s: %w", dir, err) }
 	if len(identity) > IdentityMax {
@@ -208,8 +208,8 @@ func syncNames(disk env.Disk, dir string) error {
 }
 
 // Open opens the log in a directory. When it returns, the new generation is
-// durable, and Identity and Position().Generation are known; of the records
-// nothing is, before Replay. Errors are ErrNone, ErrLocked, ErrCorrupt,
+// durable, and Identity and Position().Generation are known; the records are
+// unknown until Replay. Errors are ErrNone, ErrLocked, ErrCorrupt,
 // *VersionError, and those of the disk.
 func Open(world env.Env, dir string, o Options) (*Log, error) {
 	l := &Log{disk: world.Disk, dir: dir}
@@ -278,11 +278,11 @@ func (l *Log) openJournal() (*journal.Log, error) {
 	return j, nil
 }
 
-// Identity is what Format was given. It must not be changed.
+// Identity returns the identity given to Format. The caller must not change it.
 func (l *Log) Identity() []byte { return l.top.identity }
 
-// Position says how far the log is durable. Before Replay, and during it,
-// Records is what the last checkpoint had.
+// Position returns how far the log is durable. Before and during Replay,
+// Records is that of the last checkpoint.
 func (l *Log) Position() Position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -291,9 +291,9 @@ func (l *Log) Position() Position {
 
 func (l *Log) generation() uint64 { return l.session >> sessionRandom }
 
-// Close gives the log back. What was not committed is lost. A log that has not
-// ended by an error records how far it is durable, so that the loss of its end can
-// be detected. No other call may be running.
+// Close closes the log. Uncommitted records are lost. Unless an error has ended
+// the log, Close records how far it is durable, so that the loss of its end can be
+// detected. No other call may be running.
 func (l *Log) Close() error {
 	l.committing.Lock()
 	defer l.committing.Unlock()
@@ -358,7 +358,7 @@ func (l *Log) ended() error {
 	return l.err
 }
 
-// Err answers why the log has ended, nil while it has not.
+// Err returns why the log has ended, or nil if it has not.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

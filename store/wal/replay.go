@@ -11,12 +11,13 @@ import (
 )
 
 // Replay calls redo with each record of the last checkpoint's state and then with
-// each record since its place, in order. Records are valid until redo returns;
-// an error of redo ends the replay and is within Replay's. When it returns nil,
-// all of that is durable.
+// each record since its place, in order. Records are valid until redo returns; an
+// error of redo ends the replay, and Replay wraps it. When Replay returns nil,
+// all of these records are durable.
 //
-// The state may stand anywhere behind the place, between records. So the log is
-// read twice as far as the state goes: for the state, and for the rest.
+// The state may be anywhere after the place, interleaved with records. So
+// Replay reads the log twice as far as the state extends: once for the state
+// and once for the records.
 func (l *Log) Replay(redo func(record []byte) error) error {
 	l.committing.Lock()
 	defer l.committing.Unlock()

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package disk has the disks that proved programs are written against: of
-// blocks of 4 KiB, and of three kinds.
+// Package disk has the disks that proved programs use. Blocks have 4 KiB. There
+// are three kinds.
 //
 //   - Disk: a write is durable when it returns.
-//   - Two: two of these, of which at most one fails, permanently.
+//   - Two: a pair of such disks, of which at most one fails, permanently.
 //   - Async: a write is durable after the next Barrier; a crash before that
-//     leaves, at each address by itself, any content since the last Barrier.
+//     leaves, independently at each address, any content since the last
+//     Barrier.
 //
 // Their models are in proofs/trusted/disk.v, and what is proved about programs
 // is true of real runs as far as this package behaves like them. Calls are
-// atomic. They are safe for concurrent use.
+// atomic and safe for concurrent use.
 //
-// An address that is not on the disk, and a block of another length, panic: the
+// An address outside the disk and a block of another length cause a panic: the
 // models have no step there, so a proved program does not do it. Errors of the
 // operating system end the process: for the models, that is a crash.
 //
-// What is asked of the machine: a sync that succeeds has made durable what was
-// written before, and the write of an aligned block of 4 KiB is, at a loss of
-// power, there or not there.
+// The package requires of the machine that a successful sync makes earlier
+// writes durable, and that a loss of power leaves an aligned block of 4 KiB
+// either written completely or unchanged.
 package disk
 
 import "fmt"
@@ -26,17 +27,18 @@ import "fmt"
 // BlockSize is the length of a block in bytes.
 const BlockSize = 4096
 
-// Blocks is what is behind a disk. Read gives a slice that is the caller's,
-// Write does not keep its own; all calls are atomic and safe for concurrent use.
-// Addresses are below Size and blocks of BlockSize: the disks see to it.
+// Blocks is the storage of a disk. Read returns a slice that the caller owns;
+// Write does not retain its argument. All calls are atomic and safe for
+// concurrent use. The disks ensure that addresses are below Size and that blocks
+// have BlockSize bytes.
 type Blocks interface {
 	Read(a uint64) []byte
 	Write(a uint64, b []byte)
-	// Barrier makes all writes durable that returned before it was called.
-	// Where writes are so when they return, it does nothing.
+	// Barrier makes all writes durable that returned before it was called. If
+	// writes are durable when they return, it does nothing.
 	Barrier()
 	Size() uint64
-	// Close gives back what Open took. Nothing is called after it.
+	// Close releases what Open acquired. No other call may follow.
 	Close() error
 }
 
@@ -57,9 +59,10 @@ func checkWrite(a, size uint64, b []byte) {
 // Disk is a disk whose writes are durable when they return.
 type Disk struct{ blocks Blocks }
 
-// Open opens the file of that path as a disk of so many blocks, and makes it,
-// of zeros, where it is absent. The directory has to be there, durably. A file
-// of another length is refused, and one that is open as a disk already.
+// Open opens the file at path as a disk with that many blocks. If the file is
+// absent, Open creates it, filled with zeros. Its directory must exist durably.
+// Open refuses a file of another length and a file that is already open as a
+// disk.
 func Open(path string, blocks uint64) (*Disk, error) {
 	f, err := openFile(path, blocks, true)
 	if err != nil {
@@ -68,7 +71,8 @@ func Open(path string, blocks uint64) (*Disk, error) {
 	return New(f), nil
 }
 
-// New is the disk of these blocks, whose writes are durable when they return.
+// New returns the disk with these blocks, whose writes must be durable when
+// they return.
 func New(b Blocks) *Disk { return &Disk{b} }
 
 // Read returns block a, in a slice of the caller's own.

@@ -2,25 +2,25 @@
 
 package disk
 
-// TwoBlocks is what is behind two disks.
+// TwoBlocks is the storage of two disks.
 type TwoBlocks interface {
-	// Read is of disk 0 or 1. False says that the disk has failed; the block
-	// is zero then.
+	// Read reads from disk 0 or 1. False means that the disk has failed; the block
+	// is then zero.
 	Read(which, a uint64) ([]byte, bool)
-	// Write is durable when it returns. To a failed disk it does nothing.
+	// Write is durable when it returns. On a failed disk it does nothing.
 	Write(which, a uint64, b []byte)
 	Size() uint64
 	Close() error
 }
 
-// Two is a pair of disks, 0 and 1, of which one may fail, at any access and for
-// good. Which of them, and that it has, outlives the process.
+// Two is a pair of disks, 0 and 1, of which one may fail permanently at any
+// access. The failure is recorded durably, so it outlives the process.
 type Two struct{ blocks TwoBlocks }
 
-// OpenTwo opens two files as disks of so many blocks each. Where both are
-// absent it makes them, of zeros. Where one is absent, or cannot be used, that
-// disk has failed; where both, it is an error. The paths should lie on devices
-// that fail independently.
+// OpenTwo opens two files as disks with that many blocks each. If both are
+// absent, it creates them, filled with zeros. If one is absent or unusable,
+// that disk has failed; if both are unusable, OpenTwo returns an error. The
+// paths should lie on devices that fail independently.
 func OpenTwo(path0, path1 string, blocks uint64) (*Two, error) {
 	p, err := openPair([2]string{path0, path1}, blocks)
 	if err != nil {

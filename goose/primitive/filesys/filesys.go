@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package filesys is the file system that proved programs are written against:
-// a fixed set of directories, names in them, files that grow at their end, and
-// descriptors that die with the process.
+// Package filesys is the file system that proved programs use: a fixed set of
+// directories, names in them, files that grow at their end, and descriptors
+// that die with the process.
 //
 // The content of a file is durable after Sync, the names of a directory after
-// SyncDir. A crash before that leaves of each name any of the files that it
-// stood for since the last SyncDir, and of each file the synced bytes, followed
-// by anything that is not longer than what was there.
+// SyncDir. After a crash before that, each name refers to any of the files that
+// it referred to since the last SyncDir, and each file has its synced bytes,
+// followed by arbitrary bytes, at most up to its former length.
 //
 // Its model is in proofs/trusted/filesys.v, and what is proved about programs is
-// true of real runs as far as this package behaves like it. Calls are atomic,
-// also List. They are safe for concurrent use.
+// true of real runs as far as this package behaves like it. Calls, including
+// List, are atomic and safe for concurrent use.
 //
-// What the model has no step for panics, as a proved program does not do it:
-// directories that are not there, descriptors that are not open or not for this,
-// and the unlinking or linking of a name that is not there. So do names that the
-// system does not take: empty, ".", "..", with a slash or a zero byte. Errors of
-// the operating system end the process: for the model, that is a crash. Where the
-// system has no room, on the disk or for another descriptor, the call waits until
-// it has: for the model, the call is slow. A sync that fails for want of room ends
-// the process all the same, because it is unknown what it has written.
+// A call for which the model has no step panics, because a proved program does not
+// make it: it names a directory that does not exist, uses a descriptor that is not
+// open or is open for something else, or links or unlinks a name that does not
+// exist. A call with a name that the operating system rejects also panics: an
+// empty name, ".", "..", or a name with a slash or a zero byte. Errors of the
+// operating system end the process: for the model, that is a crash. If the system
+// has no room on the disk or no free descriptor, the call waits until it has: for
+// the model, the call is slow. A sync that fails for lack of room nevertheless
+// ends the process, because it is unknown what the sync has written.
 package filesys
 
 import "os"
 
-// File is an open file. The number has no meaning to others.
+// File is an open file. The number is opaque.
 type File uint64
 
-// Backend is what is behind an FS. Its methods are those of FS.
+// Backend is the implementation of an FS. Its methods are those of FS.
 type Backend interface {
 	Create(dir, name string) (File, bool)
 	Open(dir, name string) (File, bool)
@@ -41,16 +42,16 @@ type Backend interface {
 	List(dir string) []string
 	Sync(f File)
 	SyncDir(dir string)
-	// Shut gives back what Open took. Nothing is called after it.
+	// Shut releases what Open acquired. No other call may follow.
 	Shut() error
 }
 
 // FS is a file system.
 type FS struct{ backend Backend }
 
-// Open opens the directory root as a file system of these directories, which
-// are names in it, and makes those that are absent. The root has to be there,
-// and that it is has to be durable. One root is open once at a time.
+// Open opens the directory root as a file system with these directories, which
+// are names in root. It creates those that are absent. Root must exist durably,
+// and may be open only once at a time.
 func Open(root string, dirs []string) (*FS, error) {
 	t, err := openTree(root, dirs, (*os.File).Sync)
 	if err != nil {
@@ -66,7 +67,7 @@ func New(b Backend) *FS { return &FS{b} }
 // name is taken it does nothing and returns false.
 func (f *FS) Create(dir, name string) (File, bool) { return f.backend.Create(dir, name) }
 
-// Open opens the file of that name for ReadAt. Where there is none it returns
+// Open opens the file of that name for ReadAt. If there is none, it returns
 // false.
 func (f *FS) Open(dir, name string) (File, bool) { return f.backend.Open(dir, name) }
 
@@ -99,8 +100,8 @@ func (f *FS) List(dir string) []string { return f.backend.List(dir) }
 // Sync makes the file's content durable.
 func (f *FS) Sync(fd File) { f.backend.Sync(fd) }
 
-// SyncDir makes the names in a directory durable: that they are there, that
-// they are not, and which files they stand for.
+// SyncDir makes the names in a directory durable: which names exist and which
+// files they refer to.
 func (f *FS) SyncDir(dir string) { f.backend.SyncDir(dir) }
 
 // Shut closes everything. No other call may be running, or come after it.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// RandomUint64 is any number: proofs may not assume more of it.
+// RandomUint64 returns any number: proofs may assume nothing else about it.
 func RandomUint64() uint64 { return rand.Uint64() }
 
 // UInt64Put writes n into the first eight bytes of b, the lowest first. It

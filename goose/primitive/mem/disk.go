@@ -15,11 +15,12 @@ type hardDisk struct {
 	blocks  []cached[[]byte] // contents are never changed in place
 }
 
-// NewDisk adds a disk of so many zero blocks whose writes are durable when they
-// return.
+// NewDisk adds a disk with that many zero blocks whose writes are durable when
+// they return.
 func (m *Machine) NewDisk(blocks uint64) *SyncDisk { return &SyncDisk{m.newDisk(blocks, true)} }
 
-// NewAsync adds a disk of so many zero blocks with a cache that a crash loses.
+// NewAsync adds a disk with that many zero blocks with a cache that a crash
+// loses.
 func (m *Machine) NewAsync(blocks uint64) *AsyncDisk { return &AsyncDisk{m.newDisk(blocks, false)} }
 
 // SyncDisk is the hardware of a disk.Disk.
@@ -94,7 +95,7 @@ type Two struct {
 	limits  [2]int
 }
 
-// NewTwo adds two disks of so many zero blocks.
+// NewTwo adds two disks with that many zero blocks.
 func (m *Machine) NewTwo(blocks uint64) *Two {
 	t := &Two{machine: m, failed: -1}
 	zero := make([]byte, disk.BlockSize)
@@ -116,7 +117,7 @@ func (t *Two) FailAt(which, access int) {
 	t.limits[which] = access
 }
 
-// Failed is the disk that has failed, -1 if there is none.
+// Failed returns the failed disk, or -1 if there is none.
 func (t *Two) Failed() int {
 	t.machine.mu.Lock()
 	defer t.machine.mu.Unlock()

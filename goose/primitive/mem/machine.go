@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mem has the devices of goose/primitive in memory, for tests, with the
-// crashes of their models.
+// Package mem simulates the devices of goose/primitive in memory, for tests,
+// with the crashes that their models allow.
 //
 // A device is hardware: it outlives the crashes of its Machine. A Life is the
 // time from one start of the machine to the next crash; Open of a device gives
 // a handle for a life, as a program would get it. A life counts the operations
 // on all devices and can crash before any of them. From then on no operation
 // through a handle of that life has an effect, and a goroutine that calls one
-// ends there, running what it has deferred. What the crash leaves of what was
-// not durable is chosen among all that the models allow.
+// exits there after running its deferred functions. Choose picks what the crash
+// leaves of data that were not durable, among all outcomes that the models
+// allow.
 package mem
 
 import (
@@ -19,11 +20,11 @@ import (
 )
 
 // Choose returns a number from 0 to n-1, for n of at least 1. It makes the
-// choices that a model leaves open. Of what a crash may leave of something, 0
-// is the latest and n-1 the oldest.
+// choices that a model leaves open. Among the contents that a crash may leave,
+// 0 is the latest and n-1 the oldest.
 type Choose func(n int) int
 
-// Machine is what devices are parts of. It is safe for concurrent use.
+// Machine has the devices. It is safe for concurrent use.
 type Machine struct {
 	mu      sync.Mutex
 	choose  Choose

@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Access reads or writes some blocks at once. Blocks are known by the numbers
-// that Block makes them from. What a read returns is the numbers it found.
+// Access reads or writes some blocks at once. A block is identified by the
+// number from which Block makes it. A read returns the numbers that it found.
 type Access struct {
 	Write   bool
 	Addrs   []uint64
@@ -47,7 +47,7 @@ func only[S any](s S, ok bool) []S {
 	return nil
 }
 
-// In gives what a read finds.
+// In returns what a read finds.
 func (a Access) In(s []uint64) []uint64 {
 	var found []uint64
 	for _, at := range a.Addrs {
@@ -56,7 +56,7 @@ func (a Access) In(s []uint64) []uint64 {
 	return found
 }
 
-// On gives what a write makes of the blocks.
+// On returns the blocks after a write.
 func (a Access) On(s []uint64) []uint64 {
 	s = slices.Clone(s)
 	for i, at := range a.Addrs {

@@ -11,13 +11,13 @@ import (
 // Ret. Its functions do not change their arguments.
 type Spec[S, Op, Ret any] struct {
 	Init S
-	// Step gives the states after an operation which returned ret. There is
-	// none where it could not have happened in s or would have returned
-	// something else. With ret nil, it has not returned: any result will do.
+	// Step returns the possible states after an operation that returned ret: none
+	// if it could not have happened in s or would have returned something else. A
+	// nil ret means that it has not returned: any result is possible.
 	Step func(s S, op Op, ret *Ret) []S
-	// Crash gives what a crash may leave of a state. Inflight are the
-	// operations that have taken place but have not returned. A nil function
-	// says that a crash loses nothing.
+	// Crash returns the states that a crash may leave. Inflight are the operations
+	// that have taken effect but have not returned. If the function is nil, a crash
+	// loses nothing.
 	Crash func(s S, inflight []Op) []S
 	// Key is a name of a state: states with equal keys are equal.
 	Key func(s S) string

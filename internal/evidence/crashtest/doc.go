@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crashtest tests that a package which keeps things on a disk does what
-// its specification says, whatever crashes come in between.
+// Package crashtest tests that a package that stores data on a disk satisfies
+// its specification despite crashes.
 //
 // A specification is sequential: states, what each operation does to them and
 // returns, and what a crash leaves of a state. A test describes the package
-// once, as a System, and has it run in two worlds:
+// once, as a System, and runs it in two worlds:
 //
 //   - Simulate: on the devices of goose/primitive/mem, whose machine crashes
 //     before its 1st, 2nd, 3rd, ... operation, also during the recovery from

@@ -115,10 +115,10 @@ func parseLine[Op, Ret any](line []byte) (e Event[Op, Ret], err error) {
 	return e, err
 }
 
-// Kill runs the system in processes that are killed at random moments, one
-// after the other, on the same directory of the file system, and checks the
-// whole history. The processes are this test binary again, with this test alone:
-// what it does before Kill each of them does too.
+// Kill runs the system in processes that it kills at random moments, one after
+// the other, on the same directory of the file system, and checks the whole
+// history. The processes run this test binary with only this test, so each of
+// them also does what the test does before it calls Kill.
 func Kill[S, Op, Ret any](t *testing.T, sys System[S, Op, Ret], kills int, seed uint64) Report {
 	t.Helper()
 	serveOrders(sys)

@@ -18,9 +18,9 @@ type Effort struct {
 	// Rounds is how often a client that is alone is called in a life. 0: 3.
 	// Where there are several, it is togetherRounds times as often.
 	Rounds int
-	// Losses is how many random losses each crash is tried with, besides that
-	// of nothing and that of all that can be lost. 0: 1. Negative: nothing can
-	// be lost on these devices.
+	// Losses is with how many random losses each crash is tried, besides losing
+	// nothing and losing everything that can be lost. Zero means 1; a negative
+	// number means that these devices cannot lose anything.
 	Losses int
 	// Workloads is how many random runs of one client are crashed everywhere. 0: 3.
 	Workloads int
@@ -52,14 +52,15 @@ func (e Effort) complete() Effort {
 	return e
 }
 
-// Report is what a test saw. A test that saw too little should fail: see Enough.
+// Report counts what a test has covered. A test that covered too little should
+// fail: see Enough.
 type Report struct {
 	Runs, Lives, Events int
 	InRecovery          int // crashes before the package was open
 	Interrupted         int // operations that a crash interrupted
 }
 
-// Enough fails the test if it did not see what it is there for.
+// Enough fails the test if it did not cover the cases that it exists for.
 func (r Report) Enough(t testing.TB) {
 	t.Helper()
 	t.Logf("%d runs, %d lives, %d events, %d crashes in recovery, %d operations interrupted",

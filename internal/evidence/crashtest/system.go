@@ -20,9 +20,9 @@ type System[S, Op, Ret any] struct {
 	Spec Spec[S, Op, Ret]
 	// Clients is how many run at once.
 	Clients int
-	// Client runs some operations, of its own choice, one after the other. It
-	// is called again and again. What it begins within a call it finishes: a
-	// lock that it takes it also gives back.
+	// Client runs some operations of its choice, one after the other. It is called
+	// repeatedly. It must finish within a call what it begins there: for example,
+	// release each lock that it acquires.
 	Client func(r env.Random, client int, do Do[Op, Ret])
 	// Observe reads the whole state, after each start and before clients run.
 	// It is not needed for soundness: without it less is seen.
@@ -76,8 +76,8 @@ func watched[Op, Ret any](do Do[Op, Ret], client int, write func(Event[Op, Ret])
 // Torn is the number of a block that is not as Block made it.
 const Torn = ^uint64(0)
 
-// Block is a block that says n everywhere, so that parts of two can be told
-// from one. Block 0 is zero.
+// Block returns a block that repeats n everywhere, so that a mixture of two
+// blocks is recognized. Block 0 is zero.
 func Block(n uint64) []byte {
 	b := make([]byte, disk.BlockSize)
 	for i := 0; i < len(b); i += 8 {

@@ -12,7 +12,7 @@ import (
 
 // Together runs the system's clients at once, without crashes, in this process
 // and on the file system of the machine, and checks the history. Each client is
-// called so many times.
+// called that many times.
 func Together[S, Op, Ret any](t *testing.T, sys System[S, Op, Ret], rounds int, seed uint64) {
 	t.Helper()
 	dir := t.TempDir()

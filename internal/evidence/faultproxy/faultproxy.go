@@ -28,7 +28,7 @@ type Faults struct {
 	Cut int
 	// Delay bounds the delay of each piece.
 	Delay time.Duration
-	// Piece bounds the bytes that are written at once; 0 is no bound.
+	// Piece bounds the bytes written at once; 0 means no bound.
 	Piece int
 }
 

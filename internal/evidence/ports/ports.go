@@ -25,7 +25,8 @@ const (
 	tries = 1000
 )
 
-// Free finds n addresses, as HOST:PORT. The error is that of the last attempt to listen.
+// Free finds n free addresses, as HOST:PORT. The error is that of the last attempt to
+// listen.
 func Free(n int) ([]string, error) {
 	out := make([]string, 0, n)
 	for range n {

@@ -9,12 +9,11 @@
 // program. Out: the lines of a process as it prints them, all that it has printed, and
 // how it ended.
 //
-// Promised: every wait is for an event, and all but that for the channel of Ended have a
-// bound: a process that neither prints what the test waits for nor ends within two
-// minutes is killed, and the test fails. A process may print without end: of that the
-// last part is kept, and Truncated reports it. When the test is over, the process and its group are killed, and what they printed is in
-// the log if the test has failed. On Linux the kernel kills the process, too, when the
-// test's own process dies without that, but not what the process has started.
+// Promised: every wait is for an event, and all but that for the channel of Ended are bounded: a process that neither
+// prints what the test waits for nor ends within two minutes is killed, and the test fails. A process may print
+// without end: only the last part is kept, and Truncated reports it. When the test is over, the process and its group
+// are killed, and what they printed is in the log if the test has failed. On Linux the kernel kills the process, too,
+// when the test's own process dies without that, but not what the process has started.
 //
 // Not here: finding free ports. A process listens on port 0 and prints its address; package
 // ports is for those that cannot.
@@ -70,8 +69,8 @@ func Self(t testing.TB, setting string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Start starts a command. What it prints is kept, unless the command says where that
-// goes.
+// Start starts a command. It keeps the command's output, unless the command
+// redirects it.
 func Start(t testing.TB, cmd *exec.Cmd) *Process {
 	t.Helper()
 	return start(t, cmd, patience)
@@ -129,8 +128,8 @@ func start(t testing.TB, cmd *exec.Cmd, wait time.Duration) *Process {
 	return p
 }
 
-// Run runs a command to its end, and returns its exit code, -1 if a signal has ended it,
-// and what it printed, which is for the test to log.
+// Run runs a command to its end. It returns the exit code, or -1 if a signal ended it,
+// and the output, which the test should log.
 func Run(t testing.TB, cmd *exec.Cmd) (code int, out, errs string) {
 	t.Helper()
 	return RunWithin(t, cmd, patience)
@@ -271,15 +270,16 @@ func (p *Process) Stop() int {
 	return p.Wait()
 }
 
-// Ended is closed when the process has ended. It is for those who wait for something else
-// too, and bound that themselves.
+// Ended returns a channel that is closed when the process has ended. It is for callers
+// that also wait for something else, and bound that wait themselves.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
 // PID is the number of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Truncated reports whether the process has printed more than is kept, so that the
-// beginning is missing in Out or Errs: what is not there may have been printed.
+// Truncated reports whether the process has printed more than is kept, so that Out
+// or Errs lacks the beginning: the process may have printed text that is not
+// there.
 func (p *Process) Truncated() bool { return p.out.isCut() || p.errs.isCut() }
 
 // Out is what the process has printed to standard output so far.

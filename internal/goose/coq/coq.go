@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package coq holds terms of the language of proofs/lang as Coq text sees them,
-// and prints them.
+// Package coq represents terms of the language of proofs/lang as Coq text has
+// them, and prints them.
 //
 // In: a tree of applications, operators, bindings and sequences, and the
 // definitions of a file. Out: text that coqc reads with the notations of
 // proofs/lang/notation.v and golib.v, laid out for people. The package knows
-// nothing of Go; the caller that builds a tree decides what it means.
+// nothing about Go; its caller decides what a tree means.
 package coq
 
 import "strings"
@@ -51,7 +51,7 @@ type Field struct {
 // Tuple is "(X0, X1, ...)".
 type Tuple []Expr
 
-// Let is "let: Name := X in Body". With Second it takes a pair apart: let2.
+// Let is "let: Name := X in Body". With Second it destructures a pair: let2.
 type Let struct {
 	Name, Second string
 	X, Body      Expr
@@ -60,7 +60,7 @@ type Let struct {
 // Seq is "X;; Body".
 type Seq struct{ X, Body Expr }
 
-// Then is "X;;; Body": Body runs only if the outcome of X is to go on.
+// Then is "X;;; Body": Body runs only if X continues normally.
 type Then struct{ X, Body Expr }
 
 // If is "if: Cond then Yes else No".

@@ -33,8 +33,8 @@ type Mutant struct {
 }
 
 // Parse reads a table: a row on each line, `name | in | old | new | lemma`,
-// where \n in a text stands for a line break and \t for a tab; empty lines and
-// lines that begin with # are skipped.
+// where \n in a text means a line break and \t a tab; empty lines and lines
+// that begin with # are skipped.
 func Parse(proof, text string) ([]Mutant, error) {
 	var table []Mutant
 	seen := map[string]bool{}
@@ -60,8 +60,8 @@ func Parse(proof, text string) ([]Mutant, error) {
 	return table, nil
 }
 
-// Edit finds the text in tree, the repository, and returns the file that it is
-// in and what that file becomes.
+// Edit finds the text in tree, the repository, and returns its file and the new
+// content of that file.
 func (m Mutant) Edit(tree fs.FS) (file, mutated string, err error) {
 	if m.Old == m.New || m.Old == "" {
 		return "", "", fmt.Errorf("%s/%s: the mutant changes nothing", m.Proof, m.Name)

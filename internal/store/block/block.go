@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package block is the leaf of a branch on disk: a sorted run of messages in
-// whole pages of 4 KiB, which says of itself what it is.
+// whole pages of 4 KiB that identifies itself.
 //
-// In: messages in order. Out: bytes, and from bytes messages. Promised: the
-// bytes that Open accepts are the ones that Finish made for that branch, block
-// and epoch, or nothing is accepted; a message is found by binary search and
-// read without copying its value or decoding others; Open never panics and
-// never takes a length on trust. Refused: where blocks are, which the fences
-// of the branch know, together with the checksum that is compared first.
+// In: messages in order. Out: bytes, and from bytes messages. Promised: Open
+// accepts only the bytes that Finish made for that branch, block and epoch; a
+// message is found by binary search and read without copying its value or
+// decoding others; Open never panics and never trusts a length. Refused: where
+// blocks are, which the fences of the branch know, together with the checksum
+// that is compared first.
 //
 // # Format
 //
@@ -69,7 +69,7 @@ const (
 	entrySize = 12 // of one message in the tables
 )
 
-// Content is what the messages of a block are. The numbers are on disk.
+// Content is the kind of a block's messages. The numbers are stored on disk.
 type Content uint8
 
 const (
@@ -102,7 +102,7 @@ type Want struct {
 	CRC uint32
 }
 
-// Mismatch is the error of bytes that are not the block that was wanted.
+// Mismatch is the error for bytes that are not the wanted block.
 type Mismatch struct {
 	Want, Found string
 }
@@ -124,8 +124,8 @@ func (h Header) Bytes() int { return pages(HeaderSize+h.Stored) * PageSize }
 func pages(n int) int { return (n + PageSize - 1) / PageSize }
 
 // ReadHeader reads the header at the start of b. A repair, which has no
-// pointer to the block, opens it with the Want of its own header, and must
-// then expect any sound block of any age.
+// reference to the block, opens it with the Want in its header, and must
+// therefore expect any valid block of any age.
 func ReadHeader(b []byte) (Header, error) {
 	if len(b) < HeaderSize {
 		return Header{}, &Mismatch{Want: "a block", Found: fmt.Sprintf("%d bytes", len(b))}
@@ -169,8 +169,8 @@ func Checksum(stored []byte) uint32 {
 	return crc32.Update(0, crc32.MakeTable(crc32.Castagnoli), stored[4:])
 }
 
-// Block is an opened block. Its slices are those it was opened from. It is for
-// any number of readers.
+// Block is an opened block. It aliases the slices that it was opened from. Any
+// number of readers may use it.
 type Block struct {
 	image    []byte // header and payload, uncompressed
 	n        int
@@ -182,9 +182,9 @@ type Block struct {
 	ends     []byte
 }
 
-// Open checks a block and opens it. Stored is all of it, in whole pages. A
-// block that is stored as it is remains in stored; one that is compressed goes
-// to scratch, which must have MaxBytes then. The error is a *Mismatch.
+// Open checks a block and opens it. Stored is the whole block, in whole pages.
+// An uncompressed block stays in stored; a compressed one is unpacked into
+// scratch, which must then have MaxBytes. The error is a *Mismatch.
 func Open(stored []byte, w Want, scratch []byte, c *Coder) (Block, error) {
 	if len(stored) == 0 || len(stored)%PageSize != 0 {
 		return Block{}, &Mismatch{Want: w.String(), Found: fmt.Sprintf("%d bytes, not whole pages", len(stored))}
@@ -262,8 +262,8 @@ func unpack(stored []byte, h Header, scratch []byte, c *Coder) ([]byte, error) {
 	return image, nil
 }
 
-// Image is the header and the payload, uncompressed, as Reopen takes it. It
-// aliases what the block was opened from.
+// Image returns the header and the uncompressed payload, for Reopen. It aliases
+// the slice that the block was opened from.
 func (b *Block) Image() []byte { return b.image }
 
 // Reopen opens the Image of a block that was opened before: from a cache in
@@ -332,7 +332,7 @@ func (b *Block) Len() int { return b.n }
 // Prefix is what all keys begin with.
 func (b *Block) Prefix() []byte { return b.prefix }
 
-// Suffix is the key of message i behind the Prefix.
+// Suffix is the part of the key of message i after the Prefix.
 func (b *Block) Suffix(i int) []byte {
 	from := 0
 	if i > 0 {
@@ -365,8 +365,8 @@ func (b *Block) Message(i int, key []byte) message.Message {
 	}
 }
 
-// Seek is the first message with a key at or above key; Len when there is
-// none.
+// Seek returns the index of the first message with a key at or above key, or
+// Len if there is none.
 func (b *Block) Seek(key []byte) int {
 	head := key[:min(len(key), len(b.prefix))]
 	switch bytes.Compare(head, b.prefix) {

@@ -77,9 +77,9 @@ func size(n, values, keys, shared int) int {
 	return HeaderSize + values + keys - shared*(n-1) + n*entrySize
 }
 
-// Add adds a message, which must come behind those before. It answers false,
-// and nothing has changed, when the block is to be finished first. The first
-// message is always taken: dst has room for it.
+// Add adds a message, which must sort after all earlier ones. It returns false
+// and changes nothing if the caller must finish the block first. The first
+// message always fits.
 func (b *Builder) Add(m message.Message) bool {
 	n := len(b.tags)
 	shared := len(m.Key)
@@ -115,10 +115,10 @@ func (b *Builder) wasteful() bool {
 // used is the length of the block without padding.
 func (b *Builder) used() int { return size(len(b.tags), b.values, len(b.keys), b.shared) }
 
-// Finish completes the block, of which there is at least one message, and
-// returns its header: what is at the start of dst is that many Bytes. With a
-// Compression other than None the block is stored so where that saves a page;
-// scratch has ScratchBytes then.
+// Finish completes the block, which must have at least one message, and returns
+// its header. The block is the first Header.Bytes bytes of dst. With a
+// Compression other than None, Finish compresses the block if that saves a
+// page; scratch must then have ScratchBytes.
 func (b *Builder) Finish(id ID, how Compression, c *Coder, scratch []byte) Header {
 	raw := b.payload()
 	h := Header{Want: Want{ID: id}, Count: len(b.tags), Prefix: b.shared, Raw: raw, Stored: raw}

@@ -40,13 +40,12 @@ type Loc struct {
 	Len, CRC uint32
 }
 
-// Alloc gives out and takes back pages of the data file. Alloc makes the file
-// longer where it must; it is called by one Writer at a time, and locks for
-// itself.
+// Alloc allocates and frees pages of the data file, and extends the file if
+// necessary. One Writer at a time calls it; it does its own locking.
 type Alloc interface {
-	// Alloc returns a run of so many pages in one piece.
+	// Alloc returns one run of that many pages.
 	Alloc(pages uint32) (extent.Run, error)
-	// Free takes back a run that nothing durable refers to.
+	// Free frees a run that nothing durable refers to.
 	Free(extent.Run)
 }
 
@@ -77,12 +76,12 @@ type Options struct {
 	// each branch has its own.
 	Coder       *block.Coder
 	Compression Compression
-	// Last reports that what is written stays for long: it may cost more to be
-	// smaller.
+	// Last means that the output will live long, so that it is worth more effort to
+	// make it small.
 	Last bool
 	// Resident is how many bytes of memory an index may take: a longer one is
-	// paged, which means that its fences and its filter stay in the file, and
-	// that reads bring what they need of them to the Cache. 0: any number.
+	// paged, which means that its fences and its filter stay in the file, and reads
+	// load the parts that they need into the Cache. 0 means no bound.
 	Resident int64
 	// partBlocks is the most blocks of a part of a paged index; 0: partBlocks.
 	partBlocks int
@@ -100,19 +99,19 @@ func (o Options) coder() *block.Coder {
 // Cache keeps the images of blocks, and parts of indexes. It copies in both
 // directions, and is safe for concurrent use.
 type Cache interface {
-	// GetBlock copies an image to dst and returns its length; ok is false
-	// when there is none, or dst is too short.
+	// GetBlock copies an image to dst and returns its length; ok is false if there
+	// is none or dst is too short.
 	GetBlock(branch uint64, block uint32, dst []byte) (n int, ok bool)
-	// GetPart copies the bytes of an image from from on to dst; ok is false when
-	// there are not so many.
+	// GetPart copies len(dst) bytes of an image, starting at from, to dst; ok is
+	// false if the image has fewer.
 	GetPart(branch uint64, block uint32, from int, dst []byte) (ok bool)
 	// PutBlock may keep a copy of b.
 	PutBlock(branch uint64, block uint32, b []byte)
 }
 
-// Corrupt is the error of bytes on disk that are not what was written there.
-// Messages with keys from Lo up to Hi may be lost; the other parts of the
-// branch are not concerned.
+// Corrupt is the error for bytes on disk that are not those that were written.
+// Messages with keys from Lo to Hi, both included, may be lost; other parts of
+// the branch are unaffected.
 type Corrupt struct {
 	Branch uint64
 	// Block is -1 for the index.
@@ -121,7 +120,7 @@ type Corrupt struct {
 	Addr int64
 	// Lo and Hi bound the keys, both of them included.
 	Lo, Hi []byte
-	// Want and Found say in words what is there instead of what.
+	// Want and Found describe the expected and the actual bytes.
 	Want, Found string
 }
 

@@ -38,10 +38,10 @@ func (s *Scratch) Close() {
 }
 
 // Get emits the messages of key up to the number at, newest first, until there
-// are no more or emit says that it has enough. A message is valid until emit
-// returns; its key is the one given. It reads one block, more only when the
-// key's messages go on in the next; c may be nil. The error is a *Corrupt,
-// ErrMemory, or of the file.
+// are no more or emit returns that it needs no more. A message is valid until
+// emit returns; its key is the given slice. Get reads one block, and more only
+// if the key's messages continue in the next; c may be nil. The error is a
+// *Corrupt, ErrMemory, or of the file.
 func (x *Index) Get(key []byte, at message.Seq, c Cache, s *Scratch, emit func(m message.Message) (more bool)) error {
 	b, err := 0, error(nil)
 	if x.paged == nil {
@@ -175,15 +175,14 @@ func (x *Index) open(f *fences, b int, stored []byte, s *Scratch) (block.Block, 
 	return blk, nil
 }
 
-// Blocks is how many blocks there are to Check, those of tombstones included.
+// Blocks is the number of blocks to Check, including those of tombstones.
 func (x *Index) Blocks() int { return x.all }
 
-// Check reads block b from the file, whatever a cache has, and checks
-// everything about it: checksum, identity, the order of its messages, that its
-// keys lie between its fences, and that the filter knows them. What it needs of
-// a paged index, which CheckIndex checks, it takes from c. It returns the
-// length of the block in bytes. The error is a *Corrupt, ErrMemory, or of the
-// file.
+// Check reads block b from the file, bypassing any cache, and checks everything
+// about it: checksum, identity, the order of its messages, that its keys are
+// between its fences, and that the filter has them. The parts that it needs of
+// a paged index, which CheckIndex checks, come from c. It returns the length of
+// the block in bytes. The error is a *Corrupt, ErrMemory, or of the file.
 func (x *Index) Check(b int, c Cache, s *Scratch) (bytes int64, err error) {
 	f, err := x.holding(b, c, s)
 	if err != nil {

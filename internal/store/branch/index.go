@@ -286,8 +286,8 @@ func (x *Index) between(lo, hi []byte) (from, to int) {
 	return from, max(from, to)
 }
 
-// Span estimates what is in [lo, hi), from the number of blocks that may
-// have keys of it. A nil bound is open.
+// Span estimates how much is in [lo, hi), from the number of blocks that may
+// have keys in it. A nil bound is open.
 func (x *Index) Span(lo, hi []byte) (bytes int64, blocks int) {
 	from, to := x.between(lo, hi)
 	if blocks = to - from; blocks == 0 {

@@ -23,9 +23,10 @@ const (
 // IterOptions are how an Iterator walks. Lo and Hi must stay as they are until
 // Close.
 type IterOptions struct {
-	// Cache, which may be nil, is asked for each block. What is read alone is
-	// put there, and what the first reads of a walk bring; what is read further
-	// ahead is not, so that a scan does not drive out what is asked for often.
+	// Cache, which may be nil, is asked for each block. Blocks that are read
+	// singly, and those of the first reads of a walk, are added to it; blocks that
+	// are read further ahead are not, so that a scan does not evict blocks in
+	// frequent use.
 	Cache Cache
 	// Prefetch is how many bytes are read at once at most when walking forward;
 	// below 32 KiB: one block.

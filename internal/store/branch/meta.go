@@ -12,18 +12,18 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// Meta is what the table of a store knows of a branch.
+// Meta is what a store's table records about a branch.
 type Meta struct {
 	ID, Epoch uint64
-	// Index is where the index is, in pages of its own.
+	// Index is the place of the index, which has pages of its own.
 	Index Loc
 	// Runs are the pages of the blocks, in the order of the keys.
 	Runs []extent.Run
 	// Blobs are the pages of the values that lie outside, each once, in the
 	// order of their addresses.
 	Blobs []extent.Run
-	// Lo and Hi are the least and the greatest key, those of tombstones
-	// included; Hi may be the end of a tombstone, which it does not cover.
+	// Lo and Hi are the least and the greatest key, including those of tombstones;
+	// Hi may be the excluded end of a tombstone.
 	Lo, Hi []byte
 	Stats
 }
@@ -55,8 +55,8 @@ func (m *Meta) IndexRun() extent.Run {
 
 const metaVersion = 1
 
-// Append appends the encoding: a version, numbers as varints, and lists behind
-// their lengths.
+// Append appends the encoding: a version, numbers as varints, and lists
+// preceded by their lengths.
 func (m *Meta) Append(dst []byte) []byte {
 	u := binary.AppendUvarint
 	dst = append(dst, metaVersion)

@@ -8,9 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/block"
 )
 
-// Read opens block b from the file, whatever a cache has. The block is in s
-// until s is used again. The error is ErrMemory, or a *Corrupt, which it is also
-// when the file cannot be read there: a repair goes on without the block.
+// Read opens block b from the file, bypassing any cache. The block is in s until
+// s is used again. The error is ErrMemory or a *Corrupt, the latter also if the
+// file cannot be read there: a repair continues without the block.
 func (x *Index) Read(b int, s *Scratch) (block.Block, error) {
 	f, err := x.holding(b, nil, s)
 	if err != nil {

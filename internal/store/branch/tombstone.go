@@ -88,8 +88,8 @@ func (x *Index) Cover(p message.Place, at message.Seq) message.Cover { return x.
 // Newest is the largest number of a range tombstone.
 func (x *Index) Newest() message.Seq { return x.ranges.Newest() }
 
-// Covering is the number of the newest tombstone up to at that covers key; 0
-// when there is none.
+// Covering returns the number of the newest tombstone up to at that covers key,
+// or 0 if there is none.
 func (x *Index) Covering(key []byte, at message.Seq) message.Seq {
 	if x.tombCount == 0 {
 		return 0

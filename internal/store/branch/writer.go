@@ -31,10 +31,10 @@ const (
 	spanPacked    = 1 << 14 // the block is compressed
 )
 
-// Writer writes a branch: blocks go into a buffer, and the buffer into runs of
-// pages of its length. What it keeps until Finish, the fences and the hashes
-// of the keys, is in the pool. It is for one goroutine, and ends with Finish
-// or Abort.
+// Writer writes a branch: it collects blocks in a buffer, and writes the buffer
+// to runs of pages of the same length. The fences and the hashes of the keys,
+// which it keeps until Finish, are in the pool. Only one goroutine may use it;
+// it ends with Finish or Abort.
 type Writer struct {
 	o     Options
 	coder *block.Coder
@@ -93,11 +93,13 @@ func NewWriter(o Options, id, epoch uint64, expectRecords int) (*Writer, error) 
 	return w, nil
 }
 
-// Bytes is the length of the blocks so far, in the file or not.
+// Bytes is the length of the blocks so far, including those not yet in the
+// file.
 func (w *Writer) Bytes() int64 { return int64(w.meta.Bytes) + int64(w.builder.Bytes()) }
 
-// Add adds a message, which comes behind those before. It copies. After an
-// error only Abort is allowed: ErrTooLarge, ErrMemory, or of the file.
+// Add adds a copy of a message, which must sort after all earlier ones. The
+// error is ErrTooLarge, ErrMemory, or the file's; after it only Abort may be
+// called.
 func (w *Writer) Add(m message.Message) error {
 	if len(m.Value) > block.ValueMax || len(m.Key) > message.KeyMax {
 		return fmt.Errorf("key of %d and value of %d bytes: %w", len(m.Key), len(m.Value), ErrTooLarge)
@@ -392,9 +394,9 @@ func (w *Writer) writeTombstones() error {
 	return nil
 }
 
-// Finish writes what is left and the index. The branch is in the file then,
-// and durable after the file's next Sync. The Index is the caller's to close.
-// After an error only Abort is allowed.
+// Finish writes the remaining blocks and the index. The branch is then in the
+// file, and durable after the file's next Sync. The caller must close the
+// Index. After an error only Abort may be called.
 func (w *Writer) Finish() (Meta, *Index, error) {
 	if w.meta.Records > 0 {
 		if err := w.end(); err != nil {
@@ -450,7 +452,7 @@ func (w *Writer) writeIndex(image []byte) error {
 	return w.write(image, run.Addr())
 }
 
-// Abort gives back everything: memory, and pages of the file.
+// Abort frees all memory and all pages of the file.
 func (w *Writer) Abort() {
 	w.release()
 	for _, r := range w.meta.Runs {

@@ -2,12 +2,11 @@
 
 // Package cache keeps records and blocks of a store in one budget of memory.
 //
-// In: a pool, a number of bytes; records by their keys, blocks by the branch
-// that they are of and their number in it. Out: copies of what was put, or
-// nothing. It promises never to hold more than its budget, index included, to
-// take less where the pool has less, and never to answer with a record that
-// was removed or replaced. It refuses what does not fit, and keeps nothing for
-// anybody: there are no pins, readers copy.
+// In: a pool and a number of bytes; records by their keys, and blocks by their
+// branch and their number in it. Out: copies of what was put, or nothing.
+// Promised: it never holds more than its budget, including the index; it takes
+// less if the pool has less; and it never returns a record that was removed or
+// replaced. Refused: items that do not fit, and pins: readers copy.
 //
 // Records and blocks are two tenants. A record is worth a read at the price of
 // its own bytes, a block is worth one at the price of 4 KiB but serves its
@@ -88,8 +87,8 @@ const (
 	recordParts = 4 // a record is at most such a part of a piece
 )
 
-// New returns a cache of at most so many bytes of the pool. It takes nothing
-// yet.
+// New returns a cache that uses at most that many bytes of the pool. It
+// allocates nothing yet.
 func New(pool *slab.Pool, bytes int64) *Cache {
 	c := &Cache{pool: pool}
 	c.layout.Store(c.newLayout(0))
@@ -123,8 +122,8 @@ func (c *Cache) newLayout(bytes int64) *layout {
 // Budget returns the bytes that the cache may take.
 func (c *Cache) Budget() int64 { return c.budget.Load() }
 
-// Resize changes what the cache may take. What is beyond it has gone back to
-// the pool when Resize returns.
+// Resize changes how much memory the cache may use. When it returns, memory
+// beyond that is back in the pool.
 func (c *Cache) Resize(bytes int64) {
 	c.resize.Lock()
 	defer c.resize.Unlock()
@@ -185,8 +184,8 @@ func (c *Cache) GetBlock(branch uint64, block uint32, dst []byte) (n int, ok boo
 	return copy(dst, value), len(value) <= len(dst)
 }
 
-// GetPart copies the bytes of a block from from on to dst; ok is false when it is
-// not there, or has not so many.
+// GetPart copies len(dst) bytes of a block, starting at from, to dst; ok is false
+// if the block is not cached or has fewer.
 func (c *Cache) GetPart(branch uint64, block uint32, from int, dst []byte) (ok bool) {
 	key, hash := keyOfBlock(branch, block)
 	s := c.shard(hash)
@@ -248,7 +247,8 @@ func (c *Cache) PutRecord(key, value []byte, version uint64) {
 	s.mu.Unlock()
 }
 
-// Version is what a reader takes before it takes the root that it reads.
+// Version returns the version, which a reader must take before the root that it
+// reads.
 func (c *Cache) Version() uint64 { return c.version.Load() }
 
 // Advance is called when there is a new root, which readers that take the new
@@ -293,7 +293,7 @@ func (c *Cache) Taken() (bytes int64) {
 // Empty reports whether there are no records.
 func (c *Cache) Empty() bool { return c.records.Load() == 0 }
 
-// Metrics is what the cache has done, and what it holds.
+// Metrics counts what the cache has done and what it holds.
 type Metrics struct {
 	Records, Blocks Tenant
 	Budget          int64   // bytes that it may take

@@ -4,8 +4,8 @@ package cache
 
 import "fmt"
 
-// Check goes over all that is there and returns what is wrong with it. It is
-// for tests.
+// Check examines the whole cache and returns an error if it is inconsistent. It
+// is for tests.
 func (c *Cache) Check() error {
 	total := 0
 	l := c.layout.Load()

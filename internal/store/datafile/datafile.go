@@ -5,7 +5,8 @@
 //
 // In: a disk and a directory. Out: superblocks, and the tree to which one leads,
 // without the contents of its branches. Promised: reading changes nothing.
-// Refused: what a part of the tree means, and which of two superblocks counts.
+// Refused: to interpret the parts of the tree, and to decide which of two
+// superblocks counts.
 package datafile
 
 import (
@@ -61,7 +62,8 @@ type Slot struct {
 	Err   error
 }
 
-// Slots reads both superblocks of a store. The error is that there is no file.
+// Slots reads both superblocks of a store. It returns an error if there is no
+// file.
 func Slots(disk env.Disk, dir string) (s [2]Slot, err error) {
 	f, err := disk.Open(path.Join(dir, Name), false)
 	if err != nil {
@@ -106,7 +108,7 @@ func AllocateHead(f env.File) error {
 	return nil
 }
 
-// Tree is the trunk of a table, and what the table says of its branches.
+// Tree is the trunk in a table, and the table's metadata of its branches.
 type Tree struct {
 	Root  *trunk.Node // nil: the tree is empty; its branches have no Index
 	Metas map[uint64]branch.Meta
@@ -143,8 +145,9 @@ func LoadTable(f io.ReaderAt, super table.Superblock, pool *slab.Pool) (*table.T
 	return table.Load(super, func(l table.Loc) ([]byte, error) { return Chunk(f, l, pool) })
 }
 
-// Chunk reads a chunk of the table into memory of the heap: tables are small
-// beside what they list. The pool lends the buffer that direct access needs.
+// Chunk reads a chunk of the table into heap memory: tables are small compared
+// to the data that they list. The pool lends the buffer that direct access
+// needs.
 func Chunk(f io.ReaderAt, l table.Loc, pool *slab.Pool) ([]byte, error) {
 	buf, ok := pool.Alloc(int(l.Len))
 	if !ok {

@@ -19,7 +19,8 @@ func HistoryName(store uint64, first, last message.Seq) string {
 	return fmt.Sprintf("%s%016x-%016x-%016x", HistoryPrefix, store, uint64(first), uint64(last))
 }
 
-// ParseHistoryName reads a name that HistoryName has made; false: it is none.
+// ParseHistoryName parses a name that HistoryName made; false means that it is
+// not one.
 func ParseHistoryName(name string) (store uint64, first, last message.Seq, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(name, HistoryPrefix), "-")
 	if !strings.HasPrefix(name, HistoryPrefix) || len(parts) != 3 {

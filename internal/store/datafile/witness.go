@@ -55,7 +55,8 @@ func witnessChecksum(b []byte) uint32 {
 	return crc32.Checksum(b[12:witnessUsed], crc32.MakeTable(crc32.Castagnoli))
 }
 
-// DecodeWitness returns what a witness says, and false if b is none of that store.
+// DecodeWitness returns what a witness records, and false if b is not a witness of
+// that store.
 func DecodeWitness(b []byte, uuid [16]byte) (durable uint64, ok bool) {
 	le := binary.LittleEndian
 	switch {

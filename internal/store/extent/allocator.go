@@ -28,8 +28,8 @@ type retired struct {
 	generation uint64
 }
 
-// New returns the Allocator of a file of which the pages from first up to, but
-// not with, end are free. It costs the same for every size.
+// New returns the Allocator of a file whose pages in [first, end) are free. Its
+// cost does not depend on the size.
 func New(first, end uint32) *Allocator {
 	if first > end {
 		invariant.Check(false, "first page %d is after the last page %d", first, end)
@@ -41,9 +41,9 @@ func New(first, end uint32) *Allocator {
 	return a
 }
 
-// Alloc takes a run of exactly so many pages, at least one, out of the smallest
-// free run that has them, from its low end. False says that there is none, and
-// nothing has changed: the caller makes the file longer and calls Grow.
+// Alloc allocates a run of exactly that many pages, at least one, from the low
+// end of the smallest free run that has them. False means that there is none
+// and nothing has changed: the caller extends the file and calls Grow.
 func (a *Allocator) Alloc(pages uint32) (Run, bool) {
 	invariant.Check(pages > 0, "Alloc of zero pages")
 	from, ok := a.free.fit(pages)
@@ -55,15 +55,15 @@ func (a *Allocator) Alloc(pages uint32) (Run, bool) {
 	return r, true
 }
 
-// Free gives back a run that is in use, or a part of one, which nothing on disk
-// refers to: it can be handed out at once.
+// Free frees a run that is in use, or a part of one, to which nothing on disk
+// refers: it can be allocated again at once.
 func (a *Allocator) Free(r Run) {
 	a.checkOurs(r)
 	a.put(r)
 }
 
-// Retire gives back a run, or a part of one, which superblocks on disk still
-// refer to. It is handed out no sooner than Release is called with that
+// Retire frees a run, or a part of one, to which superblocks on disk still
+// refer. It is not allocated again before Release is called with that
 // generation or a later one.
 func (a *Allocator) Retire(r Run, generation uint64) {
 	a.checkOurs(r)
@@ -79,8 +79,9 @@ func (a *Allocator) Retire(r Run, generation uint64) {
 	a.retiredLong += a.free.longIn(r)
 }
 
-// Release frees what was retired at the generation or before, and returns
-// it, so that the caller can inform the disk: by address, neighbours as one run.
+// Release makes the runs retired at the generation or before free, and returns
+// them by address, with adjacent runs joined, so that the caller can inform the
+// disk.
 func (a *Allocator) Release(generation uint64) []Run {
 	n := 0
 	for n < len(a.retired) && a.retired[n].generation <= generation {
@@ -165,8 +166,8 @@ func (a *Allocator) SetUnit(pages uint32) {
 	}
 }
 
-// LongPages is the number of free pages in long runs: Alloc has at least so many for
-// pieces that are much shorter than these.
+// LongPages is the number of free pages in long runs: at least that many are
+// available to Alloc for much shorter runs.
 func (a *Allocator) LongPages() uint64 { return a.free.long }
 
 // RetiredLongPages is the number of pages in long runs that wait for Release.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package extent hands out runs of pages of the data file: which pages are
+// Package extent allocates runs of pages of the data file: which pages are
 // free, which are in use, and which are in use only by superblocks that have
 // been replaced.
 //
-// In: requests for so many pages in one piece, runs given back, and at
-// recovery the runs that are in use. Out: runs. Promised: a page belongs to
-// one holder at a time; the smallest free run that suffices is taken, of equal
-// ones the lowest; free neighbours are one run. The same calls give the same
-// runs. Refused: files and bytes; what the allocator knows is rebuilt from
-// what the table refers to and is never written ("likes" and allocation units
-// of VeriBetrKV's later designs, without their log).
+// In: requests for runs of a given length, freed runs, and at recovery the runs
+// in use. Out: runs. Promised: a page belongs to one holder at a time; the
+// smallest free run that suffices is taken, of equal ones the lowest; free
+// neighbours are one run. The same calls give the same runs. Refused: files and
+// bytes; what the allocator knows is rebuilt from what the table refers to and
+// is never written ("likes" and allocation units of VeriBetrKV's later designs,
+// without their log).
 //
 // An Allocator and a Likes are for one goroutine at a time.
 package extent

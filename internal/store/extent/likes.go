@@ -8,9 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// Likes counts the references to a run that several branches may share: a large
-// value lives until the last of them is gone. The zero Likes counts nothing
-// yet.
+// Likes counts the references to runs that several branches may share: a large
+// value lives until the last reference is gone. The zero Likes has no
+// references.
 type Likes struct {
 	runs map[uint32]liked // by first page
 }
@@ -33,8 +33,8 @@ func (l *Likes) Like(r Run) (first bool, err error) {
 	return known.count == 0, nil
 }
 
-// Unlike takes one reference back; dead says that it was the last one, and that
-// the run is to be given back.
+// Unlike removes one reference; dead means that it was the last one and that
+// the caller must free the run.
 func (l *Likes) Unlike(r Run) (dead bool) {
 	known := l.runs[r.Page]
 	if known.count == 0 || known.pages != r.Pages {

@@ -5,8 +5,8 @@ package extent
 import "fmt"
 
 // Validate checks everything that the Allocator promises about itself, in time
-// linear in the number of runs but for a sort. An error means that we are
-// wrong, or that a caller gave back what it did not hold.
+// linear in the number of runs but for a sort. An error means a bug here or in
+// a caller that freed a run that it did not hold.
 func (a *Allocator) Validate() error {
 	if err := a.free.validate(); err != nil {
 		return err

@@ -5,10 +5,9 @@
 // In: keys and ranges that were read, and changes of keys. Out: for each change
 // made outside of the transaction, whether it touches what was read; for each key,
 // the result of the transaction's own changes, in order. Promised: Spans never
-// miss a change of what was added to them, and cover nothing else; a list of
-// entries or spans that was handed out stays as it is. Refused: values that were
-// read, and what another transaction has written. A Spans or Writes is for one
-// goroutine.
+// miss a change of what was added to them, and cover nothing else; a returned list
+// of entries or spans never changes. Refused: values that were read, and changes
+// of other transactions. Only one goroutine may use a Spans or Writes.
 package footprint
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// Span is the keys in [Lo, Hi). A nil Hi is no bound.
+// Span is the keys in [Lo, Hi). A nil Hi means no bound.
 type Span struct{ Lo, Hi []byte }
 
 // Empty reports whether no key is in the span.

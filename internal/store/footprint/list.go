@@ -57,7 +57,7 @@ func (l List[T]) Search(key []byte) int {
 	return at
 }
 
-// Within is the items with keys in [lo, hi). A nil hi is no bound.
+// Within returns the items with keys in [lo, hi). A nil hi means no bound.
 func (l List[T]) Within(lo, hi []byte) List[T] {
 	_, rest := split(l.root, lo)
 	if hi != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// Entry is what a transaction's changes make of a key: a Put of its value, a
-// Delete, or a Merge, whose operand is to be applied to what the key was before.
-// It never changes.
+// Entry is the combined effect of a transaction's changes on a key: a Put of its
+// value, a Delete, or a Merge, whose operand applies to the earlier value of the
+// key. It never changes.
 type Entry struct {
 	Key, Value []byte
 	Kind       message.Kind
@@ -22,8 +22,8 @@ const entryOverhead = 80 // of an Entry besides its key and value
 func (e Entry) key() []byte { return e.Key }
 func (e Entry) bytes() int  { return len(e.Key) + len(e.Value) + entryOverhead }
 
-// Writes is what a transaction has changed: range deletes, and on top of them
-// entries.
+// Writes are the changes of a transaction: range deletes, and entries that
+// override them.
 type Writes struct {
 	entries List[Entry]
 	deleted List[Span] // with other keys between them
@@ -31,11 +31,12 @@ type Writes struct {
 	kept    int        // bytes that are only in those
 }
 
-// Bytes is the memory of the entries and range deletes, and of those that only lists
-// have that were handed out.
+// Bytes is the memory of the entries and range deletes, including those that only
+// returned lists still have.
 func (w *Writes) Bytes() int { return w.entries.root.bytes() + w.deleted.root.bytes() + w.kept }
 
-// Get returns what the changes make of the key. False: they leave it alone.
+// Get returns the effect of the changes on the key. False means that they do
+// not affect it.
 func (w *Writes) Get(key []byte) (Entry, bool) {
 	if e, ok := w.entries.get(key); ok {
 		return e, true
@@ -100,14 +101,14 @@ func (w *Writes) keep(gone, n int) {
 	}
 }
 
-// All returns the entries, and the spans that are deleted where there is no entry, as
-// they are now. They count as long as Release was not called as often as All.
+// All returns the current entries, and the deleted spans without the keys that have
+// entries. Their memory counts until Release has been called as often as All.
 func (w *Writes) All() (List[Entry], List[Span]) {
 	w.handed++
 	return w.entries, w.deleted
 }
 
-// Release says that nobody has the lists any more that a call of All has returned.
+// Release means that the lists returned by one call of All are no longer in use.
 func (w *Writes) Release() {
 	if w.handed--; w.handed == 0 {
 		w.kept = 0

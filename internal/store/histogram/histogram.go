@@ -58,8 +58,8 @@ func (h *Histogram) Add(v int64) {
 	h.counts[index(uint64(v))].Add(1)
 }
 
-// Snapshot copies what was counted so far. A value that is added meanwhile may be in
-// the sum and not in the counts.
+// Snapshot copies the counts so far. A value added concurrently may be in the sum
+// but not in the counts.
 func (h *Histogram) Snapshot() Snapshot {
 	s := Snapshot{sum: h.sum.Load()}
 	last := -1
@@ -119,8 +119,8 @@ func (s *Snapshot) Add(o Snapshot) {
 	s.counts, s.sum = counts, s.sum+o.sum
 }
 
-// Buckets are those that have values, in ascending order: the greatest value that
-// would be in it, and how many are.
+// Buckets returns the buckets that have values, in ascending order: the greatest
+// value that a bucket can hold, and the number of values in it.
 func (s Snapshot) Buckets() iter.Seq2[int64, int64] {
 	return func(yield func(greatest, count int64) bool) {
 		for i, c := range s.counts {

@@ -87,17 +87,17 @@ type SegmentFile struct {
 type HistoryFile struct {
 	FileSize
 	First, Last message.Seq
-	// Foreign reports that it is of another store, and Stale that a crash has left it: its
-	// changes do not count, since no superblock has them.
+	// Foreign reports that the file belongs to another store, and Stale that a crash left
+	// it behind: its changes do not count, because no superblock has them.
 	Foreign, Stale bool
 }
 
 // memoryMax bounds the memory of Look, apart from its result, in bytes.
 const memoryMax = 2 << 30
 
-// Look reads the anatomy of a store that no process has open; of an open one it
-// may combine two moments. It changes nothing. The error means that there is no
-// store; damage is in the Anatomy.
+// Look reads the anatomy of a store that no process has open; for an open one
+// it may combine two moments. It changes nothing. It returns an error if there
+// is no store; damage is in the Anatomy.
 func Look(disk env.Disk, dir string) (Anatomy, error) {
 	var a Anatomy
 	fail := func(err error) (Anatomy, error) { return a, fmt.Errorf("inspect store %s: %w", dir, err) }

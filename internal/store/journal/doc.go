@@ -3,15 +3,16 @@
 // Package journal keeps on disk what no checkpoint holds yet: the messages of
 // each memtable, as the image of the memtable's arena, in a segment of its own.
 //
-// In go frames, pieces of an image that are sealed with a header and written
-// where they stand. Out come, after a crash, the images again, up to the last
-// frame that can be trusted.
+// In: frames, pieces of an image that are sealed with a header and written at
+// their place in the image. Out: after a crash, the images again, up to the
+// last frame that can be trusted.
 //
-// Promised: what a Sync has acknowledged comes back, whole and in order; what
-// comes back is a prefix of what was sealed, never a frame that another life
-// of the store had given up; rot among synced frames is distinguished from the
-// torn end that a crash leaves, and is an error that says where (replay.go has
-// the argument, and why the last Sync needs a witness outside of the journal).
+// Promised: what a Sync has acknowledged comes back whole and in order; what
+// comes back is a prefix of what was sealed, and never has a frame that an
+// earlier life of the store had discarded; rot among synced frames is
+// distinguished from the torn end that a crash leaves, and is an error that
+// says where (replay.go has the argument, and why the last Sync needs a witness
+// outside of the journal).
 //
 // Refused: what messages mean, when to write, and which segments a checkpoint
 // has made superfluous. The caller knows.

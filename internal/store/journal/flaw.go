@@ -8,7 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// Flaw is why bytes are not what they should be. The zero Flaw is none.
+// Flaw is the reason why bytes are not what they should be. The zero Flaw means
+// that nothing is wrong.
 type Flaw struct {
 	what        what
 	want, found uint64
@@ -76,7 +77,7 @@ func (f Flaw) Want() string {
 	return "a frame that continues the session"
 }
 
-// Found is what is there instead.
+// Found is what was found instead.
 func (f Flaw) Found() string {
 	switch f.what {
 	case sound:
@@ -101,7 +102,7 @@ type Testimony struct {
 	Durable message.Seq
 }
 
-// Corrupt is the error of a journal that has lost what was synced once.
+// Corrupt is the error for a journal that has lost synced messages.
 type Corrupt struct {
 	// Segment is the number of the segment that is not what it should be, File
 	// its file, and Offset where in it, in bytes. File is empty when the whole

@@ -49,7 +49,7 @@ const (
 	flagStart    = 1
 )
 
-// Header states what a frame is.
+// Header describes a frame.
 type Header struct {
 	// Store is the store's identity, random and the same for its life. It is
 	// not written: it is part of the checksum.
@@ -86,7 +86,7 @@ func (h Header) Padded() int { return padded(int(h.Len)) }
 
 func padded(n int) int { return (n + PageSize - 1) &^ (PageSize - 1) }
 
-// ChainState is what the next frame must continue.
+// ChainState is the state that the next frame must continue.
 type ChainState struct {
 	// Segment is the least number that the next segment may have.
 	Segment uint64
@@ -105,9 +105,9 @@ func (c *ChainState) Advance(h Header, crc uint32) {
 	c.Next = h.First + message.Seq(h.Count)
 }
 
-// Seal makes a frame of its bytes: messages stand from HeaderSize up to h.Len,
-// zeros behind them, and len(frame) is h.Padded(). It writes the header and
-// returns the checksum that the next frame has as Prev.
+// Seal completes a frame: its messages are in [HeaderSize, h.Len), followed by
+// zeros, and len(frame) is h.Padded(). Seal writes the header and returns the
+// checksum that the next frame must have as Prev.
 func Seal(frame []byte, h Header) (crc uint32) {
 	if !h.makesSense(len(frame)) { // the arguments are made only then
 		invariant.Check(false, "a frame of %d bytes: %+v", len(frame), h)

@@ -21,8 +21,8 @@ import (
 type Options struct {
 	// Store is the store's identity, as in Header.
 	Store uint64
-	// Spare is how many files are kept to be used again, default 2; negative
-	// is none.
+	// Spare is how many files are kept for reuse. Default 2; a negative number
+	// means none.
 	Spare int
 	// Direct goes around the machine's page cache, where the disk is an
 	// env.DirectDisk and can. Images and Buffer must then begin at multiples of
@@ -245,13 +245,14 @@ type Segment struct {
 	headed bool // the first page is written
 }
 
-// Begin takes a file for a segment. Image is the segment's image, of info.Size
-// bytes, the caller's until the segment is retired or the Log closed; its first
-// page is made here. Info.Store is the Log's own. Info.Number is at least the
-// Segment of Replay's answer and above all numbers that were begun.
+// Begin assigns a file to a segment. Image is the segment's image, of info.Size
+// bytes; it must stay valid until the segment is retired or the Log closed.
+// Begin writes its first page. Info.Store must be the Log's. Info.Number must
+// be at least the Segment that Replay returned and above all numbers begun
+// before.
 //
-// Nothing of the segment is on disk yet. An error that is not the end of the
-// Log, as of a full disk, leaves it as it was.
+// Nothing of the segment is on disk yet. After an error that does not end the
+// Log, such as a full disk, the Log is unchanged.
 func (l *Log) Begin(info SegmentInfo, image []byte) (*Segment, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -444,13 +445,13 @@ func (g *Segment) Write(lo, hi int) error {
 	return nil
 }
 
-// Sync makes durable what was written to this segment and to all before it,
-// what Replay has given of earlier lives, and the names of the files. What is
-// written while it runs may be, or not.
+// Sync makes durable everything written to this segment and all earlier ones,
+// everything that Replay returned, and the names of the files. Bytes written
+// while it runs may or may not become durable.
 func (g *Segment) Sync() error { return g.log.sync(g.info.Number) }
 
-// Sync makes durable what was written to all segments, and what Replay has
-// given of earlier lives, even if this one has written nothing yet.
+// Sync makes durable everything written to all segments, and everything that
+// Replay returned, even if this life has written nothing yet.
 func (l *Log) Sync() error { return l.sync(math.MaxUint64) }
 
 // sync is Sync for the segments up to a number.
@@ -485,9 +486,9 @@ func (l *Log) sync(upTo uint64) error {
 	return nil
 }
 
-// Retire says that no segment up to number is needed any more: a superblock is
-// durable that makes recovery begin behind it, and no older one will be asked.
-// Files beyond Options.Spare are removed.
+// Retire means that no segment up to number is needed any more: a durable
+// superblock makes recovery begin after it, and no older superblock will be
+// used. Files beyond Options.Spare are removed.
 func (l *Log) Retire(number uint64) error {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()

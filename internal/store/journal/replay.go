@@ -108,18 +108,18 @@ const readUnit = 1 << 20
 // if it was before.
 type Loader func(info SegmentInfo, size int) (image []byte, frame func(h Header, off, end int) error, err error)
 
-// Replay reads the segments that continue the chain, oldest first, and answers
-// what the next frame must continue. It writes nothing. The chain is that of a
-// superblock, which must be durable before Begin is called: files of segments
-// below chain.Segment are written over from then on.
+// Replay reads the segments that continue the chain, oldest first, and returns
+// the state that the next frame must continue. It writes nothing. The chain is
+// that of a superblock, which must be durable before Begin is called: from then
+// on files of segments below chain.Segment are overwritten.
 //
-// What was read is not durable by that, since the life that has written it may
-// have ended without the machine: the first Sync sees to it. Until then no
-// Durable may speak of it.
+// Reading does not make the data durable, because the process that wrote them
+// may have ended without a sync while the machine went on: the first Sync makes
+// them durable. Until then no Durable may include them.
 //
-// With a *Corrupt the answer is the chain up to there, and nothing can be begun.
-// A repair takes what was read, makes a superblock durable whose tree has it,
-// and calls Remove.
+// With a *Corrupt, Replay returns the chain up to the damage, and Begin must not
+// be called. A repair takes the messages that were read, makes a superblock
+// durable whose tree has them, and calls Remove.
 func (l *Log) Replay(chain ChainState, load Loader) (ChainState, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

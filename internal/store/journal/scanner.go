@@ -32,7 +32,7 @@ func NewScanner(store uint64, chain ChainState) Scanner {
 	return Scanner{store: store, chain: chain}
 }
 
-// Chain is what the next frame must continue.
+// Chain is the state that the next frame must continue.
 func (s *Scanner) Chain() ChainState { return s.chain }
 
 // Enter goes to the beginning of a segment, of which size bytes are there. The
@@ -51,7 +51,7 @@ func (s *Scanner) Enter(info SegmentInfo, size int) Flaw {
 	return Flaw{}
 }
 
-// StepKind is what a Step is.
+// StepKind is the kind of a Step.
 type StepKind uint8
 
 // The kinds of steps.
@@ -65,7 +65,7 @@ const (
 )
 
 // Step is what a Scanner has found: a frame in bytes Off to End of the segment,
-// padding included, or why there is none.
+// including padding, or the reason why there is none.
 type Step struct {
 	Kind     StepKind
 	Header   Header

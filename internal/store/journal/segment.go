@@ -36,7 +36,7 @@ const (
 // numberMax is the highest number of a segment.
 const numberMax = 1<<63 - 1
 
-// SegmentInfo states what a segment is.
+// SegmentInfo describes a segment.
 type SegmentInfo struct {
 	// Store is as in Header.
 	Store uint64

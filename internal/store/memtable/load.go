@@ -13,13 +13,13 @@ import (
 // ErrMemory is what Load answers when the pool has no memory for the index.
 var ErrMemory = errors.New("no memory for the index of a memtable")
 
-// Load takes in the messages that already stand in the bytes [lo, hi) of the
-// arena, at or behind Pos, as recovery reads them from the journal, and moves
-// Pos to hi. It trusts none of them: an entry that cannot have been written is
-// an error that says where it is, what was expected and what was found. Zeros
-// up to hi are padding. seen, if not nil, is called with each message; the
-// slices are the arena's. After an error the messages before the bad one are
-// in the table, which is good for nothing but Close.
+// Load adds the messages that are already in the bytes [lo, hi) of the arena,
+// at or after Pos, as recovery reads them from the journal, and moves Pos to
+// hi. It trusts none of them: an entry that cannot have been written is an
+// error with its place, what was expected and what was found. Zeros up to hi
+// are padding. seen, if not nil, is called with each message; the slices are
+// the arena's. After an error the messages before the bad one are in the table,
+// and only Close may be called.
 func (t *Table) Load(lo, hi int, seen func(message.Message)) error {
 	if lo < t.pos || lo > hi || hi > len(t.arena) || lo%entryAlign != 0 || hi%entryAlign != 0 {
 		return fmt.Errorf("load memtable: want multiples of %d within %d and %d, found [%d, %d)",

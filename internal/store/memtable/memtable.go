@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memtable is where the messages of a store stand before they are
-// written as a branch: an append-only arena, an index for point reads, and
-// sorted views for scans and for the branch.
+// Package memtable holds the messages of a store before they are written as a
+// branch: an append-only arena, an index for point reads, and sorted views for
+// scans and for the branch.
 //
 // In: messages, with rising numbers, or the image of a journal segment at
-// recovery. Out: what is known of a key at a number, the ranges that were
-// deleted, and message.Iter over all that is there at a moment. Promised: the
-// arena is byte for byte what the journal writes; nothing in it moves or
-// changes until the arena is given up; readers need no lock. Refused: removing,
-// and more than fits; a full table is replaced by its owner.
+// recovery. Out: the messages of a key up to a number, the deleted ranges, and
+// a message.Iter over everything at a moment. Promised: the arena is byte for
+// byte what the journal writes; nothing in it moves or changes until the arena
+// is freed; readers need no lock. Refused: removal, and more than fits; its
+// owner replaces a full table.
 //
 // A Table has one writer. Find, At, Older, Covering, Tombstones and whatever is
 // done with a View may run beside it at any time. All else, taking a View too,
@@ -151,7 +151,7 @@ func New(arena []byte, pool *slab.Pool, base int) (*Table, bool) {
 	return t, true
 }
 
-// Close gives back the index. No reader is left; Views may be.
+// Close frees the index. No reader may be left, except Views.
 func (t *Table) Close() {
 	if t.last != nil {
 		t.last.Release()
@@ -161,7 +161,7 @@ func (t *Table) Close() {
 	t.tombs.close(t.pool)
 }
 
-// Pos returns the end of what is used of the arena, a multiple of 8.
+// Pos returns the end of the used part of the arena, a multiple of 8.
 func (t *Table) Pos() int { return t.pos }
 
 // Bytes returns the bytes [lo, hi) of the arena itself.
@@ -187,16 +187,16 @@ func (t *Table) Fits(keyLen, valueLen int) bool {
 	return EntrySize(keyLen, valueLen) <= len(t.arena)-t.pos
 }
 
-// Reserve makes room in the index for so many more messages that take so many
-// bytes by EntrySize: when it answers true, appending them answers true. So
-// what must be appended as a whole can be.
+// Reserve makes room in the index for that many more messages of that many
+// bytes by EntrySize: if it returns true, appending them will succeed. So a
+// caller can append several messages as a whole.
 func (t *Table) Reserve(messages, bytes int) bool {
 	return bytes <= len(t.arena)-t.pos && t.index.room(messages)
 }
 
-// Append copies the message behind the others and publishes it. Its number is
-// above those of all others. It answers false, and changes nothing, when there
-// is no room in the arena or no memory for the index.
+// Append copies the message to the end and publishes it. Its number must be
+// above all earlier ones. Append returns false and changes nothing if there is
+// no room in the arena or no memory for the index.
 func (t *Table) Append(m message.Message) bool { return t.AppendPart(m, false) }
 
 // AppendPart is Append; more says that the next message is of the same batch,
@@ -270,9 +270,9 @@ func (t *Table) Each(lo, hi int, visit func(m message.Message, more bool, end in
 	}
 }
 
-// Skip moves the end of what is used forward to a multiple of 8; the bytes
-// between are zero afterwards and hold no message. It answers false when the
-// arena ends before.
+// Skip moves the end of the used part forward to a multiple of 8; the skipped
+// bytes become zero and hold no message. It returns false if the arena is too
+// short.
 func (t *Table) Skip(to int) bool {
 	if to < t.pos || to%entryAlign != 0 {
 		invariant.Check(false, "memtable: skip from %d to %d", t.pos, to)
@@ -298,8 +298,8 @@ func (t *Table) leave(to int) {
 	t.pos = to
 }
 
-// Find returns the newest message of the key with a number up to at, None when
-// there is none. Range deletes are not looked at.
+// Find returns the newest message of the key with a number up to at, or None if
+// there is none. It ignores range deletes.
 func (t *Table) Find(key []byte, at message.Seq) Pos {
 	p := t.index.find(key)
 	for p != None && t.arena.seq(p) > at {
@@ -316,7 +316,7 @@ func (t *Table) At(p Pos) message.Message { return t.arena.message(p) }
 func (t *Table) Older(p Pos) Pos { return t.arena.older(p) }
 
 // Covering returns the number of the newest range delete up to at whose range
-// holds the key, 0 when there is none.
+// includes the key, or 0 if there is none.
 func (t *Table) Covering(key []byte, at message.Seq) message.Seq {
 	return t.tombs.covering(t.arena, key, at)
 }

@@ -27,8 +27,8 @@ func (t *Table) Tail(from int) Tail {
 // Bytes is the number of bytes that are left.
 func (x *Tail) Bytes() int { return x.end - x.at }
 
-// Next returns the next message, whose slices are the arena's. False: there is
-// none.
+// Next returns the next message, whose slices alias the arena. False means that
+// there is none.
 func (x *Tail) Next() (m message.Message, ok bool) {
 	for len(x.gaps) > 0 && x.gaps[0].lo <= x.at {
 		x.at, x.gaps = x.gaps[0].hi, x.gaps[1:]

@@ -75,10 +75,10 @@ func (t *Table) sortTombs() (*viewTombs, bool) {
 // Tombstones are the range deletes of the view, as long as it is not released.
 func (v *View) Tombstones() *message.Tombstones { return v.tombs.set }
 
-// View returns a view of what is there now. It sorts what was added since the
-// view before, and merges it with so much of the rest that a message is copied
-// a few times in all; without additions it costs nothing. False: the pool has
-// no memory.
+// View returns a view of the current messages. It sorts those added since the
+// previous view and merges them with as much of the rest that each message is
+// copied only a few times in all; without additions it costs nothing. False
+// means that the pool has no memory.
 func (t *Table) View() (*View, bool) {
 	t.viewing.Lock()
 	defer t.viewing.Unlock()
@@ -189,7 +189,7 @@ func (v *View) Len() int {
 	return n
 }
 
-// Release gives up the view. What iterates over it goes on.
+// Release releases the view. Its iterators continue to work.
 func (v *View) Release() {
 	if !v.refs.release() {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// ErrNoMerger reports that there is a merge message, but no Merger to say what it
-// means.
+// ErrNoMerger reports that there is a merge message, but no Merger to interpret
+// it.
 var ErrNoMerger = errors.New("there is a merge message but no Merger")
 
 func noMerger(key []byte) error { return fmt.Errorf("key %q: %w", key, ErrNoMerger) }
@@ -104,13 +104,13 @@ func (f *Fold) Reset(key, dst []byte, merger message.Merger) {
 	f.operand.reset(merger)
 }
 
-// Cover says that a range tombstone with that number is over the key: what is
-// older is hidden. The caller gives only tombstones that it can see; zero is
-// none. It must come before the messages that it hides.
+// Cover means that a range tombstone with that number covers the key and hides
+// everything older. The caller passes only visible tombstones; zero means none.
+// Cover must be called before Add of the messages that it hides.
 func (f *Fold) Cover(by message.Seq) { f.cover = max(f.cover, by) }
 
-// Add takes the next older message of the key, and copies what it needs of it.
-// It answers whether still older ones matter.
+// Add takes the next older message of the key and copies what it needs. It
+// returns whether still older ones matter.
 func (f *Fold) Add(m message.Message) (more bool) {
 	if f.done {
 		return false
@@ -167,8 +167,8 @@ func (f *Fold) Value() (value []byte, exists bool, err error) {
 // caller reads it and gives it to Over.
 func (f *Fold) Blob() (message.BlobRef, bool) { return f.blob, f.isBlob }
 
-// Over appends to dst the value, given what the blob holds: that itself, unless
-// there were operands on top of it.
+// Over appends the value to dst, given the content of the blob: the value is
+// that content with any later operands applied.
 func (f *Fold) Over(blob []byte) []byte {
 	if f.operand.some {
 		return f.operand.over(f.dst, f.key, blob, true)

@@ -9,21 +9,21 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// KeepOptions states what is compacted and who still looks at it.
+// KeepOptions describe what is compacted and which snapshots still read it.
 type KeepOptions struct {
 	// Sources are the messages. Keep closes them.
 	Sources []message.Iter
 	// Tombstones are the range deletes of all sources, in any order. They stay
 	// as they are until Keep is closed.
 	Tombstones []message.RangeTombstone
-	// Lo and Hi bound what is compacted: messages outside are not read, and
-	// tombstones are clipped. Nil is no bound.
+	// Lo and Hi bound the compaction: messages outside are not read, and tombstones
+	// are clipped. Nil means no bound.
 	Lo, Hi []byte
 	// Snapshots are the numbers of the open snapshots, ascending; the present
 	// is always one more.
 	Snapshots []message.Seq
-	// Bottom reports that nothing is below the sources in [Lo, Hi). What is
-	// there otherwise is older than everything in the sources.
+	// Bottom means that nothing is below the sources in [Lo, Hi). Otherwise
+	// everything below is older than everything in the sources.
 	Bottom bool
 	// Apply makes deletes of the tombstones that some snapshots do not see: one of each
 	// key that such a tombstone covers and that those snapshots may see. So Tombstones has
@@ -32,8 +32,8 @@ type KeepOptions struct {
 	// Merger gives Merge messages their meaning; without one they are an
 	// error.
 	Merger message.Merger
-	// OperandMax is the longest operand that is put out, in bytes: operands
-	// whose combination is longer stay apart. Zero is no limit.
+	// OperandMax is the longest operand in the output, in bytes: operands whose
+	// combination would be longer stay separate. Zero means no limit.
 	OperandMax int
 	// Blobs, unless nil, is notified of each blob to which no message that is
 	// kept refers any more.
@@ -128,8 +128,8 @@ func NewKeep(o KeepOptions) *Keep {
 
 // Tombstones are the range tombstones that must be kept: disjoint within each
 // stripe, and at the bottom none that every reader sees, since what those hide is
-// gone. They are the same at all times, alias the ones that were given, and
-// may be read when Keep is closed.
+// gone. They do not change, alias the given ones, and may be read after Keep is
+// closed.
 func (k *Keep) Tombstones() []message.RangeTombstone {
 	if k.o.Apply {
 		return nil
@@ -395,13 +395,13 @@ func (k *Keep) putOperand() bool {
 	return k.put(p.key, p.operand.bytes, p.operand.newest, message.Merge)
 }
 
-// Message is what is kept: valid until the next call of Next.
+// Message returns the kept message, which is valid until the next call of Next.
 func (k *Keep) Message() message.Message { return k.out }
 
 // Starts reports whether the message is the first that is kept of its key.
 func (k *Keep) Starts() bool { return k.starts }
 
-// Counts is what was done so far.
+// Counts returns what Keep has done so far.
 func (k *Keep) Counts() Counts { return k.counts }
 
 // Err is why Next answered false, if not because of the end.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package merge makes one sequence of messages out of many, and out of that
-// what its caller needs: Merged is the messages of all sources in order, Visible
-// is what a user sees of them at one moment, Keep is what a compaction must
-// keep of them, and Fold is the value of one key (VeriBetrKV, OSDI 2020,
+// Package merge merges many sequences of messages into one, from which it
+// derives what its callers need: Merged has the messages of all sources in
+// order, Visible has what a user sees at one moment, Keep has what a compaction
+// must keep, and Fold computes the value of one key (VeriBetrKV, OSDI 2020,
 // section 4; SplinterDB, ATC 2020, section 3).
 //
 // In: iterators over messages, range tombstones, and a Merger. Out: messages,

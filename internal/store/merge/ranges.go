@@ -130,8 +130,8 @@ func (r *ranges) over(key []byte) message.Seq {
 	return 0
 }
 
-// AppendClipped appends what of the tombstone is in [lo, hi), if anything
-// does; nil is no bound. It keeps slices of the keys.
+// AppendClipped appends the part of the tombstone in [lo, hi), if there is any;
+// nil means no bound. It retains slices of the keys.
 func AppendClipped(dst []message.RangeTombstone, t message.RangeTombstone, lo, hi []byte) []message.RangeTombstone {
 	if lo != nil && bytes.Compare(t.Lo, lo) < 0 {
 		t.Lo = lo

@@ -30,14 +30,14 @@ type Tombstones interface {
 	Newest() message.Seq
 }
 
-// View states what to see: everything up to the number At, in [Lo, Hi). A nil
-// Lo or Hi is no bound; both must stay unchanged until Visible is closed.
-// Merger may be nil if there are no merges.
+// View selects what is visible: everything up to the number At, in [Lo, Hi). A
+// nil Lo or Hi means no bound; both must stay unchanged until Visible is
+// closed. Merger may be nil if there are no merges.
 type View struct {
 	At     message.Seq
 	Lo, Hi []byte
 	Merger message.Merger
-	// KeysOnly asks for no values: operands are not applied.
+	// KeysOnly omits values: operands are not applied.
 	KeysOnly bool
 }
 
@@ -449,8 +449,8 @@ func (v *Visible) Value() []byte {
 // gives it to Over.
 func (v *Visible) Blob() (message.BlobRef, bool) { return v.blob, v.isBlob }
 
-// Over appends to dst the value of a key with a blob, given what the blob
-// holds: that itself, unless there were operands on top of it.
+// Over appends to dst the value of a key with a blob, given the content of the
+// blob: the value is that content with any later operands applied.
 func (v *Visible) Over(dst, blob []byte) []byte {
 	if v.operand.some {
 		return v.operand.over(dst, v.key, blob, true)

@@ -22,7 +22,7 @@ func (r BlobRef) Append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, r.CRC)
 }
 
-// DecodeBlobRef reads an encoding; ok is false when b is none.
+// DecodeBlobRef decodes a reference; ok is false if b does not encode one.
 func DecodeBlobRef(b []byte) (r BlobRef, ok bool) {
 	if len(b) != BlobRefSize {
 		return BlobRef{}, false

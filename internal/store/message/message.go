@@ -2,11 +2,11 @@
 
 // Package message holds what every part of the store passes around: a message
 // is one change of one key, or of a range of keys, as the buffers of a Bε-tree
-// keep it until somebody asks (VeriBetrKV, OSDI 2020, section 4).
+// keep it until it is read (VeriBetrKV, OSDI 2020, section 4).
 //
 // In and out: plain values. Promised: one order for all, by key and then from
-// the newest to the oldest. Refused: meaning; what a merge operand is, only the
-// Merger knows.
+// the newest to the oldest. Refused: interpretation; only the Merger knows what
+// a merge operand means.
 package message
 
 import "bytes"
@@ -18,13 +18,13 @@ type Seq uint64
 // MaxSeq is above every number that is given out: numbers have 56 bits.
 const MaxSeq Seq = 1<<56 - 1
 
-// Kind is what a message does. The numbers are on disk.
+// Kind is what a message does. The numbers are stored on disk.
 type Kind uint8
 
 const (
 	// Delete reports that the key has no value.
 	Delete Kind = 1
-	// Put states what the value is.
+	// Put sets the value.
 	Put Kind = 2
 	// Merge states how the value changes, in the words of the Merger.
 	Merge Kind = 3
@@ -133,6 +133,6 @@ type Iter interface {
 	Prev() bool
 	Message() Message
 	Err() error
-	// Close gives back what the Iter holds, and is called once.
+	// Close releases what the Iter holds. It must be called once.
 	Close()
 }

@@ -103,7 +103,7 @@ type Pool struct {
 	kept    [][]byte        // and those that were freed, the newest last
 }
 
-// New returns a pool of at most limit bytes. It takes nothing yet.
+// New returns a pool of at most limit bytes. It allocates nothing yet.
 func New(limit int64) *Pool {
 	p := &Pool{limit: limit, regions: make([]region, 0, 1), spans: make([]span, 0, 8)}
 	for i := range p.partial {
@@ -112,7 +112,7 @@ func New(limit int64) *Pool {
 	return p
 }
 
-// Answer is what the owner of a pool says of a shortage.
+// Answer is the reply of a pool's owner to a shortage.
 type Answer uint8
 
 const (
@@ -125,11 +125,11 @@ const (
 	Refuse
 )
 
-// OnShortage sets the function that Ask and Alloc call when the limit refuses a
-// piece of so many bytes. It must free memory of the pool, or say that there is
-// none to free. It is called without the pool's lock, but with whatever locks
-// the caller of Ask or Alloc holds. OnShortage must be called before the pool is
-// shared; without it the limit holds for everything.
+// OnShortage sets the function that Ask and Alloc call when the limit does not
+// allow a piece of that many bytes. It must free memory of the pool, or return
+// that there is none to free. It is called without the pool's lock, but with
+// whatever locks the caller of Ask or Alloc holds. OnShortage must be called
+// before the pool is shared; without it the limit holds for everything.
 func (p *Pool) OnShortage(f func(bytes int) Answer) { p.shortage = f }
 
 // Limit returns the bound in bytes.
@@ -144,8 +144,8 @@ func (p *Pool) Used() int64 {
 	return p.used
 }
 
-// Peak returns the most bytes that pieces have occupied at one time, those
-// that are kept for the next included.
+// Peak returns the most bytes that pieces have occupied at one time, including
+// those kept for reuse.
 func (p *Pool) Peak() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,8 +159,8 @@ func (p *Pool) Peak() int64 {
 // caches, and buffers that may be smaller.
 func (p *Pool) Try(n int) ([]byte, bool) { return p.alloc(n, false) }
 
-// Ask is Try for memory that is worth more than what the owner of the pool can
-// free.
+// Ask is Try for memory that is worth more than what the pool's owner can free
+// for it.
 func (p *Pool) Ask(n int) ([]byte, bool) {
 	b, ok, _ := p.ask(n)
 	return b, ok
@@ -211,7 +211,7 @@ func (p *Pool) charge(bytes int64) bool {
 	return ok
 }
 
-// Discharge ends a Charge of so many bytes.
+// Discharge ends a Charge of that many bytes.
 func (p *Pool) Discharge(bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -255,7 +255,7 @@ func (p *Pool) alloc(n int, exceed bool) ([]byte, bool) {
 	return b, true
 }
 
-// Free takes back a piece, as Alloc returned it: the same start and length.
+// Free frees a piece exactly as Alloc returned it: same start and length.
 func (p *Pool) Free(b []byte) {
 	if len(b) == 0 {
 		return

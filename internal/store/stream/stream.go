@@ -91,7 +91,7 @@ func (w *Writer) Section(kind byte, parts ...[]byte) error {
 	return nil
 }
 
-// Bytes is the length of what was written.
+// Bytes returns the number of bytes written.
 func (w *Writer) Bytes() int64 { return w.n }
 
 // Reader reads the sections of one stream. It is for one goroutine.

@@ -45,8 +45,8 @@ func (s Superblock) Describe(w io.Writer) error {
 	return err
 }
 
-// Describe writes the table for people: a line for each object, and below it
-// what body, when it is given, writes of it.
+// Describe writes the table for people: a line for each object, followed by the
+// output of body for it, if body is given.
 func (t *Table) Describe(w io.Writer, body func(w io.Writer, o Object)) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "table of %d objects, as of chunk %d with checksum %08x\n", t.live, t.seq, t.link)

@@ -49,7 +49,7 @@ func checksumBut4(b []byte, off int) uint32 {
 }
 
 // ErrBlank reports that both superblocks are zeros or missing altogether: no store
-// was made here, or its making did not get so far that it counts.
+// was made here, or its creation did not complete.
 var ErrBlank = errors.New("both superblocks are blank: there is no store")
 
 // Corrupt is the error for bytes from the disk that are not as they must be.
@@ -63,8 +63,8 @@ func (c *Corrupt) Error() string {
 	return fmt.Sprintf("%s, byte %d: want %s, found %s", c.Part, c.Offset, c.Want, c.Found)
 }
 
-// VersionError is the error for what a newer version of the store has written:
-// nothing of it is used.
+// VersionError is the error for data that a newer version of the store wrote:
+// none of it is used.
 type VersionError struct {
 	Part         string
 	Found, Known uint32

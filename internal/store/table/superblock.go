@@ -17,7 +17,7 @@ const SuperSize = 4096
 // SuperAddr is where the superblock of a slot, 0 or 1, is in the data file.
 func SuperAddr(slot int) int64 { return int64(slot) << 20 }
 
-// Limits of what a superblock holds.
+// Limits of a superblock.
 const (
 	// ChunkCount is the largest number of chunks; before it is reached the
 	// table is written whole.
@@ -54,8 +54,8 @@ const (
 	superRest      = superFeatures + 4
 )
 
-// What a store may have beside what version 1 has. A superblock with any of it is of
-// version 2, so that older programs refuse it.
+// Features that a store may have in addition to those of version 1. A superblock
+// with any of them is of version 2, so that older programs refuse it.
 const (
 	// Keyspaces: the keys that begin with message.Reserved are those of keyspaces.
 	Keyspaces Features = 1 << iota
@@ -94,8 +94,8 @@ type Loc struct {
 	CRC  uint32
 }
 
-// Chunk says where a part of the table is: first the whole of it as it once
-// was, then the changes one after the other.
+// Chunk is the place of a part of the table: first the whole table as of some
+// moment, then its changes, one after the other.
 type Chunk struct {
 	Loc
 	Full bool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command counts prints how large a checkout is: 'go run ./internal/tidy/counts [DIR]'.
+// Command counts prints the size of a checkout: 'go run ./internal/tidy/counts [DIR]'.
 //
 // In: a directory with a checkout, of this or of an earlier commit. Out: files and lines
 // by kind, importable packages and what they export, the largest structs and packages,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package model has the models of the primitives, proofs/trusted/disk.v and
-// filesys.v, once more in Go, as specifications that internal/evidence/crashtest can hold
-// histories against. Each rule names the rule that it was copied from. Only tests
-// use it.
+// Package model repeats in Go the models of the primitives, proofs/trusted/disk.v and
+// filesys.v, as specifications against which internal/evidence/crashtest checks
+// histories. Each rule names the Coq rule that it repeats. Only tests use it.
 package model
 
 import (

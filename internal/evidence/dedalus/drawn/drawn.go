@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package drawn draws Dedalus programs at random, for tests that hold what is made of
-// programs against them.
+// Package drawn generates random Dedalus programs, for tests that compare the output
+// of rewrites and compilers with them.
 //
-// In: a source of randomness. Out: the text of a program, which need not be one: what is drawn
-// may not be stratified, and its facts may contradict what it declares of them.
+// In: a source of randomness. Out: the text of a program, which may be invalid: it may not be
+// stratified, and its facts may contradict its declarations.
 //
 // A program has a component a that is taken apart; a front, which passes on what comes from
 // outside; and an echo, which answers a. In a there are one or two shapes, each a few rules
@@ -296,7 +296,8 @@ func (d draw) sent() (rules []string, front, echo string) {
 	return append(rules, "async say@e(k, v) <- put(k, v), echo(e)"), "", "  async " + t + "@n(k, v) <- say(k, v), home(n)\n"
 }
 
-// Program draws a program, in which nobody sends a what it derives.
+// Program draws a program in which no component sends a the facts that a
+// derives.
 func Program(r env.Random) string {
 	d := draw{r}
 	rules := d.shape()

@@ -4,12 +4,12 @@
 // the same messages at the same ticks, and compares what they send and what is
 // durable.
 //
-// In: programs, compiled ones, and numbers that decide the schedule: which node
-// has its tick, which messages arrive, late, twice or never, when timers run out and
-// nodes crash. Out: what differs first.
+// In: programs, compiled ones, and numbers that decide the schedule: which node has
+// its tick, which messages arrive, late, twice or never, when timers run out and
+// nodes crash. Out: the first difference.
 //
-// Refused: programs whose result depends on the order of evaluation, as rules that
-// ask in a recursion how much a column with a lattice has grown.
+// Refused: programs whose result depends on the order of evaluation, such as
+// recursive rules that test how far a lattice column has grown.
 package lockstep
 
 import (

@@ -52,7 +52,7 @@ func short(s string) string {
 	return s
 }
 
-// CertificateText says what the certificate's checker did.
+// CertificateText describes what the certificate's checker did.
 func (r *Result) CertificateText() string {
 	switch {
 	case r.Certificate == Untried:
@@ -80,7 +80,7 @@ func (r *Result) ExploredText() string {
 	return fmt.Sprintf("%s, of %d states: after %d steps it has sent %s", r.Difference.Kind, r.States, len(r.Difference.Steps), cell(short(told)))
 }
 
-// RandomText says what the adversary found.
+// RandomText describes what the adversary found.
 func (r *Result) RandomText() string {
 	switch {
 	case r.Random == Untried:

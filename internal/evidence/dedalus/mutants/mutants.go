@@ -24,24 +24,25 @@ import (
 
 // Row is a mistake.
 type Row struct {
-	// Name is what is wrong, unique, and beginning with the number of a published
-	// mistake where it is one; About why that matters.
+	// Name is a unique name of the mistake; for a published mistake it begins with
+	// its number. About is why it matters.
 	Name, About string
-	// Program is the original, of those in programs; Steps are what is made of it,
-	// and Change pairs of old and new text in that: the mistake.
+	// Program is the original, one of those in programs; Steps produce a program
+	// from it, and Change has pairs of old and new text in that program, which make
+	// the mistake.
 	Program string
 	Steps   []string
 	Change  []string
-	// Both, where it is not empty, are pairs of old and new text in the original and in
-	// what is made of it alike: the mistake is to take the step at all. Refused are words
-	// of the rewriter's refusal then.
+	// Both, if not empty, has pairs of old and new text in both the original and the
+	// resulting program: the mistake is to take the step at all. Refused then has words
+	// of the rewriter's refusal.
 	Both    []string
 	Refused string
 	// Claim, where it is not nil, is the mistake: a wrong certificate of the last
 	// step.
 	Claim func(*certificate.Claim)
-	// Inputs are messages, a line each; where there are none, Each are made up for
-	// each input.
+	// Inputs are messages, one a line; without them, Each messages are generated
+	// for each input.
 	Inputs string
 	Each   int
 	Bounds explore.Bounds
@@ -55,13 +56,14 @@ type Row struct {
 	Certificate, Explored, Random string
 }
 
-// Untried is that a means was not tried: there is no certificate, say.
+// Untried means that a means was not tried, for example because there is no
+// certificate.
 const Untried = "-"
 
 // Result is how a row was found.
 type Result struct {
 	Row
-	// Refusal is what the certificate's checker says; "" where it has nothing to say.
+	// Refusal is the message of the certificate's checker, or "" if there is none.
 	Refusal string
 	// Difference is what exploration finds, and States how many states it took.
 	Difference *explore.Difference
@@ -95,7 +97,7 @@ func (r *Result) random() string {
 // Found reports whether one of the means finds it.
 func (r *Result) Found() bool { return r.Refusal != "" || r.explored() != "" || r.random() != "" }
 
-// Wrong says where the row says otherwise than what was found; "" where it does not.
+// Wrong describes where the result differs from the row, or is "" if it does not.
 func (r *Result) Wrong() string {
 	switch {
 	case r.Certificate != Untried && (r.Certificate == "") != (r.Refusal == "") || r.Certificate != Untried && !strings.Contains(r.Refusal, r.Certificate):
@@ -137,8 +139,8 @@ type made struct {
 	claim                       *certificate.Claim
 }
 
-// Certified returns what a row has the certificate's checker judge: the program before, the one with
-// the mistake, and the claim; nil where it has no certificate.
+// Certified returns what the certificate's checker is to judge for a row: the program before, the
+// one with the mistake, and the claim. It returns nil if the row has no certificate.
 func (r *Row) Certified() (before, after *logic.Program, claim *certificate.Claim, err error) {
 	m, err := r.make()
 	if err != nil || m.claim == nil {

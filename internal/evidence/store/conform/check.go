@@ -35,9 +35,9 @@ func Load(files load.Files, path string) (*Spec, error) {
 
 // Options of a check; the zero Options is the default.
 type Options struct {
-	// Refine has each step compared with CrashSafeMap's whole next-state
-	// relation as well, and the invariants evaluated. Without it the steps are
-	// those that StoreTrace makes of the actions of CrashSafeMap.
+	// Refine also compares each step with CrashSafeMap's whole next-state relation
+	// and evaluates the invariants. Without it the steps are those that StoreTrace
+	// makes from the actions of CrashSafeMap.
 	Refine bool
 }
 
@@ -46,7 +46,7 @@ type Report struct {
 	Events    int // in the trace
 	Explained int // of them, from the first on
 	Steps     int // that explain them, those included that nothing tells of
-	// Refused is the first event that no behaviour has; nil: there is none.
+	// Refused is the first event that no behaviour has, or nil.
 	Refused *Event
 	Why     string // it has none
 	Seen    Seen   // before it

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conform asks the project's checker whether what a store has done is a
-// behaviour of its specification, specs/store/CrashSafeMap.tla.
+// Package conform uses the project's checker to decide whether a run of a store
+// is a behaviour of its specification, specs/store/CrashSafeMap.tla.
 //
 // In: the events that a store traces, recorded in their order by a Recorder,
-// over any number of lives, with what ended each of them. Out: a Report; all
-// events are explained, or the first that no behaviour has, why, and what the
-// specification allows there.
+// over any number of lives, with what ended each of them. Out: a Report: either
+// all events are explained, or it has the first event that no behaviour has,
+// why, and what the specification allows there.
 //
 // The events drive a specification of their own, specs/store/StoreTrace.tla,
 // whose steps are those of CrashSafeMap. It is deterministic: what is refused

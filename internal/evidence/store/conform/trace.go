@@ -190,7 +190,7 @@ func ids(events []Event) int {
 	return n
 }
 
-// Module is a TLA+ module of that name with the trace as Recorded, for any
+// Module returns a TLA+ module of that name with the trace as Recorded, for any
 // checker. Its configuration is that of StoreTraceExample.
 func Module(name string, events []Event) []byte {
 	var b strings.Builder

@@ -16,10 +16,11 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Disk is a disk in memory that remembers in order what is not durable, and
-// calls back before and after each change. It is as sim.Disk, which a test
-// compares it with; unlike that it makes thousands of crash states of one
-// moment at the price of their differences. It is for one goroutine.
+// Disk is a disk in memory that remembers, in order, the changes that are not
+// durable, and calls back before and after each change. It behaves like
+// sim.Disk, with which a test compares it; unlike sim.Disk it makes thousands
+// of crash states of one moment at the cost of their differences. Only one
+// goroutine may use it.
 type Disk struct {
 	names, safe map[string]*inode // by clean path; directories too
 	units       []*unit           // what is not durable, in order
@@ -140,7 +141,8 @@ func (n *naming) apply(names map[string]*inode) {
 // Open implements env.Disk.
 func (d *Disk) Open(name string, create bool) (env.File, error) { return d.open(name, create, false) }
 
-// OpenDirect implements env.DirectDisk: a file that refuses what is not aligned.
+// OpenDirect implements env.DirectDisk with a file that refuses unaligned
+// access.
 func (d *Disk) OpenDirect(name string, create bool) (env.File, bool, error) {
 	f, err := d.open(name, create, true)
 	return f, true, err
@@ -307,8 +309,8 @@ func (u *unit) applyTo(t *table) {
 	}
 }
 
-// Lock implements env.LockDisk. Its file is left out of what a crash decides on: a
-// lock file has no content, and its name means nothing.
+// Lock implements env.LockDisk. Crash states ignore its file: a lock file has no
+// content, and its name means nothing.
 func (d *Disk) Lock(name string) (io.Closer, error) {
 	clean, i, err := d.find("lock", name)
 	switch {

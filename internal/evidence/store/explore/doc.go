@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package explore looks for the power failure that a store does not survive.
-// It runs a workload on a Disk that remembers what is not durable yet, stops
-// at every change of the disk, makes every state that a loss of power may leave
-// there, opens the store on it, and compares what it finds with the history of
-// the workload.
+// Package explore searches for a power failure that a store does not survive.
+// It runs a workload on a Disk that remembers which changes are not durable
+// yet, stops at every change of the disk, makes every state that a loss of
+// power may leave there, opens the store on it, and compares the contents with
+// the history of the workload.
 //
 // In: a Subject (a way to open a store), and Options with a seed. Out: a Report
 // with counts of everything that was tried and a hash of all outcomes, and a

@@ -16,7 +16,8 @@ import (
 type Engine struct {
 	Label   string
 	Options store.Options
-	// Transactions makes transactions of batches: they read what they change.
+	// Transactions turns batches into transactions, which read the keys that they
+	// change.
 	Transactions bool
 }
 

@@ -17,15 +17,16 @@ type Options struct {
 	Subject Subject
 	Profile Profile
 	Seed    uint64
-	// Ops is the workload; nil: what the profile generates for the seed.
+	// Ops is the workload. Nil means the one that the profile generates for the
+	// seed.
 	Ops []Op
 	// Depth is how often in a row there is a crash: default 3.
 	Depth int
-	// Subsets is up to how many changes every subset is a state (default 10),
-	// Samples how many subsets of more there are (default 64).
+	// With at most Subsets changes (default 10) every subset is a state; with more,
+	// Samples random subsets are (default 64).
 	Subsets, Samples int
-	// Deeper: one image of so many is gone on with and crashed again (default
-	// 200). Verified: one of so many is verified (default 16).
+	// The exploration continues from one in Deeper images and crashes it again
+	// (default 200). It verifies one in Verified images (default 16).
 	Deeper, Verified int
 	// FaultRuns bounds the number of runs for each kind of fault: default 40;
 	// -1: none.
@@ -69,8 +70,8 @@ func (o Options) has(moment int) bool {
 	return o.Parts == 0 || moment/neighbours%o.Parts == o.Part
 }
 
-// Step is one crash: the number of the moment in its run, and that of the
-// state at the moment.
+// Step is one crash: the number of the moment in its run, and the number of the
+// state at that moment.
 type Step struct{ Moment, State int }
 
 func (s Step) String() string { return fmt.Sprintf("%d:%d", s.Moment, s.State) }
@@ -135,7 +136,7 @@ func (r *Report) Add(o Report) {
 	}
 }
 
-// Missing are the names of those that were never counted.
+// Missing returns the names that were never counted.
 func (r *Report) Missing(names []string) []string {
 	var out []string
 	for _, n := range names {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Failure is a way in which a store does what it must not.
+// Failure is a run in which a store violates its promises.
 type Failure struct {
 	Subject, Profile string
 	Seed             uint64
@@ -84,9 +84,9 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Shrink drops operations as long as the workload that is left still fails, in
-// at most so many attempts, and returns the last failure: f, if nothing can
-// be dropped.
+// Shrink removes operations while the remaining workload still fails, in at
+// most that many attempts, and returns the last failure: f, if nothing can be
+// removed.
 func (f *Failure) Shrink(o Options, attempts int) *Failure {
 	o.Only, o.Fault = nil, ""
 	if name, _, _ := strings.Cut(f.Fault, ":"); name != "" {

@@ -11,8 +11,7 @@ import (
 // FaultKind is what goes wrong in operation, as opposed to a loss of power.
 type FaultKind uint8
 
-// The kinds. Damage of a read is there permanently: the page that it hits is what
-// it has become.
+// The kinds. Damage to a read is permanent: the page that it hits stays damaged.
 const (
 	NoFault    FaultKind = iota
 	FlipBit              // a read finds a bit flipped

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// Sector is what a disk keeps or loses as a whole, in bytes.
+	// Sector is the unit that a disk keeps or loses as a whole, in bytes.
 	Sector   = 512
 	pageSize = 4096
 	sectors  = pageSize / Sector

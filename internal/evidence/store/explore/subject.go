@@ -8,13 +8,14 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Subject is a store to be explored. It works in its caller: no goroutine of
-// it touches the disk, and the same calls do the same to the disk every time.
+// Subject is a store to be explored. It works in its caller's goroutine: no
+// other goroutine uses the disk, and the same calls have the same effects on
+// the disk every time.
 type Subject interface {
 	Name() string
-	// Open opens the store in a directory, which it makes where it is absent.
-	// Marks tell the tracer which paths of recovery were taken. Where a store
-	// is, Open changes nothing on the disk.
+	// Open opens the store in a directory, which it creates if it is absent. Marks
+	// show the tracer which paths recovery took. If there is a store, Open changes
+	// nothing on the disk.
 	Open(disk env.Disk, dir string, tracer env.Tracer) (Store, error)
 	// Durable reports whether an operation of the kind that has returned without
 	// error has made everything before it, and itself, durable.
@@ -47,7 +48,7 @@ type Store interface {
 	Sync() error
 	Flush() error
 	Compact(lo, hi []byte) error
-	// Wait does what is done when there is nothing else to do.
+	// Wait does the pending background work.
 	Wait() error
 	// Checkpoint makes a copy in another directory of the disk.
 	Checkpoint(dir string) error
@@ -58,7 +59,7 @@ type Store interface {
 }
 
 // Change is one change of a Commit: Put (Value), Delete, Merge (Value is the
-// operand of Concat) or DeleteRange (from Key up to, without, Value).
+// operand of Concat) or DeleteRange (the keys in [Key, Value)).
 type Change struct {
 	Kind       OpKind
 	Key, Value []byte

@@ -13,7 +13,8 @@ import (
 // Suite explores many seeds. Each combination of a profile and a subject comes
 // in turn, and all profiles and subjects come soon.
 type Suite struct {
-	// Options are those of each seed: Subject, Profile, Seed and Ops are set.
+	// Options are the options of each seed; Run sets Subject, Profile, Seed and
+	// Ops.
 	Options  Options
 	Subjects []Subject
 	Profiles []Profile
@@ -41,8 +42,8 @@ func (s Suite) Seed(n uint64) Options {
 }
 
 // Run explores the seeds in order, part by part, until all are done, there are enough
-// states, or there is a failure. Reports are added up in the order in which
-// they come; their sum does not depend on it.
+// states, or there is a failure. It adds up the reports in the order in which they
+// arrive; their sum does not depend on the order.
 func (s Suite) Run() Report {
 	var (
 		mu   sync.Mutex

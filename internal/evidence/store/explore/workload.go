@@ -86,7 +86,7 @@ func (o *Op) String() string {
 	return b.String()
 }
 
-// Profile states what a workload is like. Weights are relative.
+// Profile describes a workload. Weights are relative.
 type Profile struct {
 	Name    string
 	Ops     int // how many

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serial judges whether a history of transactions is strictly serializable.
-// It knows keys, values and ranges, and nothing of the store that was asked.
+// Package serial decides whether a history of transactions is strictly
+// serializable. It knows keys, values and ranges, and nothing about the store.
 //
 // In: transactions with what they read and wrote, whether they committed, the moments
 // when they began and ended, and an order of those that committed changes. Out: nil,
@@ -71,9 +71,9 @@ func (t *Txn) writes() bool {
 	return false
 }
 
-// History is what happened. Order has the indices in Txns of those that committed
-// changes, as the versions of all keys followed each other. Before the first
-// transaction there are no keys.
+// History is what happened. Order has the indices in Txns of the transactions
+// that committed changes, in the order of the versions of all keys. Before the
+// first transaction there are no keys.
 type History struct {
 	Txns  []Txn
 	Order []int

@@ -49,8 +49,8 @@ type Report struct {
 	Addr      wor.Addr
 	Events    int // in the trace
 	Explained int // of them, from the first on
-	// Refused is the first event that no behaviour has; nil: there is none. Seen
-	// is the state before it.
+	// Refused is the first event that no behaviour has, or nil. Seen is the state
+	// before it.
 	Refused *Event
 	Seen    string
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conform asks the project's checker whether what servers and clients did
-// to write-once registers is a behaviour of their specifications,
+// Package conform uses the project's checker to decide whether what servers and
+// clients did to write-once registers is a behaviour of their specifications,
 // specs/wor/PaxosRegister.tla and specs/chain/ChainRegister.tla.
 //
-// In: what clients ask of servers, what servers answer, and what clients are told,
-// given to a Recorder in the order in which it happened. Out: a trace for each
-// register, and for each a Report: all events are explained, or the first that no
-// behaviour has, and the state of the specification there.
+// In: requests of clients, replies of servers, and results of operations, given to
+// a Recorder in the order in which they happened. Out: a trace for each register,
+// and for each a Report: either all events are explained, or it has the first
+// event that no behaviour has and the state of the specification there.
 //
 // The events drive specifications of their own, specs/wor/RegisterTrace.tla and
 // specs/chain/ChainTrace.tla, whose steps are those of the protocols'. They are

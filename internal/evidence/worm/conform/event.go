@@ -44,7 +44,8 @@ type Event struct {
 	// Written reports that the server has a value, at ballot Accepted.
 	Written            bool
 	Accepted, Promised wor.Ballot
-	// Value is a register's. Answer is that of a read that had no value.
+	// Value is the value of a register. Answer is the result of a read without a
+	// value.
 	Value  string
 	Answer string
 }

@@ -142,7 +142,7 @@ func (c *Recorder) answered(x *register, server, client int, q *wor.Request, run
 	}
 }
 
-// Told notes what a client was answered that wrote a value: nil, or an error.
+// Told records the result of a client's write: nil or an error.
 func (c *Recorder) Told(a wor.Addr, value string, err error) {
 	x := c.find(a)
 	if x == nil {
@@ -176,8 +176,8 @@ func (c *Recorder) Begin(client int, a wor.Addr) *Read {
 	return r
 }
 
-// End notes what a read has answered. It chooses among the replies of servers that
-// came meanwhile those that the specification's read may have been given.
+// End records the result of a read. It chooses, among the replies of servers that
+// arrived meanwhile, those that the specification's read may have received.
 func (c *Recorder) End(r *Read, value string, err error) {
 	x := r.x
 	x.reads = slices.DeleteFunc(x.reads, func(y *Read) bool { return y == r })

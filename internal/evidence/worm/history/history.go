@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package history says whether a history of transactions was strictly
+// Package history decides whether a history of transactions was strictly
 // serializable.
 //
 // In: transactions of appends to lists and reads of whole lists, as clients saw
-// them, with the times of their calls. Each element is appended once, so that a
-// read tells in which order the elements came and what it has not seen. Out: the
+// them, with the times of their calls. Each element is appended once, so a read
+// shows the order of the elements and which ones it has not seen. Out: the
 // anomalies, each with the transactions that prove it.
 //
 // From the lists follow the edges of the dependency graph: ww (appended before),
@@ -95,7 +95,7 @@ type Anomaly struct {
 	// Txns are the places, in the history, of the transactions that it takes; of
 	// a cycle, in its order.
 	Txns []int
-	// Text states what is wrong, for people.
+	// Text describes the anomaly for people.
 	Text string
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package hostile tries to break a protocol of registers: clients and servers on
-// a network that loses, doubles and reorders messages, where servers crash and
-// keep only what was durable. It is for tests.
+// a network that loses, duplicates and reorders messages, where servers crash
+// and keep only durable data. It is for tests.
 //
-// In: the protocol's client and server, and a seed. Out: nil, or what was violated
-// with the last events before. The same seed does the same again.
+// In: the protocol's client and server, and a seed. Out: nil, or the violation
+// with the last events before it. The same seed gives the same run.
 //
-// Promised: a ghost that sees all servers checks after every event what is to hold
-// of the protocol (ghost.go), and what clients were answered is linearizable by
-// wor.Register. In the end the network is healed, and every operation must finish.
+// Promised: a ghost that sees all servers checks the protocol's invariants after
+// every event (ghost.go), and the results of clients are checked for
+// linearizability against wor.Register. In the end the network is healed, and
+// every operation must finish.
 //
 // Refused: epochs, time, disks; package simulation has them.
 package hostile
@@ -22,7 +23,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Options say what is tried.
+// Options determine what is tried.
 type Options struct {
 	Client wor.Client
 	// Server makes an empty server.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nemesis runs real clusters of WormSpace, in processes of their own on
-// real sockets and files, against whatever ends and hinders processes and
-// connections.
+// Package nemesis runs real clusters of WormSpace, in separate processes on
+// real sockets and files, while it ends and hinders processes and connections.
 //
-// In: nothing; it is tests alone. Out: a history that has no order, a server that
-// serves with a disk that it must not serve with, or something that does not end.
+// In: nothing; it has only tests. Out: a history that has no order, a server that
+// serves with a disk that it must not use, or something that does not end.
 //
 // What happens to the servers: SIGKILL, SIGSTOP, orderly ends; to the connections,
 // through a proxy for each pair of processes: they are cut, in the middle of

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command mutants, run as `go run ./internal/mutant/cmd/mutants` from the root
-// of the repository, lets the tests loose on every mutant of the table and says
-// which they kill. It exits with 1 where one survives, does not build, no
-// longer fits the code, or cannot be judged because the tests fail without it.
-// With -write it notes what it has found, whatever it is, in build/mutants.md.
-// With -list it prints the names and their number and runs nothing; with -mend it
-// proposes new texts for the rows that no longer fit the code.
+// Command mutants, run as `go run ./internal/mutant/cmd/mutants` from the root of
+// the repository, runs the tests on every mutant of the table and reports which
+// ones they kill. It exits with 1 if one survives, does not build, no longer fits
+// the code, or cannot be judged because the tests fail without it. With -write it
+// records the results in build/mutants.md. With -list it prints the names and
+// their number and runs nothing; with -mend it proposes new texts for the rows
+// that no longer fit the code.
 package main
 
 import (

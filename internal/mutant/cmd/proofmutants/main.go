@@ -2,11 +2,11 @@
 
 // Command proofmutants, run as `go run ./internal/mutant/cmd/proofmutants` from
 // the root of the repository after `make proofs`, puts each bug of
-// proofs/mutants into its program, translates the program again where it is
-// Go, and lets the proof try to build. It says at which lemma each build stops,
-// and exits with 1 where one does not stop, or stops elsewhere than the table
-// says. With -write it notes what it has found in build/proof-mutants.md. All
-// happens in a copy of the repository.
+// proofs/mutants into its program, translates the program again if it is Go,
+// and builds the proof. It reports at which lemma each build fails, and exits
+// with 1 if a build succeeds or fails at another lemma than the table says.
+// With -write it records the results in build/proof-mutants.md. It works in a
+// copy of the repository.
 package main
 
 import (

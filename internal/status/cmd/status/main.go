@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command status runs the commands of all claims, one after the other, and
-// writes what came of each, with the date, as Markdown.
+// writes the result of each, with the date, as Markdown.
 //
 //	go run ./internal/status/cmd/status -o build/status.md
 //	go run ./internal/status/cmd/status -room Store
