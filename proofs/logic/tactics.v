@@ -29,11 +29,11 @@ Section tac.
   Proof. by intros ->. Qed.
   Lemma tac_wp_pure Δ Δ' b E K e1 e2 Φ :
     pstep e1 e2 →
-    MaybeIntoLaterNEnvs 1 Δ Δ' →
+    (of_envs Δ ⊢ ▷ of_envs Δ') →
     envs_entails Δ' (WP (rfill K e2) @ b; E {{ Φ }}) →
     envs_entails Δ (WP (rfill K e1) @ b; E {{ Φ }}).
   Proof.
-    rewrite envs_entails_unseal=> Hp HΔ H. rewrite into_laterN_env_sound /= H.
+    rewrite envs_entails_unseal=> Hp HΔ H. rewrite HΔ H.
     by rewrite -(wpe_pure _ _ K e1 e2).
   Qed.
   Lemma tac_wp_value Δ b E (Φ : val → iPropI Σ) v :
@@ -46,13 +46,13 @@ Section tac.
   Proof. rewrite envs_entails_unseal=> -> ->. by rewrite -wpe_bind. Qed.
 
   Lemma tac_wp_load Δ Δ' b E i K l dq v Φ :
-    MaybeIntoLaterNEnvs 1 Δ Δ' →
+    (of_envs Δ ⊢ ▷ of_envs Δ') →
     envs_lookup i Δ' = Some (false, l ↦[b]{dq} v)%I →
     envs_entails Δ' (WP rfill K (Val v) @ b; E {{ Φ }}) →
     envs_entails Δ (WP rfill K (Eff LoadOp (Val #l)) @ b; E {{ Φ }}).
   Proof.
-    rewrite envs_entails_unseal=> ? Hi H.
-    rewrite -wpe_bind into_laterN_env_sound envs_lookup_split //= H.
+    rewrite envs_entails_unseal=> HΔ Hi H.
+    rewrite -wpe_bind HΔ envs_lookup_split // H /=.
     iIntros "[Hl Hrest]". iApply (wpe_load with "Hl"). iIntros "!> Hl". by iApply "Hrest".
   Qed.
   Lemma wp_load_base b E z l dq v Φ :
@@ -78,17 +78,17 @@ Section tac.
     iApply (wpe_finish_store with "Hl"). iIntros "!> Hl". by iApply "HΦ".
   Qed.
   Lemma tac_wp_load_base Δ Δ' b E i K z l dq v Φ :
-    MaybeIntoLaterNEnvs 1 Δ Δ' →
+    (of_envs Δ ⊢ ▷ of_envs Δ') →
     envs_lookup i Δ' = Some (false, l ↦[b]{dq} v)%I →
     envs_entails Δ' (WP rfill K (Val v) @ b; E {{ Φ }}) →
     envs_entails Δ (WP rfill K (App (Val (load (BaseT z))) (Val #l)) @ b; E {{ Φ }}).
   Proof.
-    rewrite envs_entails_unseal=> ? Hi H.
-    rewrite -wpe_bind into_laterN_env_sound envs_lookup_split //= H.
+    rewrite envs_entails_unseal=> HΔ Hi H.
+    rewrite -wpe_bind HΔ envs_lookup_split // H /=.
     iIntros "[Hl Hrest]". iApply (wp_load_base with "Hl"). iIntros "!> Hl". by iApply "Hrest".
   Qed.
   Lemma tac_wp_store_base Δ Δ' b E i K z l v v' Φ :
-    MaybeIntoLaterNEnvs 1 Δ Δ' →
+    (of_envs Δ ⊢ ▷ of_envs Δ') →
     envs_lookup i Δ' = Some (false, l ↦[b] v)%I →
     match envs_simple_replace i false (Esnoc Enil i (l ↦[b] v')) Δ' with
     | Some Δ'' => envs_entails Δ'' (WP rfill K (Val #()) @ b; E {{ Φ }})
@@ -96,9 +96,9 @@ Section tac.
     end →
     envs_entails Δ (WP rfill K (App (App (Val (store (BaseT z))) (Val #l)) (Val v')) @ b; E {{ Φ }}).
   Proof.
-    rewrite envs_entails_unseal=> ? Hi H.
+    rewrite envs_entails_unseal=> HΔ Hi H.
     destruct (envs_simple_replace _ _ _) as [Δ''|] eqn:HΔ''; [|done].
-    rewrite -wpe_bind into_laterN_env_sound envs_simple_replace_sound //= H.
+    rewrite -wpe_bind HΔ envs_simple_replace_sound // H /=.
     iIntros "[Hl Hrest]". iApply (wp_store_base with "Hl"). iIntros "!> Hl".
     iApply "Hrest". by iFrame.
   Qed.
@@ -170,6 +170,17 @@ Ltac pure_redex e :=
   | Case (Val _) _ _ => idtac
   end.
 
+(** A step takes a later off each hypothesis. Looking for them takes more time than the
+    step, so where the text of no hypothesis has one they stay as they are. *)
+Ltac solve_later :=
+  lazymatch goal with
+  | |- of_envs ?Δ ⊢ _ =>
+    lazymatch Δ with
+    | context [bi_later] => refine (into_laterN_env_sound 1 _ _ _); iSolveTC
+    | _ => exact (bi.later_intro _)
+    end
+  end.
+
 Ltac wp_finish :=
   wp_expr_simpl;
   rsimpl;
@@ -188,7 +199,7 @@ Tactic Notation "wp_pure_with" tactic3(ok) :=
     reshape_expr e ltac:(fun K e' =>
       ok e';
       eapply (tac_wp_pure _ _ b E K e');
-      [ solve_pstep | iSolveTC | rsimpl; wp_expr_simpl; pm_prettify ])
+      [ solve_pstep | solve_later | rsimpl; wp_expr_simpl; pm_prettify ])
     || fail "wp_pure: no pure step in" e
   | _ => fail "wp_pure: not a WP"
   end.
@@ -254,7 +265,7 @@ Tactic Notation "wp_load" :=
     first [ reshape_expr e ltac:(fun K e' => eapply (tac_wp_load _ _ b E _ K))
           | reshape_expr e ltac:(fun K e' => eapply (tac_wp_load_base _ _ b E _ K))
           | fail 1 "wp_load: cannot find a load in" e ];
-    [ iSolveTC
+    [ solve_later
     | let l := match goal with |- _ = Some (_, pointsto _ ?l _ _) => l end in
       iAssumptionCore || fail "wp_load: cannot find" l "↦[ _ ] ?"
     | rsimpl; wp_expr_simpl; pm_prettify ]
@@ -266,7 +277,7 @@ Tactic Notation "wp_store" :=
   | |- envs_entails _ (wp ?b ?E ?e ?Q) =>
     first [ reshape_expr e ltac:(fun K e' => eapply (tac_wp_store_base _ _ b E _ K))
           | fail 1 "wp_store: cannot find a store in" e ];
-    [ iSolveTC
+    [ solve_later
     | let l := match goal with |- _ = Some (_, pointsto _ ?l _ _) => l end in
       iAssumptionCore || fail "wp_store: cannot find" l "↦[ _ ] ?"
     | reduction.pm_reduce; rsimpl; wp_expr_simpl; pm_prettify ]
