@@ -81,6 +81,9 @@ const (
 	KindDummy = "dummy"
 	// KindQueue is a queue of the node: Capacity, Distinct.
 	KindQueue = "queue"
+	// KindCounter is a counter that only grows, with a replica on each node, for the
+	// processes At: Interval.
+	KindCounter = "counter"
 	// KindEach makes a separate resource, described by Like, for each index.
 	KindEach = "each"
 )
@@ -283,11 +286,11 @@ func list(names []string) string {
 func (c *Config) checkSupply(f *faults, at string, s *Supply) {
 	needs := map[string][]string{
 		KindMailboxes: {"at"}, KindLengths: {"of"}, KindDetector: {"at"}, KindTimer: {"after"}, KindShared: {"value"},
-		KindVariable: {"value"}, KindConstant: {"value"}, KindDummy: {"value"}, KindQueue: {}, KindEach: {"like"},
+		KindVariable: {"value"}, KindConstant: {"value"}, KindDummy: {"value"}, KindQueue: {}, KindCounter: {"at"}, KindEach: {"like"},
 	}
 	may := map[string][]string{
 		KindMailboxes: {"mode", "capacity", "window", "distinct"}, KindDetector: {"interval", "timeout"}, KindQueue: {"capacity", "distinct"},
-		KindTimer: {"spread", "ofNode"},
+		KindTimer: {"spread", "ofNode"}, KindCounter: {"interval"},
 	}
 	need, known := needs[s.Kind]
 	if !known {
@@ -478,6 +481,8 @@ func (c *Config) checkLosses(f *faults, at string, p Member, t Template) {
 			if param.Crash != Keeps || each != "" {
 				wrong = "is not one variable that keeps its value"
 			}
+		case KindCounter:
+			wrong = "keeps what was added; a counter is in memory"
 		case KindQueue:
 			if param.Crash != Clears {
 				wrong = "does not lose what has not been read"

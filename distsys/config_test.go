@@ -88,7 +88,7 @@ func TestConfigErrors(t *testing.T) {
 		{"type", `"locks"`, `7`, "system: want string, not number"},
 		{"value", `"{\"a\", \"b\"}"`, `"{1,"`, "is not a TLA+ value"},
 		{"no system", `"locks"`, `""`, "the name of the system is missing"},
-		{"kind", `"kind": "lengths"`, `"kind": "lenghts"`, `resource waiting: kind "lenghts": want one of constant, detector, dummy, each`},
+		{"kind", `"kind": "lengths"`, `"kind": "lenghts"`, `resource waiting: kind "lenghts": want one of constant, counter, detector, dummy, each`},
 		{"field of another kind", `"of": "network"`, `"of": "network", "after": "1s"`, `resource waiting: a resource of kind "lengths" has no "after"`},
 		{"field missing", `"of": "network"`, `"of": ""`, `resource waiting: a resource of kind "lengths" needs "of"`},
 		{"no such mailboxes", `"of": "network"`, `"of": "net"`, `there is no resource "net" of kind "mailboxes"`},

@@ -28,6 +28,7 @@ import (
 
 	"github.com/ashlar-dev/ashlar/distsys"
 	"github.com/ashlar-dev/ashlar/distsys/durable"
+	"github.com/ashlar-dev/ashlar/distsys/resource/counter"
 	"github.com/ashlar-dev/ashlar/distsys/resource/detector"
 	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
 	"github.com/ashlar-dev/ashlar/distsys/resource/queue"
@@ -78,9 +79,11 @@ type Node struct {
 	queues map[string]*queue.Queue
 	boxes  map[string]*mailbox.Mailboxes
 	order  []string // names of boxes, sorted
-	watch  []watched
-	timers int // how many were made
-	closes []func() error
+	// counters are the replicas by the names of the resources.
+	counters map[string]*counter.Replica
+	watch    []watched
+	timers   int // how many were made
+	closes   []func() error
 }
 
 // watched is a process for which a monitor answers.
@@ -144,7 +147,7 @@ func Open(sys *distsys.System, c *distsys.Config, node string, o Options) (n *No
 		o.Linger = LingerDefault
 	}
 	n = &Node{name: node, sys: sys, opt: o, conf: c, shared: map[string]distsys.Resource{},
-		queues: map[string]*queue.Queue{}, boxes: map[string]*mailbox.Mailboxes{}}
+		queues: map[string]*queue.Queue{}, boxes: map[string]*mailbox.Mailboxes{}, counters: map[string]*counter.Replica{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.Close())
@@ -192,7 +195,7 @@ func (n *Node) spawn(sys *distsys.System, m distsys.Member) error {
 		s.Values[name] = v.Value
 	}
 	for _, param := range names(m.Refs) {
-		r, err := n.resource(m.Refs[param])
+		r, err := n.resource(m.Refs[param], m.Self.Value)
 		if err != nil {
 			return fmt.Errorf("resource %s: %w", m.Refs[param], err)
 		}
@@ -257,6 +260,9 @@ func (n *Node) Run(ctx context.Context) error {
 	defer cancel()
 	timer := n.opt.Env.Clock.After(wait, env.WakeFunc(cancel))
 	defer timer.Stop()
+	for _, name := range names(n.counters) {
+		n.counters[name].Linger(lingering)
+	}
 	for _, name := range n.order {
 		if lerr := n.boxes[name].Linger(lingering); lerr != nil && err == nil {
 			err = fmt.Errorf("resource %s: %w", name, lerr)

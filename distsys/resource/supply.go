@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/distsys"
+	"github.com/ashlar-dev/ashlar/distsys/resource/counter"
 	"github.com/ashlar-dev/ashlar/distsys/resource/detector"
 	"github.com/ashlar-dev/ashlar/distsys/resource/local"
 	"github.com/ashlar-dev/ashlar/distsys/resource/mailbox"
@@ -31,18 +32,28 @@ func (n *Node) serve(name string) error {
 			return err
 		case distsys.KindDetector:
 			return n.monitor(site)
+		case distsys.KindCounter:
+			_, err := n.counter(name)
+			return err
 		}
 	}
 	return nil
 }
 
-// resource returns the resource of that name in the configuration. It makes a
-// new variable for each use, and a new timer unless the node has one.
-func (n *Node) resource(name string) (distsys.Resource, error) {
+// resource returns the resource of that name in the configuration, for a process. It
+// makes a new variable for each use, and a new timer unless the node has one.
+func (n *Node) resource(name string, self value.Value) (distsys.Resource, error) {
 	if r, ok := n.shared[name]; ok {
 		return r, nil
 	}
 	s := n.conf.Resources[name]
+	if s.Kind == distsys.KindCounter {
+		c, err := n.counter(name)
+		if err != nil {
+			return nil, err
+		}
+		return c.Process(self)
+	}
 	var r distsys.Resource
 	var err error
 	switch s.Kind {
@@ -164,6 +175,39 @@ func (n *Node) mailboxes(name string) (*mailbox.Mailboxes, error) {
 	n.order = append(n.order, name)
 	n.closes = append(n.closes, m.Close)
 	return m, nil
+}
+
+// counter opens the node's replica of a counter on first use.
+func (n *Node) counter(name string) (*counter.Replica, error) {
+	if c := n.counters[name]; c != nil {
+		return c, nil
+	}
+	s := n.conf.Resources[name]
+	o := counter.Options{Link: n.link(), Interval: time.Duration(s.Interval)}
+	for _, site := range s.At {
+		var processes []value.Value
+		for _, i := range site.Indices {
+			processes = append(processes, i.Value)
+		}
+		if site.Node != n.name {
+			o.Peers = append(o.Peers, counter.Peer{Addr: env.Addr(site.Address), Processes: processes})
+			continue
+		}
+		o.Local, o.Listen = processes, listenAt(site)
+		if err := n.mayListen(string(o.Listen)); err != nil {
+			return nil, err
+		}
+	}
+	if o.Listen == "" {
+		return nil, fmt.Errorf("node %s has no replica of it", n.name)
+	}
+	c, err := counter.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	n.counters[name] = c
+	n.closes = append(n.closes, c.Close)
+	return c, nil
 }
 
 func listenAt(s distsys.Site) env.Addr {

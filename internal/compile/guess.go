@@ -28,6 +28,8 @@ const (
 	// RoleInput: reads return a value from the environment; there are no
 	// writes.
 	RoleInput
+	// RoleCounter is a replicated counter.
+	RoleCounter
 	// RoleOther is any other resource; the user must implement it.
 	RoleOther
 )
@@ -51,6 +53,7 @@ const (
 	Input           = "Input"
 	Output          = "Output"
 	LocalShared     = "LocalShared"
+	GrowCounter     = "GrowCounter"
 )
 
 // named returns the role of a mapping macro of the module Resources.
@@ -62,6 +65,8 @@ func named(name string) Role {
 		return RoleSignal
 	case LocalShared:
 		return RoleVariable
+	case GrowCounter:
+		return RoleCounter
 	}
 	return RoleOther
 }

@@ -101,6 +101,24 @@ func traceMutants() []Mutant {
 			New:    "if s.live != nil && s.isLife(t.Actor) {",
 		},
 		{
+			Name: "distsys/counter/what-aborted-counts", Kind: WrongAnswer, In: "distsys/resource/counter", Packages: []string{"distsys/resource/counter"}, Run: "TestCounter",
+			Breaks: "What a section added before it aborted is added by the next one.",
+			Old:    "func (s *share) Abort(*distsys.Tx) { s.added = 0 }",
+			New:    "func (s *share) Abort(*distsys.Tx) {}",
+		},
+		{
+			Name: "distsys/counter/all-peers-are-believed", Kind: Unguarded, In: "distsys/resource/counter", Packages: []string{"distsys/resource/counter"}, Run: "TestBelievesNoOther",
+			Breaks: "A node may say what processes of other nodes have added.",
+			Old:    "if !a.of[k] || count > math.MaxInt32 {",
+			New:    "if count > math.MaxInt32 {",
+		},
+		{
+			Name: "distsys/counter/the-last-count-is-lost", Kind: Lost, In: "distsys/resource/counter", Packages: []string{"distsys/resource/counter"}, Run: "TestLinger",
+			Breaks: "A node ends before the others have what it added.",
+			Old:    "if version != r.version {",
+			New:    "if version > r.version {",
+		},
+		{
 			Name: "conform/trimmed-too-little", Kind: WrongAnswer, In: "internal/conform", Packages: conform,
 			Breaks: "Sections that have seen one section more than a cut log has are judged all the same.",
 			Old:    "return p.ended && !p.met(at, p.end) }",

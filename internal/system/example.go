@@ -227,6 +227,10 @@ func (x *exampler) supply(role compile.Role, param *pcal.Param, arg pcal.Arg, fi
 		why = "mapping macro %s reads like a failure detector, but %s is assigned through it, and a detector is only read; sys.json has a plain variable"
 	case compile.RoleInput:
 		plain.Kind = distsys.KindConstant
+	case compile.RoleCounter:
+		if shared && param.Mapping == 0 {
+			return distsys.Supply{Kind: distsys.KindCounter}
+		}
 	}
 	x.s.diags.Add(source.Diagnostic{Severity: source.Warning, Code: "CompileNoResource", Span: arg.Span,
 		Message: fmt.Sprintf(why, arg.Mapping.Name, name),
@@ -417,7 +421,7 @@ func (x *exampler) sayTogether(name string) {
 // place determines the nodes of a resource's parts.
 func (x *exampler) place(name string) {
 	s := x.conf.Resources[name]
-	if s.Kind != distsys.KindMailboxes && s.Kind != distsys.KindDetector {
+	if s.Kind != distsys.KindMailboxes && s.Kind != distsys.KindDetector && s.Kind != distsys.KindCounter {
 		return
 	}
 	indices := map[string][]distsys.Text{}

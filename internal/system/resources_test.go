@@ -28,7 +28,7 @@ EXTENDS Naturals, Sequences, AshlarResources
 (*
 --mpcal beat {
   OWN
-  archetype A(ref net[_], ref strict[_], ref relaxed[_], ref timer, ref fd[_], ref in, ref out)
+  archetype A(ref net[_], ref strict[_], ref relaxed[_], ref timer, ref fd[_], ref in, ref out, ref likes)
   {
     l: await timer /\ ~fd[3 - self];
        timer := TRUE;
@@ -36,12 +36,13 @@ EXTENDS Naturals, Sequences, AshlarResources
     m: with (x = net[self]) { out := x; };
     n: strict[3 - self] := 1;
     o: relaxed[3 - self] := strict[self];
+    p: likes := 1; await likes > 1;
   }
   variables net = [i \in {1,2} |-> {}]; strict = [i \in {1,2} |-> <<>>]; relaxed = strict;
-    timer = FALSE; fd = [i \in {1,2} |-> FALSE]; in = <<1, 2>>; out = <<>>;
-  process (P \in {1,2}) == instance A(ref net[_], ref strict[_], ref relaxed[_], ref timer, ref fd[_], ref in, ref out)
+    timer = FALSE; fd = [i \in {1,2} |-> FALSE]; in = <<1, 2>>; out = <<>>; likes = NewGrowCounter({1,2});
+  process (P \in {1,2}) == instance A(ref net[_], ref strict[_], ref relaxed[_], ref timer, ref fd[_], ref in, ref out, ref likes)
     mapping net[_] via LossyMailbox mapping strict[_] via StrictMailbox mapping relaxed[_] via RelaxedMailbox
-    mapping timer via Timer mapping fd[_] via FailureDetector mapping in via Input mapping out via Output;
+    mapping timer via Timer mapping fd[_] via FailureDetector mapping in via Input mapping out via Output mapping likes via GrowCounter;
 }
 *)
 ====
@@ -71,7 +72,7 @@ func TestResourcesByName(t *testing.T) {
 		t.Errorf("%d parameters are lossy, want 1", n)
 	}
 	r := conf.Resources
-	for name, kind := range map[string]string{"net": "mailboxes", "strict": "mailboxes", "relaxed": "mailboxes", "timer": "timer", "fd": "detector", "in": "queue", "out": "queue"} {
+	for name, kind := range map[string]string{"net": "mailboxes", "strict": "mailboxes", "relaxed": "mailboxes", "timer": "timer", "fd": "detector", "in": "queue", "out": "queue", "likes": "counter"} {
 		if r[name].Kind != kind {
 			t.Errorf("%s is of kind %q, want %q", name, r[name].Kind, kind)
 		}

@@ -129,6 +129,7 @@ var withoutExample = map[string]string{
 	"tla/typed":                 "called by generated code",
 	"distsys/cell":              "called by generated code",
 	"distsys/resource":          "called by generated code: the example is in distsys",
+	"distsys/resource/counter":  "as distsys/resource",
 	"distsys/resource/detector": "as distsys/resource",
 	"distsys/resource/local":    "as distsys/resource",
 	"distsys/resource/mailbox":  "as distsys/resource",

@@ -10,6 +10,16 @@
 (* A mapping macro of the algorithm's own with such a name has precedence.      *)
 EXTENDS Naturals, Sequences
 
+\* The first value of a variable that is mapped through GrowCounter, for a finite set
+\* of processes.
+NewGrowCounter(Processes) == [p \in Processes |-> [added |-> 0, seen |-> 0]]
+
+\* What all processes have added to such a variable.
+GrowCounterTotal(counter) ==
+  LET RECURSIVE Sum(_)
+      Sum(S) == IF S = {} THEN 0 ELSE LET p == CHOOSE p \in S : TRUE IN counter[p].added + Sum(S \ {p})
+  IN Sum(DOMAIN counter)
+
 (*
 --mpcal AshlarResources {
   \* Messages for each index, in the order in which they were sent. Sending waits
@@ -83,6 +93,21 @@ EXTENDS Naturals, Sequences
   mapping macro LocalShared {
     read { yield $variable; }
     write { yield $value; }
+  }
+
+  \* A counter of which each process has a copy. Writing adds a natural number, and
+  \* does not wait. Reading gives at least what the process has read or added before,
+  \* and at most what all have added. First value: NewGrowCounter(Processes).
+  mapping macro GrowCounter {
+    read {
+      with (n \in $variable[self].seen .. GrowCounterTotal($variable)) {
+        $variable[self] := [added |-> $variable[self].added, seen |-> n];
+        yield n;
+      };
+    }
+    write {
+      yield [$variable EXCEPT ![self] = [added |-> @.added + $value, seen |-> @.seen + $value]];
+    }
   }
 }
 *)
