@@ -23,6 +23,11 @@ type Report struct {
 	Branches, Blocks, Messages, Blobs int64
 	// Changes is the number of those that the history has kept in files.
 	Changes int64
+	// Gaps are changes between the oldest that the history has and the newest of the
+	// tree that it does not have, at most ProblemsMax: they came by an ingest, could not be written,
+	// or their file is lost. A Feed that comes to one ends with ErrTooOld. They are not
+	// damage of the store.
+	Gaps []Gap
 	// Bytes is the number of bytes read from the disk.
 	Bytes int64
 	// Problems are the damaged places, at most ProblemsMax; More is the number
@@ -30,6 +35,9 @@ type Report struct {
 	Problems []error
 	More     int64
 }
+
+// Gap is the changes with the numbers First to Last.
+type Gap struct{ First, Last uint64 }
 
 // ProblemsMax is how many problems a Report lists.
 const ProblemsMax = 1000
@@ -76,7 +84,7 @@ func (db *DB) Verify(ctx context.Context) (Report, error) {
 		}
 	})
 	if failed == nil {
-		failed = db.examineHistory(ctx, &report, rest)
+		failed = db.examineHistory(ctx, s, &report, rest)
 	}
 	return report, failed
 }

@@ -10,17 +10,23 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+
+	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
 // examineHistory reads the changes that the history has kept, as far as they are still
 // there, and compares each file with its name: of damage here, only feeds and archives know.
-func (db *DB) examineHistory(ctx context.Context, report *Report, rest func(int64) error) error {
+// The history has at least what is in the tree of the state.
+func (db *DB) examineHistory(ctx context.Context, now *state, report *Report, rest func(int64) error) error {
 	db.history.mu.Lock()
 	segments := slices.Clone(db.history.segments)
 	db.history.mu.Unlock()
+	report.Gaps = gaps(segments, now.newest())
 	for _, s := range segments {
 		err := db.examineSegment(ctx, s, report, rest)
 		switch {
+		case errors.Is(err, fs.ErrNotExist) && db.history.has(s):
+			report.add(&CorruptError{File: path.Join(db.files.dir, s.name), Want: fmt.Sprintf("a file with changes %d to %d", s.first, s.last), Found: "no file"})
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errVersion): // it was the oldest; or counts as absent
 		case errors.Is(err, ErrCorrupt):
 			report.add(err)
@@ -29,6 +35,28 @@ func (db *DB) examineHistory(ctx context.Context, report *Report, rest func(int6
 		}
 	}
 	return nil
+}
+
+// gaps are the changes up to newest that are between segments or after the last one.
+func gaps(segments []segment, newest message.Seq) (gaps []Gap) {
+	if len(segments) == 0 {
+		return nil
+	}
+	next := segments[0].first
+	for _, s := range append(segments[:len(segments):len(segments)], segment{first: newest + 1}) {
+		if s.first > next && len(gaps) < ProblemsMax {
+			gaps = append(gaps, Gap{uint64(next), uint64(s.first - 1)})
+		}
+		next = max(next, s.last+1)
+	}
+	return gaps
+}
+
+// has reports whether the history has the segment still, and has not removed it.
+func (h *history) has(s segment) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Contains(h.segments, s)
 }
 
 // examineSegment reads a file of the history.

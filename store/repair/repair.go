@@ -222,7 +222,7 @@ func (r *repairer) examine() (sound bool, err error) {
 	}
 	for _, p := range report.Problems {
 		var at *store.CorruptError
-		if errors.As(p, &at) && strings.HasPrefix(path.Base(at.File), "HISTORY-") {
+		if errors.As(p, &at) && strings.HasPrefix(path.Base(at.File), datafile.HistoryPrefix) {
 			continue // the data are sound, and a new store would have no history at all
 		}
 		r.report.damage(p)

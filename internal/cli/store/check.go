@@ -88,8 +88,15 @@ type report struct {
 	Messages int64     `json:"messages"`
 	Values   int64     `json:"values"`
 	Bytes    int64     `json:"bytes"`
+	Gaps     []gap     `json:"gaps,omitempty"`
 	Problems []problem `json:"problems"`
 	More     int64     `json:"more"`
+}
+
+// gap is changes that the history lacks.
+type gap struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
 }
 
 // problem is a damaged place. Keys are escaped as in a Go string.
@@ -174,6 +181,9 @@ func tellReport(t *console.Terminal, o shared, dir, schema string, r *store.Repo
 		for _, p := range r.Problems {
 			out.Problems = append(out.Problems, problemOf(p))
 		}
+		for _, g := range r.Gaps {
+			out.Gaps = append(out.Gaps, gap(g))
+		}
 		return t.JSON(out)
 	}
 	p := console.NewPalette(t.OutTTY)
@@ -182,6 +192,9 @@ func tellReport(t *console.Terminal, o shared, dir, schema string, r *store.Repo
 	}
 	if r.More > 0 {
 		fmt.Fprintf(t.Out, "and %s more\n", console.Count(r.More))
+	}
+	for _, g := range r.Gaps {
+		fmt.Fprintf(t.Out, "the history lacks changes %d to %d: they were ingested, could not be written, or their file is missing; feeds and archives end there\n", g.First, g.Last)
 	}
 	verdict := p.Good("sound")
 	switch code {
