@@ -72,7 +72,8 @@ func BenchmarkEither(b *testing.B) {
 	})
 }
 
-// BenchmarkShared reads and writes a shared variable that nobody else uses.
+// BenchmarkShared reads and writes a shared variable that no other process
+// uses.
 func BenchmarkShared(b *testing.B) {
 	ref := distsys.NewRef("x", local.NewShared(value.Int(0)))
 	runBenchmark(b, 0, func(_ *int, tx *distsys.Tx) (distsys.Label, error) {

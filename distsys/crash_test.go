@@ -83,7 +83,7 @@ type lasting struct {
 }
 
 // counting goes from count to tell as often as calls says, and ends at n = 100. After
-// a crash it goes on at tell. A seen of 7 is a first value.
+// a crash it continues at tell. A seen of 7 is a first value.
 func counting(private int32) *distsys.Archetype[lasting] {
 	a := archetype(
 		func(s *lasting, tx *distsys.Tx) (distsys.Label, error) {

@@ -98,8 +98,8 @@ func TestHostsMakeRoomForOthers(t *testing.T) {
 	}
 }
 
-// TestNothingIsBelieved: a length costs no memory before its bytes are there, and
-// the memory of a long frame is given back. After an error nothing is kept.
+// TestNothingIsBelieved: a length costs no memory before its bytes arrive, and
+// the memory of a long frame is freed. After an error nothing is kept.
 func TestNothingIsBelieved(t *testing.T) {
 	long := Seal(append(Begin(nil, Service), make([]byte, 1<<20)...), 0)
 	s := Scanner{Max: 2 << 20}

@@ -60,7 +60,8 @@ func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint
 		return fail(err)
 	}
 	if n := len(segments); n > 0 {
-		// Changes behind a file that Restore cannot read would be archived in vain.
+		// Changes behind a file that Restore cannot read would be archived without any
+		// use.
 		f, _, err := openSegment(disk, dir, segments[n-1].name)
 		if errors.Is(err, errVersion) {
 			err = fmt.Errorf("%w: make a new copy, and start a new archive in another directory", err)

@@ -39,7 +39,7 @@ import (
 // another store, or an increment since a different copy.
 var ErrBase = errors.New("copy does not follow the previous copy")
 
-// Kinds of sections, in the order in which they stand in a copy.
+// Kinds of sections, in the order in which they appear in a copy.
 const (
 	copyBegin = 1 // version, store, copy before, number, time
 	copyPages = 2 // first page, pages
@@ -194,14 +194,14 @@ func (db *DB) newCopying(ctx context.Context, w io.Writer, since *Mark) (*copyin
 	return c, nil
 }
 
-// giveUp gives back the branches that were not written.
+// giveUp releases the branches that were not written.
 func (c *copying) giveUp() {
 	for len(c.unwritten) > 0 {
 		c.written()
 	}
 }
 
-// written gives back the first branch.
+// written releases the first branch.
 func (c *copying) written() {
 	id := c.unwritten[0].ID
 	c.unwritten = c.unwritten[1:]

@@ -126,7 +126,7 @@ func drain(t *testing.T, db *store.DB, all []event, after int, at func(number in
 }
 
 // Feeds give what was asked for, in order, across flushes, restarts and crashes;
-// and never anything that a crash takes back.
+// and never anything that a crash undoes.
 func TestChangesAgainstAList(t *testing.T) {
 	for seed := range int64(6) {
 		disk := sim.NewDisk()
@@ -243,8 +243,8 @@ func TestCrashesOfHistory(t *testing.T) {
 	t.Logf("%d operations, %d crashes", ops, crashes)
 }
 
-// A feed that is too slow is told so, and goes on from a copy. The store is not
-// stopped by it, and its history is bounded.
+// A feed that is too slow gets an error, and its reader continues from a copy.
+// The store is not stopped by it, and its history is bounded.
 func TestSlowFeeds(t *testing.T) {
 	disk, bound := sim.NewDisk(), int64(100<<10)
 	o := historic(bound)
@@ -427,7 +427,7 @@ func TestDamagedHistory(t *testing.T) {
 	}
 }
 
-// follow reads so many changes of counters, each beside another change.
+// follow reads that many changes of counters, each beside another change.
 func follow(t *testing.T, db *store.DB, total int, done *sync.WaitGroup) *store.Feed {
 	defer done.Done()
 	feed, err := db.Changes(0)
@@ -520,7 +520,8 @@ func TestChangesAreAwaited(t *testing.T) {
 	ended.Wait()
 }
 
-// What an ingest brings is not in a feed, which says so, and goes on behind it.
+// A feed does not have the changes of an ingest; it reports that, and continues
+// after them.
 func TestChangesBehindAnIngest(t *testing.T) {
 	disk, o := sim.NewDisk(), historic(1<<30)
 	c := &historian{t: t, r: rand.New(rand.NewSource(2)), db: open(t, disk, o)}

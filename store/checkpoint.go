@@ -160,8 +160,8 @@ func (c *checkpointer) writeNow(clean bool) error {
 }
 
 // reserve takes memory, so that the next checkpoint does not fail for want of it: for
-// the table with so many bytes of objects more. Merges since the last checkpoint may
-// have made the table longer; it may double. The caller holds c.mu until release.
+// the table with that many bytes of objects more. Merges since the last checkpoint
+// may have made the table longer; it may double. The caller holds c.mu until release.
 func (c *checkpointer) reserve(more int) error {
 	n := 2*c.table.Size() + int(pagesOf(int64(more)))*extent.PageSize + table.SuperSize
 	spare, ok := c.db.pool.Alloc(n)

@@ -16,7 +16,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// Whatever is going on when the store is closed ends, and is told so.
+// Every operation that runs when the store is closed ends with an error that
+// says so.
 func TestCloseBesideEverything(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	rounds := 4

@@ -362,9 +362,9 @@ func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
 	}
 }
 
-// pagesRefused says that the disk has no room for pages that the file has: one that
-// never writes in place, or cannot allocate. What the store can give back to itself
-// does not help.
+// pagesRefused means that the disk has no room to write pages that are already part
+// of the file: the disk never writes in place, or cannot allocate. Space that the
+// store frees within the file does not help then.
 type pagesRefused struct{ error }
 
 func (e pagesRefused) Unwrap() error { return e.error }

@@ -225,9 +225,9 @@ func writeCopy(f copyTarget, buf []byte, t *table.Table, super table.Superblock)
 	return f.Sync()
 }
 
-// backGranules allocates the granules that a run is in, of a file of so many pages:
-// recovery takes it that the free pages of a granule which is used in part have room
-// on the disk.
+// backGranules allocates the granules that a run is in, of a file of that many
+// pages: recovery takes it that the free pages of a granule which is used in part
+// have room on the disk.
 func backGranules(f copyTarget, r extent.Run, pages uint32) error {
 	s, ok := f.(env.SpaceFile)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// A reader follows a store, and goes on where it was.
+// A reader follows a store, and continues where it was.
 func ExampleDB_Changes() {
 	if err := followChanges(); err != nil {
 		fmt.Println(err)

@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// smallDisk is a disk of so many pages. A page of a file takes room when it is
-// written or allocated first, and until it is discarded, cut off or removed. It
-// knows nothing of what the store does with its pages.
+// smallDisk is a disk of that many pages. A page of a file takes room when it
+// is written or allocated first, and until it is discarded, cut off or removed.
+// It knows nothing of what the store does with its pages.
 type smallDisk struct {
 	mu    sync.Mutex
 	disk  *sim.Disk
@@ -123,8 +123,9 @@ func (d *smallDisk) room(name string, off, n int64) error {
 	return nil
 }
 
-// partly counts the granules of so many pages in which some pages have room and others,
-// before the end of the file, have none. The first 2 MiB are those of superblocks.
+// partly counts the granules of that many pages in which some pages have room and
+// others, before the end of the file, have none. The first 2 MiB are those of
+// superblocks.
 func (d *smallDisk) partly(name string, granule int64) (n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -66,7 +66,7 @@ const (
 	moreFollow       = 1 // flag of a change: the next one is of the same batch
 )
 
-// Kinds of sections, in the order in which they stand in a segment.
+// Kinds of sections, in the order in which they appear in a segment.
 const (
 	historyBegin   = 16 // version, flags, store, first number, time
 	historyChanges = 17 // a part of the changes

@@ -476,7 +476,7 @@ func (t *treeIter) bounds() (lo, hi []byte) {
 	return lo, hi
 }
 
-// forward goes on to later partitions until one has something.
+// forward continues to later partitions until one has something.
 func (t *treeIter) forward(ok bool) bool {
 	for !ok {
 		if t.err = t.in.Err(); t.err != nil {
@@ -491,7 +491,7 @@ func (t *treeIter) forward(ok bool) bool {
 	return true
 }
 
-// backward goes on to earlier partitions until one has something.
+// backward continues to earlier partitions until one has something.
 func (t *treeIter) backward(ok bool) bool {
 	for !ok {
 		if t.err = t.in.Err(); t.err != nil {

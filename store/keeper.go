@@ -32,8 +32,8 @@ func (k *keeper) keep(id uint64) {
 	k.mu.Unlock()
 }
 
-// done ends one call of keep. It returns true if the pages of the branch, which nothing
-// else refers to, are to be given back.
+// done ends one call of keep. It returns true if the caller must free the pages of the
+// branch, to which nothing else refers.
 func (k *keeper) done(id uint64) (meta branch.Meta, last bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -17,12 +17,12 @@ import (
 )
 
 // A keyspace is a range of the keys of the tree: those that begin with message.Reserved
-// and its number. No key of other users is above message.Reserved, so that the default
-// keyspace is the range below. Keyspaces share memtables, journal and tree, which
-// know nothing of them; a batch over several is a batch. To drop one is a batch as
-// well: it deletes the name and the range, and from its moment on no change of the
-// keyspace is taken. What the range has is given back by merges, most of it unread
-// (trunk.Job.Covered).
+// and its number. No other key is above message.Reserved, so the default keyspace is
+// the range below it. Keyspaces share memtables, journal and tree, which know nothing
+// about them; a batch over several keyspaces is an ordinary batch. Dropping one is a
+// batch as well: it deletes the name and the range, and from then on the store refuses
+// changes of the keyspace. Merges free the space of the range, mostly without reading
+// it (trunk.Job.Covered).
 
 // Keyspace is a set of keys with a name. Its keys are independent of those of
 // other keyspaces and of those of the DB itself, the default keyspace. In all

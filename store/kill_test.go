@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// killOrders are what a child is told.
+// killOrders are the instructions for a child.
 type killOrders struct {
 	Dir, Board string
 	Durability store.Durability
@@ -139,7 +139,7 @@ func killPosition(db *store.DB) (uint64, error) {
 	return strconv.ParseUint(string(v), 10, 64)
 }
 
-// killChild writes until it is killed. It tells what it found, what has
+// killChild writes until it is killed. It prints what it found, what has
 // returned, and what is durable.
 func killChild(orders []byte) error {
 	var o killOrders

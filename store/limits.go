@@ -94,9 +94,9 @@ func (s *schedule) mergesDue() bool {
 	return !s.limits.Paused && s.db.tree.due(s.db.policy(asked))
 }
 
-// rate slows merges down to so many bytes per second, all of them together. It is a
-// clock that runs ahead: each merge that writes moves it by the time that the bytes should
-// take, and waits until then.
+// rate limits all merges together to that many bytes per second. It is a clock that runs
+// ahead: each merge that writes moves it by the time that the bytes should take, and waits
+// until then.
 type rate struct {
 	clock env.Clock
 	bps   atomic.Int64 // 0: there is no bound
@@ -114,8 +114,8 @@ func (r *rate) init(clock env.Clock) {
 	r.mu.SetRank(rankLeaf, "rate")
 }
 
-// set replaces the bound. What waits goes on by the new one. One that stays the same
-// forgets nothing of what was written.
+// set replaces the bound. Waiting merges continue with the new limit. One that stays
+// the same forgets nothing of what was written.
 func (r *rate) set(bps int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +172,7 @@ func (r *rate) spend(n int64, over func() bool) {
 }
 
 // slowly is the output of a merge, which is written at the rate that the limits allow. A
-// merge that may use the reserve gives back space that others wait for.
+// merge that may use the reserve frees space that others wait for.
 func (db *DB) slowly(k kept, p purpose) kept {
 	if p != forSpeed {
 		return k

@@ -50,9 +50,9 @@ type Metrics struct {
 	// is how long writes were slowed down.
 	Stalls         int64
 	Stalled, Paced time.Duration
-	// FileBytes is the length of the data file, of which FreeBytes are free
-	// and RetiredBytes free when the next superblocks are written.
-	// TrimmedBytes were given back to the file system.
+	// FileBytes is the length of the data file, of which FreeBytes are free and
+	// RetiredBytes become free when the next superblocks are written. TrimmedBytes
+	// were returned to the file system.
 	FileBytes, FreeBytes, RetiredBytes, TrimmedBytes int64
 	// ReserveBytes are the free bytes that puts leave to deletes, flushes,
 	// merges and checkpoints, so that a full disk can be emptied.

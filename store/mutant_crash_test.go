@@ -19,7 +19,7 @@ import (
 // superblocks are where the superblocks are, in bytes.
 var superblocks = [2]int64{0, 1 << 20}
 
-// loseSuperblock makes the newest superblock of a store zeros. It answers false
+// loseSuperblock makes the newest superblock of a store zeros. It returns false
 // when there is no other.
 func loseSuperblock(t *testing.T, disk *sim.Disk) bool {
 	t.Helper()
@@ -231,7 +231,7 @@ func TestAnUnsyncedSuperblockIsFound(t *testing.T) {
 	}
 }
 
-// TestLivesHaveSessions: the segments of two lives are told apart.
+// TestLivesHaveSessions: the segments of two lives are distinguished.
 func TestLivesHaveSessions(t *testing.T) {
 	disk := sim.NewDisk()
 	sessions := map[string]bool{}

@@ -159,8 +159,8 @@ func (n *notices) start() {
 	go n.run(news, ended)
 }
 
-// run passes on events until news is closed, also when the function has ended the
-// goroutine that called it (runtime.Goexit): then another one goes on.
+// run passes on events until news is closed. If the function ends the goroutine
+// that called it (runtime.Goexit), another goroutine continues.
 func (n *notices) run(news <-chan struct{}, ended chan<- struct{}) {
 	over := false
 	defer func() {

@@ -40,7 +40,7 @@ type pacing struct {
 
 func (p *pacing) init(db *DB) { p.db = db }
 
-// begin begins the flush of a memtable of so many messages.
+// begin begins the flush of a memtable of that many messages.
 func (p *pacing) begin(messages int) {
 	p.done.Store(0)
 	p.total.Store(int64(messages))

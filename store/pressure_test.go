@@ -305,7 +305,7 @@ type pressureIter struct {
 // pressureSteps is how many keys an iterator passes.
 const pressureSteps = 500
 
-// settle goes on to the next key that has a value.
+// settle continues to the next key that has a value.
 func (p *pressureIter) settle() {
 	for len(p.want) > 0 && p.want[0] == 0 {
 		p.pass()
@@ -493,7 +493,7 @@ func (c *pressureClient) stands(p *pressureIter, ok bool) error {
 	return nil
 }
 
-// walk goes so many steps on, and closes the iterator when it has found all.
+// walk goes that many steps on, and closes the iterator when it has found all.
 func (c *pressureClient) walk(p *pressureIter, steps int) error {
 	for range steps {
 		if len(p.want) == 0 {

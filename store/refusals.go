@@ -14,8 +14,8 @@ import (
 
 // refusals are the pieces of work for which one worker or caller has found no room.
 // They are not tried again before a merge, by any worker, has succeeded: that may
-// have given back space. Until some merge succeeds, only other merges at the bottom
-// are tried.
+// have freed space. Until some merge succeeds, only other merges at the bottom are
+// tried.
 //
 // A worker that has rested, and the next put, begin with none. But they leave out
 // the merges that the tree lists as refused, until there is more room for them.

@@ -500,7 +500,7 @@ func TestRepairDoesNotGuess(t *testing.T) {
 		}
 	}
 	must(t, db.Close())
-	// Without, operands and what they were combined to cannot be told apart.
+	// Without, operands and what they were combined to cannot be distinguished.
 	edit(t, disk, "DATA", table.SlotA, 4096, flip)
 	edit(t, disk, "DATA", table.SlotB, 4096, flip)
 	before := content(t, disk, "DATA")

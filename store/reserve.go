@@ -105,8 +105,8 @@ func (s *space) keptLong(p purpose) uint64 {
 // unitMin is the least that counts as a long run, in pages.
 const unitMin = 4
 
-// setUnit sees to it that a long run has room for an index of so many bytes, and for the
-// changes of the table.
+// setUnit sees to it that a long run has room for an index of that many bytes, and for
+// the changes of the table.
 func (s *space) setUnit(index int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,9 +134,9 @@ type shortfall struct {
 	least bool   // nothing less will do
 }
 
-// admit keeps so many pages from now on, if there are as many beside those that
-// the purpose leaves; false: there are too few. Pages that wait for checkpoints
-// count: the floor is for these.
+// admit keeps that many pages from now on, if there are as many besides those
+// that the purpose leaves; false: there are too few. Pages that wait for
+// checkpoints count: the floor is for these.
 func (s *space) admit(keep uint64, p purpose) (shortfall, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *space) isFull() bool {
 	return s.full
 }
 
-// keepOnly keeps so many pages from now on, and returns whether that is less
+// keepOnly keeps that many pages from now on, and returns whether that is less
 // than before.
 func (s *space) keepOnly(keep uint64) (less bool) {
 	s.mu.Lock()
@@ -171,8 +171,8 @@ func (s *space) keepOnly(keep uint64) (less bool) {
 	return less
 }
 
-// spare reports whether there are so many pages beside all that is kept, or makes
-// the file longer for them.
+// spare reports whether there are that many pages beside all that is kept, or
+// makes the file longer for them.
 func (s *space) spare(pages uint64) bool {
 	for {
 		f, ok := s.beside(pages)
@@ -271,14 +271,15 @@ func (db *DB) keepWith(m *mem, keep uint64) uint64 {
 	return sum + keep
 }
 
-// memKeep is what a memtable takes with so many bytes and records: once as a
+// memKeep is what a memtable takes with that many bytes and records: once as a
 // branch with its index, and once as what merges make of it.
 func (db *DB) memKeep(bytes, records int) uint64 {
 	n := int64(bytes)
 	return branchPages(bytes) + mergedPages(n, min(db.tree.upkeep().weight.Partitions, records))
 }
 
-// branchPages is what a memtable with so many bytes takes as a branch with its index.
+// branchPages is what a memtable with that many bytes takes as a branch with its
+// index.
 func branchPages(bytes int) uint64 { return pagesOf(int64(bytes)+int64(bytes)/2) + 8 }
 
 // keepNow brings up to date what is kept, and returns whether that is less than it was.
@@ -288,8 +289,8 @@ func (db *DB) keepNow() (less bool) {
 	return db.space.keepOnly(db.keepWith(nil, 0))
 }
 
-// grant lets a memtable take so many messages of n bytes, if the store could
-// still be merged then; false: there are too few pages for it. The caller holds db.mu.
+// grant lets a memtable take that many messages of n bytes, if the store could still
+// be merged then; false: there are too few pages for it. The caller holds db.mu.
 func (db *DB) grant(m *mem, messages, n int, p purpose) (shortfall, bool) {
 	pos, have := m.table.Pos(), m.table.Len()
 	// Some more than is asked for, so that it is not asked for each message.
@@ -346,10 +347,10 @@ func (r *room) withReserve(f func() ([]*trunk.Branch, error)) ([]*trunk.Branch, 
 	return f()
 }
 
-// makeRoom does the next thing that may give back space: checkpoints, a flush,
-// or a merge. It answers false when nothing is left to do, so that what was
-// refused stays refused. For deletes everything is merged; for puts what has
-// enough newer messages to be worth it.
+// makeRoom does the next thing that may free space: checkpoints, a flush, or a
+// merge. It returns false when nothing is left to do, so that what was refused
+// stays refused. For deletes everything is merged; for puts what has enough
+// newer messages to be worth it.
 func (db *DB) makeRoom(p purpose) (did bool, err error) {
 	if err := db.enter(); err != nil {
 		return false, err
@@ -403,7 +404,7 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 			db.mu.Unlock()
 			continue
 		case j == nil:
-			// What the background would merge next gives back space as well.
+			// What the background would merge next frees space as well.
 			j = db.nextJobLocked(asked, &r)
 		}
 		switch {

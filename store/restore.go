@@ -416,8 +416,8 @@ func (r *restoring) rename(random env.Random, memory int64) error {
 	return err
 }
 
-// ReadMark reads what a copy has: from the copy itself, all of which it checks, or
-// from what Mark.Write wrote.
+// ReadMark reads the Mark of a copy: from the copy itself, which it checks
+// completely, or from the output of Mark.Write.
 func ReadMark(in io.Reader) (*Mark, error) {
 	r := restoring{ctx: context.Background(), which: 1, in: stream.NewReader(in)}
 	m, err := r.begin()

@@ -71,8 +71,8 @@ func TestRestoreIsAlone(t *testing.T) {
 	must(t, source.Close())
 }
 
-// Two restores of one copy are two stores: neither goes on with the increments or
-// the archive of the other, even if both use the same directory.
+// Two restores of one copy are two stores: neither continues with the increments
+// or the archive of the other, even if both use the same directory.
 func TestTwoStoresOfOneCopy(t *testing.T) {
 	source := open(t, sim.NewDisk(), tiny())
 	must(t, source.Put([]byte("both"), []byte("1")))

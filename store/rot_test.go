@@ -13,9 +13,9 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// A branch with a damaged block cannot be merged. All others go on being
-// merged, who waits is told, and a store that is left alone does not try the
-// same again and again.
+// A branch with a damaged block cannot be merged. All other ranges are still
+// merged, waiting callers get the error, and an idle store does not repeat the
+// same attempt.
 func TestMergesGoOnBesideADamagedBlock(t *testing.T) {
 	for _, inline := range []bool{true, false} {
 		t.Run(fmt.Sprintf("inline=%v", inline), func(t *testing.T) {

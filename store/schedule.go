@@ -24,7 +24,7 @@ type eagerness uint8
 
 const (
 	// changing: changes come. Partitions are merged when they hold much that is newer,
-	// and when that gives back space which is worth the writing.
+	// and when that frees space which is worth the writing.
 	changing eagerness = iota
 	// unchanging: no change came for a while. What reads have paid for is merged as well;
 	// an idle store that merged small remainders by itself would rewrite most of what

@@ -302,8 +302,8 @@ func bottomDue(db *DB) bool {
 	return db.tree.due(p)
 }
 
-// Without room for the most urgent merge, those that give back space are made,
-// by callers and by workers.
+// Without room for the most urgent merge, those that free space are made, by
+// callers and by workers.
 func TestMergesThatGiveBackSpaceGoOn(t *testing.T) {
 	db := tightStore(t)
 	db.opt.Tuning.Inline = true

@@ -72,8 +72,8 @@ const (
 	growMax = 64 << 20 / extent.PageSize
 )
 
-// Alloc returns so many pages in one piece, and makes the file longer where
-// there are none. It leaves no reserve: table chunks and repairs call it.
+// Alloc returns a run of that many pages, and extends the file if there is
+// none. It leaves no reserve: table chunks and repairs call it.
 func (s *space) Alloc(pages uint32) (extent.Run, error) { return s.take(pages, forTable) }
 
 // pagesFor is the space as it is for a purpose: a branch.Alloc.
@@ -115,9 +115,9 @@ func (s *space) tryTake(pages uint32, p purpose) (r extent.Run, seen uint64, ok 
 	return r, s.grown, ok
 }
 
-// grow makes at least so many pages free in one piece, and about as many as more says,
-// but at least a part of what the file is. The caller has seen that there are too few when
-// the file had grown so often: if it has grown since, that may do.
+// grow makes at least that many contiguous pages free, and about as many as more requests,
+// but at least a fraction of the file's length. Seen is how often the file had grown when
+// the caller found too few pages: if it has grown since, there may be enough.
 func (s *space) grow(seen uint64, pages, more uint32) error {
 	s.mu.Lock()
 	end := s.alloc.End()
@@ -281,7 +281,7 @@ func (s *space) lengthen(end uint32) error {
 	return nil
 }
 
-// Free implements branch.Alloc: it takes back pages that nothing refers to.
+// Free implements branch.Alloc: it frees pages to which nothing refers.
 func (s *space) Free(r extent.Run) {
 	s.mu.Lock()
 	s.alloc.Free(r)

@@ -8,16 +8,16 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
-// A merge that cannot read an input can never be made: a block is damaged, or a
-// place of the disk is. It is not tried again, so that the merges of all other
-// ranges go on, and nor is one of the same pivot that has the same inputs and
-// more. What is written later to the pivot is merged beside them. A range
-// delete over all of it, or a repair, ends that; so does opening the store again,
-// which tries once more.
+// A merge that cannot read an input, because a block or a place on the disk is
+// damaged, can never succeed. The store does not try it again, so that the merges
+// of all other ranges continue, nor a merge of the same pivot with the same
+// inputs and more. Later writes to the pivot are merged separately. A range
+// delete over all of it or a repair ends this state; opening the store again
+// makes one more attempt.
 
 // readError is the error of a merge that could not read an input. When run
-// returns one, the merge is recorded as spoiled, so that callers may go on with
-// the next one. A shortage of memory is never a readError: it passes.
+// returns one, the merge is recorded as spoiled, so that callers may continue
+// with the next one. A shortage of memory is never a readError: it passes.
 type readError struct{ error }
 
 func (e readError) Unwrap() error { return e.error }

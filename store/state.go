@@ -17,7 +17,7 @@ import (
 
 // A state is everything that a reader needs, as it was at one moment: the
 // memtables, newest first, and the root of the trunk. It is immutable except
-// that the first memtable goes on taking messages, which a reader leaves out by
+// that the first memtable still accepts messages, which a reader ignores by
 // their numbers.
 //
 // A state counts its pins: one while it is the current one, and one for each
@@ -186,7 +186,7 @@ func (db *DB) unrefBranch(b *trunk.Branch) {
 	}
 }
 
-// retireBranch gives back the pages of a branch that nothing needs any more.
+// retireBranch frees the pages of a branch that nothing needs any more.
 func (db *DB) retireBranch(m *branch.Meta) {
 	db.space.retire(m.Runs...)
 	db.space.retire(m.IndexRun())
@@ -195,5 +195,5 @@ func (db *DB) retireBranch(m *branch.Meta) {
 	}
 }
 
-// unlike takes back one use of a blob.
+// unlike removes one reference to a blob.
 func (db *DB) unlike(r extent.Run) { db.space.unlike(r) }

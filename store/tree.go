@@ -191,7 +191,7 @@ func (t *tree) inRange(lo, hi []byte, p trunk.Policy) *trunk.Job {
 	return t.take(t.trunk.Range(lo, hi, p))
 }
 
-// shrink is next for what gives back space.
+// shrink is next for what frees space.
 func (t *tree) shrink(worth trunk.Worth, p trunk.Policy) *trunk.Job {
 	return t.take(t.trunk.Shrink(worth, p))
 }
@@ -236,7 +236,7 @@ func (t *tree) end(j *trunk.Job, committed bool) {
 }
 
 // merges is the number of compactions that were committed and have ended: each may
-// have given back space.
+// have freed space.
 func (t *tree) merges() int64 { return t.merged }
 
 // merging reports whether compactions are running.

@@ -171,7 +171,7 @@ func (db *DB) examineBranch(ctx context.Context, b *trunk.Branch, file env.File,
 }
 
 // examineMessages walks over the messages of a branch whose blocks are sound:
-// their order across blocks, their number, and the values that lie apart.
+// their order across blocks, their number, and the values stored separately.
 func (db *DB) examineMessages(ctx context.Context, b *trunk.Branch, file env.File, report *Report, rest func(int64) error) error {
 	it := b.Index.Iter(branch.IterOptions{Prefetch: mergePrefetch})
 	defer it.Close()

@@ -14,7 +14,7 @@ import (
 )
 
 // variable is what a tree has to be: a value that Apply reads and Except
-// writes, and a copy of it while a transaction goes on. It knows no types.
+// writes, and a copy of it while a transaction is running. It knows no types.
 type variable struct{ cur, work value.Value }
 
 func (v *variable) read(idx []value.Value) value.Value {

@@ -83,9 +83,9 @@ func (r *Reader) Line() int { return r.line }
 func (r *Reader) Torn() bool { return r.torn }
 
 // Next returns the next event, which is valid until the following call; its
-// strings are valid for ever. At the end of the file the error is io.EOF. An error
-// of the file is returned as it is, and the following call goes on where this one
-// stopped. Any other error is a *LineError, and stays.
+// strings stay valid. At the end of the file the error is io.EOF. An error of the
+// file is returned unchanged, and the following call continues where this one
+// stopped. Any other error is a *LineError, and later calls return it again.
 func (r *Reader) Next() (*Event, error) {
 	if r.err != nil {
 		return nil, r.err

@@ -443,7 +443,7 @@ func (l *lowerer) place(p token.Pos) string {
 	return filepath.Base(pos.Filename) + ":" + strconv.Itoa(pos.Line) + ":" + strconv.Itoa(pos.Column)
 }
 
-// printable says whether a string can stand in Coq text as it is.
+// printable reports whether a string can appear in Coq text unchanged.
 func printable(s string) bool {
 	for _, r := range s {
 		if r < ' ' || r == '\uFFFD' || r == 0x7f {

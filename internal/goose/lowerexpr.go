@@ -36,7 +36,7 @@ func (f *fn) mustHaveRefused(n ast.Node) {
 	}
 }
 
-// want tells nil, if e is that, of which type it is.
+// want gives nil its type, if e is nil.
 func (f *fn) want(e ast.Expr, t types.Type) {
 	f.errorFrom(e, t)
 	if t != nil {

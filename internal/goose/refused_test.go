@@ -167,7 +167,7 @@ func TestDeepNestingIsRefused(t *testing.T) {
 	}
 }
 
-// TestRepairsAreSaid: most refusals tell what to write instead.
+// TestRepairsAreSaid: most diagnostics say what to write instead.
 func TestRepairsAreSaid(t *testing.T) {
 	text, err := os.ReadFile("testdata/refused/statements.go")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// chainOf is where the journal goes on behind a superblock.
+// chainOf is where the journal continues after a superblock.
 func chainOf(s table.Superblock) journal.ChainState {
 	return journal.ChainState{
 		Segment: s.Segment, Prev: s.Chain.Prev, Session: s.Chain.Session, Next: message.Seq(s.Cut) + 1,

@@ -24,7 +24,7 @@ const (
 	growMax = 64 << 20 / extent.PageSize
 )
 
-// Alloc returns so many pages in one piece.
+// Alloc returns a run of that many pages.
 func (p *pages) Alloc(n uint32) (extent.Run, error) {
 	if r, ok := p.alloc.Alloc(n); ok {
 		return r, nil
@@ -58,5 +58,5 @@ func (p *pages) lengthen(end, more uint32) error {
 	return err
 }
 
-// Free takes back pages that nothing refers to.
+// Free frees pages to which nothing refers.
 func (p *pages) Free(r extent.Run) { p.alloc.Free(r) }

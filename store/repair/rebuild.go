@@ -91,14 +91,14 @@ func (r *repairer) writer() error {
 	return err
 }
 
-// begin begins a piece at lo, over which tombs lie.
+// begin begins a piece at lo, which tombs cover.
 func (r *repairer) begin(lo []byte, tombs []message.RangeTombstone) {
 	r.lo, r.tombs = bytes.Clone(lo), tombs
 	r.lastKey, r.lastSeq = r.lastKey[:0], message.MaxSeq
 }
 
 // add adds a message to the piece, with the value that it refers to if it does.
-// It answers false when that is lost.
+// It returns false when that is lost.
 func (r *repairer) add(m message.Message, copied bool) (bool, error) {
 	if m.Kind == message.Blob && !copied {
 		ref, why, err := r.copyBlob(m.Value)
@@ -193,7 +193,7 @@ func (r *repairer) endBranch(lo, hi []byte) (*trunk.Branch, error) {
 	return b, nil
 }
 
-// forget gives back a branch that is of no use any more.
+// forget frees a branch that is not needed any more.
 func (r *repairer) forget(b *trunk.Branch) {
 	for i := range r.made {
 		if r.made[i] == b {

@@ -117,7 +117,8 @@ type repairer struct {
 	old   map[uint64]*oldBranch
 
 	super table.Superblock // of the new store
-	// nameless reports that there is no old superblock to say what the store has.
+	// nameless reports that there is no old superblock that records the store's
+	// features.
 	nameless bool
 	// promised is the number of the last change of which a superblock knows,
 	// torn that a superblock cannot be read at all.

@@ -66,12 +66,12 @@ func (l *Loss) String() string {
 	return fmt.Sprintf("keys %q to %s: %s: %s", l.Lo, hi, what, l.Reason)
 }
 
-// lossesMax is how many losses a report lists; what is beyond is joined to the
+// lossesMax is how many losses a report lists; further ones are joined to the
 // last one.
 const lossesMax = 10_000
 
-// lose adds a loss. One that goes on where another of the same reason ends is
-// the same.
+// lose adds a loss. A loss that continues where another one with the same
+// reason ends is joined to it.
 func (r *Report) lose(l Loss) {
 	for i := len(r.Lost) - 1; i >= max(0, len(r.Lost)-64); i-- {
 		k := &r.Lost[i]

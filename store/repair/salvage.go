@@ -179,8 +179,8 @@ func (s *oldBranch) load() error {
 	return nil
 }
 
-// errOrder reports that a block with the right checksum has its messages in an
-// order that is none.
+// errOrder reports that a block with the right checksum has its messages out of
+// order.
 var errOrder = errors.New("messages out of order")
 
 // order checks that the messages of a block come after those before.

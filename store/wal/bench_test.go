@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 )
 
-// BenchmarkCommit appends so many records of 100 bytes, and commits them, to
+// BenchmarkCommit appends that many records of 100 bytes, and commits them, to
 // files that are never synced, and to a directory of the machine.
 func BenchmarkCommit(b *testing.B) {
 	for _, where := range []string{"memory", "directory"} {

@@ -98,8 +98,8 @@ func (l *Log) EndCheckpoint() error {
 	return nil
 }
 
-// placeCheckpoint notes that the checkpoint of that number, with so many records
-// before it, begins where the writer is: at the beginning of a segment.
+// placeCheckpoint notes that the checkpoint of that number, with that many
+// records before it, begins where the writer is: at the beginning of a segment.
 func (l *Log) placeCheckpoint(number, records uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,8 +110,8 @@ func (l *Log) placeCheckpoint(number, records uint64) {
 	c.size = int64(len(l.image))
 }
 
-// finishCheckpoint makes a checkpoint count of which all is durable, and gives
-// back what was before it.
+// finishCheckpoint makes a completely durable checkpoint count, and frees the
+// log before it.
 func (l *Log) finishCheckpoint() error {
 	l.mu.Lock()
 	c := l.checkpoint

@@ -187,7 +187,7 @@ type writer struct {
 	number uint64 // of the segment
 	image  []byte // the segment's
 	// The segment is written up to written; a frame that is not sealed begins at
-	// pos, with so many entries up to used.
+	// pos, with that many entries up to used.
 	written, pos, used int
 	count              uint32
 }

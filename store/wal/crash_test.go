@@ -59,7 +59,7 @@ func (e *explorer) check(left *sim.Disk, m *model, depth int, trail string) {
 	case len(m.records) > m.floor:
 		e.kept++
 	}
-	// The log goes on from there.
+	// The log continues from there.
 	if err := errors.Join(w.play("ac"), w.log.Close()); err != nil {
 		e.t.Fatalf("%s: afterwards: %v", trail, err)
 	}
@@ -147,8 +147,9 @@ func TestFormatCrashes(t *testing.T) {
 
 var errFault = errors.New("the disk has failed")
 
-// TestTheLogEndsWithAFault fails each operation in turn: the log has ended, for
-// good, the disk is left alone, and what was acknowledged is there.
+// TestTheLogEndsWithAFault fails each operation in turn: the log has ended
+// permanently, the disk is left unchanged, and everything acknowledged is
+// there.
 func TestTheLogEndsWithAFault(t *testing.T) {
 	for _, fault := range []error{errFault, env.ErrNoSpace} {
 		for n := 1; ; n++ {

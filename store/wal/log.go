@@ -324,7 +324,7 @@ func (l *Log) noteSafe() error {
 	return l.top.put(next)
 }
 
-// release gives back what the log has of the world.
+// release releases the log's files and lock.
 func (l *Log) release() error {
 	var errs []error
 	if l.journal != nil {

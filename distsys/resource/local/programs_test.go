@@ -14,8 +14,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// plain is a variable that knows values only: Apply, Except, and a copy while
-// a section goes on. Generated code reaches it through conversions.
+// plain is a variable that knows values only: Apply, Except, and a copy while a
+// section is running. Generated code reaches it through conversions.
 type plain struct{ cur, work value.Value }
 
 func (p *plain) Read(_ *distsys.Tx, idx []value.Value) (value.Value, error) {

@@ -35,7 +35,7 @@ func TestWritersComeAfterReaders(t *testing.T) {
 	}
 }
 
-// TestNobodyWritesBesideAReader: while a section goes on that has read the
+// TestNobodyWritesBesideAReader: while a section is running that has read the
 // value, no other one writes it.
 func TestNobodyWritesBesideAReader(t *testing.T) {
 	x := local.NewShared(value.Int(0))

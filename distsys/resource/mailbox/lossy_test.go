@@ -10,10 +10,10 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// TestLossySenderNeverWaits: a lossy sender ends although nobody listens at the
-// address of its receiver, and all of its messages are lost. Over a connection
-// that breaks, a part of what was sent arrives, in order; over one that does not
-// break any more, all arrives.
+// TestLossySenderNeverWaits: a lossy sender ends although no process listens at
+// the address of its receiver, and all of its messages are lost. Over a
+// connection that breaks, a part of what was sent arrives, in order; over one
+// that does not break any more, all arrives.
 func TestLossySenderNeverWaits(t *testing.T) {
 	const count = 50
 	arrived, cuts := 0, 0

@@ -385,7 +385,8 @@ func (q *Queue) UnwatchRoom(w env.Waker) {
 	q.writable.remove(w)
 }
 
-// Room reports whether a Stage of so many messages and bytes would succeed now.
+// Room reports whether a Stage of that many messages and bytes would succeed
+// now.
 func (q *Queue) Room(messages, bytes int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -101,8 +101,8 @@ func TestManyToMany(t *testing.T) {
 	}
 }
 
-// TestAnUndecidedPlaceHoldsBack: what stands behind a place that is not
-// decided cannot be read before it.
+// TestAnUndecidedPlaceHoldsBack: a message after an undecided place cannot be
+// read before that place is decided.
 func TestAnUndecidedPlaceHoldsBack(t *testing.T) {
 	for _, decision := range []string{"ready", "drop"} {
 		t.Run(decision, func(t *testing.T) {
@@ -298,7 +298,7 @@ func TestEndsHaveOneDirection(t *testing.T) {
 	}
 }
 
-// TestDistinct holds a queue of distinct messages against a set: messages come,
+// TestDistinct compares a queue of distinct messages with a set: messages come,
 // also while a section is in progress, some of them as those of strict senders,
 // which go on when they have places; sections read one or two and commit or abort.
 // All at random.

@@ -39,8 +39,8 @@ func TestSectionsDoNotReadUndecidedPlaces(t *testing.T) {
 	}
 }
 
-// TestADropMakesRoom: messages that were given up take no room, and who waits
-// for it is told.
+// TestADropMakesRoom: abandoned messages take no room, and a waiting writer is
+// notified.
 func TestADropMakesRoom(t *testing.T) {
 	q := queue.New(queue.Limits{Messages: 10, Bytes: 100})
 	kept, _ := q.Stage(true, queue.Message{Value: value.Int(1), Size: 10})

@@ -114,8 +114,8 @@ func (d *Async) Read(a uint64) []byte {
 	return d.blocks.Read(a)
 }
 
-// Write makes b block a, for those who read. The caller must not change b
-// before it returns.
+// Write replaces the content of block a by b. The caller must not change b
+// before Write returns.
 func (d *Async) Write(a uint64, b []byte) {
 	checkWrite(a, d.blocks.Size(), b)
 	d.blocks.Write(a, b)

@@ -18,14 +18,15 @@ import (
 	"github.com/ashlar-dev/ashlar/goose/primitive/internal/halt"
 )
 
-// What the system does not do atomically is made so by locks:
+// Locks make atomic what the operating system does not do atomically:
 //
-//   - a list of names is read in pieces, between which names come and go: who
-//     changes names in a directory holds its lock, who lists them shares it;
-//   - a link looks up the old name before it makes the new one: it shares the
-//     lock of the old one's directory too;
+//   - the system lists names in pieces, between which names may change: a call
+//     that changes names in a directory holds its lock, and a call that lists
+//     them shares it;
+//   - a link looks up the old name before it makes the new one, so it also
+//     shares the lock of the old name's directory;
 //   - an append becomes visible piece by piece: it holds the lock of the file,
-//     who reads shares it.
+//     and a read shares it.
 
 // lockName is the file in the root that is held while it is open.
 const lockName = ".lock"
@@ -111,9 +112,9 @@ func (t *tree) open(root string, dirs []string) error {
 	return t.disk.SyncDir(".")
 }
 
-// settle makes durable what a directory has: a process that was killed leaves
-// names and bytes that can be read and that a loss of power would take back, but
-// what a file system has when it is opened stays.
+// settle makes the names and files in a directory durable. A killed process
+// leaves names and bytes that can be read but that a loss of power would remove;
+// everything that a file system has when it is opened must stay.
 func (t *tree) settle(d *directory) error {
 	names, err := d.names()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/goose"
 )
 
-// TestMutantsAreFoundOut: a translation that is wrong in one way is told from Go
-// by random programs.
+// TestMutantsAreFoundOut: random programs distinguish a translation that is
+// wrong in one way from Go.
 func TestMutantsAreFoundOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("did not run: -short")

@@ -150,7 +150,7 @@ func (g *generator) leave() bool {
 	return true
 }
 
-// grow appends to a slice that nobody else sees.
+// grow appends to a slice that is not shared.
 func (g *generator) grow() bool {
 	own := func(v variable) bool { return !v.fixed && !v.shared }
 	if v, ok := g.find(words, own); ok && g.one(2) {

@@ -116,7 +116,7 @@ type Corrupt struct {
 	Branch uint64
 	// Block is -1 for the index.
 	Block int
-	// Addr is where in the data file the bytes lie.
+	// Addr is the place of the bytes in the data file.
 	Addr int64
 	// Lo and Hi bound the keys, both of them included.
 	Lo, Hi []byte

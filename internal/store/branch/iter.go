@@ -332,9 +332,9 @@ func (it *Iterator) want() int {
 	return min(size, it.o.Prefetch)
 }
 
-// stretch is the blocks from b up to upto that lie behind one another in the
-// file, within what the next read ahead is to have, and their length. It ends
-// where the fences at hand do.
+// stretch is the blocks from b up to upto that follow each other in the file,
+// within what the next read ahead is to have, and their length. It ends where
+// the fences at hand do.
 func (it *Iterator) stretch(b int) (upto, bytes int) {
 	f, want := it.fences, int64(it.want())
 	start := f.run(b)

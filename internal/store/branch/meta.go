@@ -19,8 +19,8 @@ type Meta struct {
 	Index Loc
 	// Runs are the pages of the blocks, in the order of the keys.
 	Runs []extent.Run
-	// Blobs are the pages of the values that lie outside, each once, in the
-	// order of their addresses.
+	// Blobs are the pages of the values stored outside, each once, in the order of
+	// their addresses.
 	Blobs []extent.Run
 	// Lo and Hi are the least and the greatest key, including those of tombstones;
 	// Hi may be the excluded end of a tombstone.

@@ -12,13 +12,13 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/filter"
 )
 
-// An index that is not worth its memory stays in the file. What is kept of it
-// is a checksum of each of its pages, its range tombstones, and the separator of
-// each part: some hundred fences that lie next to each other. A part, or a page
-// of the filter, is read when it is asked for, compared with the checksums, and
-// given to the cache, where it competes with the blocks. The checksums were
-// taken from the image after it had been compared with the Meta, so that the
-// file needs nothing for it that an index in memory does not need.
+// An index that is not worth its memory stays in the file. What is kept of it is
+// a checksum of each of its pages, its range tombstones, and the separator of
+// each part: some hundred fences that are adjacent. A part, or a page of the
+// filter, is read when it is asked for, compared with the checksums, and given
+// to the cache, where it competes with the blocks. The checksums were taken from
+// the image after it had been compared with the Meta, so that the file needs
+// nothing for it that an index in memory does not need.
 
 const (
 	// partBlocks and partBytes bound a part, but for the length of two
@@ -99,8 +99,9 @@ func (x *Index) cutParts(most int) (starts []uint32, separated, longest int) {
 	return append(starts, uint32(x.all)), separated, longest
 }
 
-// page gives back the memory of the image, except for what is kept of it. The
-// index stays as it is when it would save nothing, or there is no memory.
+// page frees the memory of the image, except for the parts that stay resident.
+// It leaves the index unchanged if paging would save nothing or there is no
+// memory.
 func (x *Index) page(blocks int) {
 	le := binary.LittleEndian
 	p, _ := readLengths(x.image)
@@ -374,7 +375,7 @@ func (x *Index) mayPaged(hash uint64, c Cache, s *Scratch) (bool, error) {
 	return filter.Has(b[in:in+filter.LineBytes], hash), nil
 }
 
-// position is about how many blocks lie below key; nil is above all. It never
+// position is about how many blocks are below key; nil is above all. It never
 // falls as the key grows.
 func (g *paged) position(key []byte, n int) int {
 	if key == nil {

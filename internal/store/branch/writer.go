@@ -132,8 +132,8 @@ func (w *Writer) Add(m message.Message) error {
 	return w.count(m)
 }
 
-// hash keeps what the filter is made of. Without memory there is no filter,
-// which costs reads and is right.
+// hash keeps the hash for the filter. Without memory the branch gets no filter,
+// which costs reads but is correct.
 func (w *Writer) hash(key []byte) {
 	if w.unfiltered {
 		return

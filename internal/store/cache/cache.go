@@ -37,17 +37,17 @@ import (
 
 // Cache is safe for concurrent use.
 //
-// Versions. A record that is cached stands for what the tree says of a key.
-// When a memtable goes to the tree this changes, and the order is: Advance;
-// Remove for every key of the memtable (or Clear); then, in one moment, the new
-// root and the end of the memtable. A reader takes Version, then the root, and
-// puts what it found there with that version; for a key of which it has met
-// something in a memtable it puts nothing.
+// Versions. A cached record is the tree's result for a key. When a memtable
+// becomes part of the tree, results change, in this order: Advance; Remove for
+// every key of the memtable (or Clear); then, in one moment, the new root and
+// the end of the memtable. A reader takes Version, then the root, and puts the
+// result that it found there with that version; it puts nothing for a key that
+// it found in a memtable.
 //
-// Why no stale record is ever answered: suppose that a reader puts what an old
-// root says of a key that the memtable changes. It has not met the memtable's
-// change, so it took its state before the change was made, and its version
-// before that, hence before Advance. PutRecord compares versions while
+// Why no stale record is ever returned: suppose that a reader puts the result
+// of an old root for a key that the memtable changes. It has not met the
+// memtable's change, so it took its state before the change was made, and its
+// version before that, hence before Advance. PutRecord compares versions while
 // it holds the lock of the key's shard, and Remove takes the same lock. If the
 // comparison comes before Advance, so it does before Remove, and as the lock is
 // held from the comparison to the insertion, Remove finds the record and takes

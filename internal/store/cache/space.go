@@ -52,7 +52,7 @@ func (s *shard) reserve() int {
 	return 1
 }
 
-// trim gives back what is above the limit.
+// trim frees what is above the limit.
 func (s *shard) trim() {
 	for fruitless := 0; s.held > s.limit; {
 		n := len(s.free)

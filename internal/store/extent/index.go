@@ -7,11 +7,11 @@ import "github.com/ashlar-dev/ashlar/internal/invariant"
 // The free runs are the nodes of two search trees at once: one by address,
 // which finds neighbours, one by size and then address, which finds the best
 // fit. Both are treaps: binary search trees by their order and heaps by a
-// priority that is a hash of the node's number, so that their expected depth
-// is logarithmic whatever the order of calls, and the same calls give the same
-// trees. Nodes are numbered places of one slice; number 0 is no node, and
-// places that were given back are strung on a list, so that nothing is
-// allocated while the number of free runs does not reach a new height.
+// priority that is a hash of the node's number, so that their expected depth is
+// logarithmic for any order of calls, and the same calls give the same trees.
+// Nodes are indices into one slice; index 0 is not a node, and freed slots are
+// linked in a list, so that nothing is allocated while the number of free runs
+// stays below its earlier maximum.
 
 // order is the key by which a tree is searched.
 type order int

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package filter says of a key that it is surely not in a set, or that it may
-// be: a blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and
+// Package filter reports whether a key may be in a set or certainly is not: a
+// blocked Bloom filter (Putze, Sanders, Singler, "Cache-, Hash- and
 // Space-Efficient Bloom Filters", 2007).
 //
-// In: 64-bit hashes of keys. Out: bytes, which are the filter in memory and on
-// disk alike. Promised: a hash that was added is found; one that was not is
-// found in at most 1.5 % of all cases, at BitsPerKey bits for each key and one
-// line of the processor's cache for each question. Refused: taking away.
+// In: 64-bit hashes of keys. Out: bytes, which are the filter both in memory
+// and on disk. Promised: an added hash is found; any other is found with a
+// probability of at most 1.5 %, at BitsPerKey bits for each key and one cache
+// line of the processor for each lookup. Refused: removal.
 package filter
 
 import (
@@ -20,8 +20,8 @@ import (
 const (
 	// BitsPerKey is the size of a filter, for each key.
 	BitsPerKey = 10
-	// LineBytes is the unit of a filter: a key's bits lie in one line. Sizes
-	// are multiples of it, and a filter in memory should start at one.
+	// LineBytes is the unit of a filter: a key's bits are in one line. Sizes are
+	// multiples of it, and a filter in memory should start at one.
 	LineBytes = 64
 	// probes is how many bits a key sets. Six and seven are nearly equally
 	// good at ten bits for each key; six cost less.

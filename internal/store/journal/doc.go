@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package journal keeps on disk what no checkpoint holds yet: the messages of
-// each memtable, as the image of the memtable's arena, in a segment of its own.
+// Package journal stores on disk the messages that no checkpoint has yet: those
+// of each memtable, as the image of its arena, in a separate segment.
 //
 // In: frames, pieces of an image that are sealed with a header and written at
 // their place in the image. Out: after a crash, the images again, up to the
@@ -14,8 +14,8 @@
 // says where (replay.go has the argument, and why the last Sync needs a witness
 // outside of the journal).
 //
-// Refused: what messages mean, when to write, and which segments a checkpoint
-// has made superfluous. The caller knows.
+// Refused: to interpret messages, and to decide when to write and which
+// segments a checkpoint has made unnecessary. The caller decides.
 //
 // frame.go, segment.go and scanner.go are pure. Log does the input and output,
 // through env.Disk.

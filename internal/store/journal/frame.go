@@ -30,7 +30,7 @@ import (
 // The header is within one sector, and has a checksum of its own: a header
 // whose checksum is right was sealed by this store for this page of a segment,
 // even where the rest of its frame is torn. That is what makes it a witness
-// (replay.go). A value that somebody has put into the store cannot pass for
+// (replay.go). A value that a client has put into the store cannot pass for
 // one: it would have to know the seed.
 //
 // The frame's checksum leaves out the header's. A CRC that runs over bytes and

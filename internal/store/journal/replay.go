@@ -4,20 +4,20 @@ package journal
 
 // Where does the log end, and is that the end?
 //
-// A crash leaves of what was not synced any part, sector by sector. So the
-// first frame that does not continue the chain is, by itself, no sign of rot.
-// What follows is said of message M, the first that is missing then.
+// A crash leaves any subset of the sectors that were not synced. So the first
+// frame that does not continue the chain is not by itself a sign of rot. The
+// argument is about message M, the first one that is then missing.
 //
 // # A witness is proof
 //
 // Call a message safe once it is on stable storage: in a synced frame all of
-// whose predecessors are synced, or in the tree of a durable superblock. Only
-// safe messages are called durable in a header (Header.Durable). A safe message
-// stays: every later life recovers it or refuses to live, and the segment that
-// holds it is retired only when the tree of a durable superblock has it. So if
-// any header that this store has ever sealed calls M durable, and M is neither
-// in the tree nor in the chain, then something that was on stable storage is
-// gone, and that is not what a crash does.
+// whose predecessors are synced, or in the tree of a durable superblock. A
+// header calls only safe messages durable (Header.Durable). A safe message
+// stays safe: every later life recovers it or refuses to open, and the segment
+// that has it is retired only when the tree of a durable superblock has the
+// message. So if any header that this store has ever sealed calls M durable,
+// and M is neither in the tree nor in the chain, then something that was on
+// stable storage is gone, which a crash cannot cause.
 //
 // The argument asks of the witness only that this store has sealed it. Whether
 // its frame is whole, in the chain, of this session, of a former life that was

@@ -154,7 +154,7 @@ func (w *world) check(history []sealed, floor int, r recovered) error {
 	return nil
 }
 
-// seal adds a frame of so many messages and bytes to the image.
+// seal adds a frame of that many messages and bytes to the image.
 func (w *world) seal(count uint32, length int) error {
 	if w.seg == nil || w.pos+padded(length) > w.size {
 		if err := w.rotate(); err != nil {

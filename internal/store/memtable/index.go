@@ -19,9 +19,9 @@ import (
 // Readers take the table by one atomic load and its slots by another each. The
 // writer stores a slot after the entry is complete, and a grown table after it
 // is filled; a reader that still holds the old one finds there all that was
-// published when it began. Nobody counts those readers: old tables are kept
-// until Close, and since each is half of the next they sum up to less than the
-// newest.
+// published when it began. There is no count of those readers: old tables are
+// kept until Close, and since each is half of the next they sum up to less than
+// the newest.
 
 const (
 	slotsMin = 16
@@ -75,7 +75,7 @@ func (x *keyIndex) room(n int) bool {
 	return x.grow(want) || x.keys+n <= slots/16*15
 }
 
-// grow publishes a table of so many slots.
+// grow publishes a table with that many slots.
 func (x *keyIndex) grow(slots int) bool {
 	mem, ok := x.pool.Alloc(slots * 4)
 	if !ok {

@@ -47,7 +47,7 @@ func (x *scarce) drain(n int) {
 	}
 }
 
-// free gives back the n pieces that were taken last.
+// free frees the n pieces that were allocated last.
 func (x *scarce) free(n int) {
 	for range n {
 		x.pool.Free(x.held[len(x.held)-1])

@@ -11,13 +11,13 @@
 // is freed; readers need no lock. Refused: removal, and more than fits; its
 // owner replaces a full table.
 //
-// A Table has one writer. Find, At, Older, Covering, Tombstones and whatever is
-// done with a View may run beside it at any time. All else, taking a View too,
-// belongs to the writer, or to who holds the writer's lock; once nobody writes
-// any more, it is safe for concurrent use as well. What makes this work is
-// publication in one direction: an entry is complete before its place is
-// stored in the index, in the list of tombstones or in a View, each by one
-// atomic store, and an entry that is published is never written again.
+// A Table has one writer. Find, At, Older, Covering, Tombstones and all uses of
+// a View may run concurrently with it. Everything else, including taking a
+// View, is for the writer or a holder of the writer's lock; after the last
+// write it is safe for concurrent use as well. What makes this work is
+// publication in one direction: an entry is complete before its place is stored
+// in the index, in the list of tombstones or in a View, each by one atomic
+// store, and an entry that is published is never written again.
 package memtable
 
 import (

@@ -16,7 +16,7 @@ import (
 
 const base = 4096 + 64
 
-// table returns a table with an arena of so many bytes, and ends it with the
+// table returns a table with an arena of that many bytes, and ends it with the
 // test; the pool then asserts that all was freed.
 func table(t testing.TB, arenaBytes int) *memtable.Table {
 	t.Helper()
@@ -319,7 +319,7 @@ func TestViewsStayAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestKeysThatShareMuch sorts keys that the prefixes hardly tell apart.
+// TestKeysThatShareMuch sorts keys that the prefixes hardly distinguish.
 func TestKeysThatShareMuch(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for name, key := range map[string]func(i int) string{

@@ -5,7 +5,7 @@ package memtable
 // Pairs are sorted by radix from the last byte of the prefix to the first,
 // which is stable: pairs come in with the newest first, and so equal keys stay.
 // The class is one more byte behind the prefix. Where keys share a prefix and
-// go on behind it, their group is sorted by the next bytes in the same way.
+// continue after it, their group is sorted by the next bytes in the same way.
 // Bytes that are the same in all pairs cost no pass.
 
 const (
@@ -36,7 +36,7 @@ func (s *sorter) sort(pairs, scratch []uint64, depth int) {
 	}
 }
 
-// group sorts pairs with one prefix whose keys go on behind it.
+// group sorts pairs with the same prefix whose keys continue after it.
 func (s *sorter) group(pairs, scratch []uint64, depth int) {
 	if len(pairs) < radixMin*pairWords {
 		s.insert(pairs, depth)

@@ -154,11 +154,11 @@ func (l *tombList) upTo(a arena, at message.Seq) []message.RangeTombstone {
 // when it is more than the prefix holds.
 const classLonger = 9
 
-// prefixOf returns the 8 bytes of the key from depth on as a number that is
-// ordered as they are, with zeros where the key ends, and how many of them the
-// key has: classLonger when it goes on behind them. Of two keys with one
-// prefix the one of the lower class is the smaller, and two of one class that
-// do not go on are equal.
+// prefixOf returns the 8 bytes of the key from depth on as a number with the
+// same order, padded with zeros, and as the class how many of these bytes the
+// key has, or classLonger if the key continues after them. Of two keys with the
+// same prefix, the one of the lower class is smaller; if both have the same
+// class and do not continue, they are equal.
 func prefixOf(key []byte, depth int) (prefix uint64, class int) {
 	rest := key[depth:]
 	if len(rest) > 8 {

@@ -49,7 +49,7 @@ func (o *operand) older(key []byte, m *message.Message) {
 }
 
 // olderWithin is older if what comes of it is not longer than most, where zero
-// is no limit; else it answers false, and nothing has changed.
+// is no limit; else it returns false, and nothing has changed.
 func (o *operand) olderWithin(key []byte, m *message.Message, most int) bool {
 	o.spare = o.merger.Combine(o.spare[:0], key, m.Value, o.bytes)
 	if most > 0 && len(o.spare) > most {

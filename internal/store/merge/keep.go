@@ -298,8 +298,8 @@ func (k *Keep) under(m *message.Message) bool {
 	p := &k.place
 	switch {
 	case m.Kind == message.Delete || m.Seq < k.covers[p.stripe]:
-		// For all who see the operands there is no value under them. Whether
-		// others see m comes out when it is looked at again.
+		// For every snapshot that sees the operands there is no value under them.
+		// Whether other snapshots see m is decided when it is examined again.
 		return k.putApplied(nil, false)
 	case m.Kind == message.Merge && k.stripeOf(m.Seq) == p.stripe:
 		if !p.operand.olderWithin(p.key, m, k.o.OperandMax) {

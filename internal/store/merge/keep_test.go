@@ -221,7 +221,7 @@ func stripe(o merge.KeepOptions, seq message.Seq) int {
 }
 
 // TestKeepKeepsNoMore bounds what is kept: of each key and stripe one message,
-// or operands with the blob that they lie on; and at the bottom, when nobody
+// or operands with the blob to which they apply; and at the bottom, when nobody
 // looks back, the live keys alone, each as a value.
 func TestKeepKeepsNoMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -43,7 +43,7 @@ type View struct {
 
 // Visible walks over the keys that have a value in a View, in both directions.
 // The zero value is ready for Reset. Beyond an end, Next and Prev that go
-// further out answer false, and those that go back go to the end key; a Visible
+// further out return false, and those that go back go to the end key; a Visible
 // that has not been moved is beyond both ends.
 //
 // Forward, the messages of a key come newest first: the first one that is in
@@ -191,7 +191,7 @@ func (v *Visible) Prev() bool {
 	return v.backward()
 }
 
-// forwardFrom goes on at key, or after it when its messages have been seen.
+// forwardFrom continues at key, or after it when its messages have been seen.
 func (v *Visible) forwardFrom(key []byte, seen bool) bool {
 	v.raw.SeekGE(key)
 	v.turned(false)

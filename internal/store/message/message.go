@@ -117,10 +117,10 @@ type Merger interface {
 }
 
 // Iter walks over messages in the order of Compare, in both directions. A new
-// Iter is nowhere. The moves answer whether it is on a message after
-// them; when they answer false, Err says whether that is the end. After a move
-// beyond one end only First, Last and the seeks are allowed. What Message
-// returns is valid until the next move or Close. An Iter is for one goroutine.
+// Iter is nowhere. The moves answer whether it is on a message after them; when
+// they return false, Err says whether that is the end. After a move beyond one
+// end only First, Last and the seeks are allowed. What Message returns is valid
+// until the next move or Close. An Iter is for one goroutine.
 type Iter interface {
 	First() bool
 	Last() bool

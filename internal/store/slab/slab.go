@@ -152,11 +152,11 @@ func (p *Pool) Peak() int64 {
 	return p.peak
 }
 
-// Try returns n zeroed bytes: aligned to a page when n is at least a page,
-// else to n rounded up to a power of two, and to 64 at least. It answers false
-// when that would exceed the limit, or the system has no memory. The caller
-// owns the piece until Free. Try is for memory that the caller can do without:
-// caches, and buffers that may be smaller.
+// Try returns n zeroed bytes: aligned to a page when n is at least a page, else
+// to n rounded up to a power of two, and to 64 at least. It returns false when
+// that would exceed the limit, or the system has no memory. The caller owns the
+// piece until Free. Try is for memory that the caller can do without: caches,
+// and buffers that may be smaller.
 func (p *Pool) Try(n int) ([]byte, bool) { return p.alloc(n, false) }
 
 // Ask is Try for memory that is worth more than what the pool's owner can free
@@ -190,7 +190,7 @@ func (p *Pool) ask(n int) (b []byte, ok bool, answer Answer) {
 }
 
 // Charge counts bytes of the Go heap against the limit, and frees others as Ask
-// does. It answers false, and counts nothing, when they do not fit. The caller gives
+// does. It returns false, and counts nothing, when they do not fit. The caller gives
 // them back by Discharge.
 func (p *Pool) Charge(bytes int64) bool {
 	for !p.charge(bytes) {
@@ -325,7 +325,7 @@ func (p *Pool) take(k int, exceed bool) (at name, dirty, ok bool) {
 	return at, dirty, true
 }
 
-// give takes back a piece of whole pages.
+// give frees a piece of whole pages.
 func (p *Pool) give(at name) {
 	sp := &p.spans[at>>spanPiecesShift]
 	bit := uint16(1) << (at & (1<<spanPiecesShift - 1))
@@ -360,8 +360,8 @@ func (p *Pool) takeSmall(k int, exceed bool) ([]byte, bool) {
 	return p.piece(at)[i<<shift : (i+1)<<shift], true
 }
 
-// giveSmall takes back the piece at the offset off of a shared page, and the
-// page when it was the last one.
+// giveSmall frees the piece at the offset off of a shared page, and the page if
+// it was the last one.
 func (p *Pool) giveSmall(at name, off, k int) {
 	sp := &p.spans[at>>spanPiecesShift]
 	bit := uint16(1) << (at & (1<<spanPiecesShift - 1))
@@ -467,7 +467,7 @@ func (p *Pool) use(bytes int64) {
 	p.peak = max(p.peak, p.used+p.idle)
 }
 
-// reclaim makes room for so many bytes below the limit, releasing pages of
+// reclaim makes room for that many bytes below the limit, releasing pages of
 // freed pieces where it must: those of the size that keeps most. To exceed the
 // limit all of them are released.
 func (p *Pool) reclaim(bytes int64, exceed bool) bool {
@@ -496,8 +496,8 @@ func (p *Pool) reclaim(bytes int64, exceed bool) bool {
 	return true
 }
 
-// release gives the pages of freed pieces of one size back to the system,
-// until they are so many bytes or there is none.
+// release gives the pages of freed pieces of one size back to the system, until
+// they are that many bytes or there is none.
 func (p *Pool) release(k int, bytes int64) bool {
 	s := &p.sizes[k]
 	if bytes>>(k+pageShift) > 1 {
@@ -556,7 +556,7 @@ func (p *Pool) allocLarge(n int, exceed bool) ([]byte, bool) {
 	return mem[:n:n], true
 }
 
-// takeKept returns a freed mapping of so many bytes, nil when there is none.
+// takeKept returns a freed mapping of that many bytes, nil when there is none.
 func (p *Pool) takeKept(bytes int) []byte {
 	for i := len(p.kept) - 1; i >= 0; i-- {
 		if b := p.kept[i]; len(b) == bytes {

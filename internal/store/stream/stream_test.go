@@ -93,7 +93,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A length that is a lie takes no memory for what does not arrive.
+// A false length allocates no memory for bytes that do not arrive.
 func TestLengthsAreNotBelieved(t *testing.T) {
 	var out bytes.Buffer
 	if err := NewWriter(&out).Section(1, make([]byte, PayloadMax)); err != nil {

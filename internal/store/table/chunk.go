@@ -57,7 +57,7 @@ const (
 	entryHeader = 24
 )
 
-// chunkHead is what the pages of a chunk say alike.
+// chunkHead is the part of the header that all pages of a chunk share.
 type chunkHead struct {
 	kind    uint8
 	uuid    [16]byte
@@ -67,20 +67,20 @@ type chunkHead struct {
 	prevCRC uint32
 }
 
-// change is an entry: an object as it is now, or that it is no more.
+// change is an entry: the current state of an object, or its removal.
 type change struct {
 	object Object
 	drop   bool
 }
 
-// chunkSize is the length of a chunk whose entries have so many bytes.
+// chunkSize is the length of a chunk whose entries have that many bytes.
 func chunkSize(stream int) int {
 	full := max(stream-1, 0) / payload
 	rest := pageHeader + stream - full*payload
 	return full*pageMax + (rest+pageSize-1)/pageSize*pageSize
 }
 
-// appendChunk appends the chunk with these entries, which have so many bytes.
+// appendChunk appends the chunk with these entries, which have that many bytes.
 func appendChunk(dst []byte, head chunkHead, changes []change, stream int) []byte {
 	size := chunkSize(stream)
 	invariant.Check(size <= chunkMax, "a table of %d bytes does not fit into a chunk", size)
@@ -214,7 +214,7 @@ func readPage(page []byte, part string, i, pages int) (head chunkHead, used int,
 	return head, int(got), c.result()
 }
 
-// readHead reads what the pages of a chunk say alike.
+// readHead reads the part of the header that all pages of a chunk share.
 func readHead(page []byte, off int, c *checker) chunkHead {
 	le := binary.LittleEndian
 	head := chunkHead{

@@ -207,8 +207,8 @@ func (t *Table) Size() int { return chunkSize(t.full) }
 func (t *Table) DeltaSize() int { return chunkSize(t.delta) }
 
 // Full appends the whole table to dst, as a chunk of whole pages with the
-// number seq, which is above that of the chunk before. Who calls it puts the
-// chunk where the next superblock refers to it, as the only one.
+// number seq, which is above that of the previous chunk. The caller writes the
+// chunk to the place to which the next superblock refers as its only chunk.
 func (t *Table) Full(dst []byte, seq uint64) []byte {
 	objects := t.Objects()
 	changes := make([]change, len(objects))

@@ -35,7 +35,7 @@ func sortedValues(m map[uint64]Object) []Object {
 	return slices.SortedFunc(maps.Values(m), func(a, b Object) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// equalObjects compares and does not tell nil from empty bodies.
+// equalObjects compares and does not distinguish nil from empty bodies.
 func equalObjects(a, b []Object) bool {
 	return slices.EqualFunc(a, b, func(a, b Object) bool {
 		return a.ID == b.ID && a.Kind == b.Kind && a.Epoch == b.Epoch && bytes.Equal(a.Body, b.Body)

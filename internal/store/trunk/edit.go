@@ -185,8 +185,7 @@ func (t *Trunk) halves(n *Node) []*Node {
 type Job struct {
 	Level  int
 	Lo, Hi []byte
-	// Inputs are to be merged, newest first. They lie next to each other
-	// in the pivot.
+	// Inputs are to be merged, newest first. They are adjacent in the pivot.
 	Inputs []Ref
 	// Covered are the oldest references of the pivot, below Inputs: all
 	// they have is deleted by a range tombstone in Inputs, and they need not
@@ -198,8 +197,8 @@ type Job struct {
 	// cover, where open snapshots do not let the merge drop them: at the bottom, if
 	// there are too many tombstones.
 	Apply bool
-	// Parts is in how many pieces of about equal size the output is to be
-	// cut, at the bottom.
+	// Parts is into how many pieces of about equal size the output is cut at the
+	// bottom.
 	Parts int
 	// Flush reports that there is nothing to merge: the references are to be moved
 	// down, or with Join, partitions next to each other are to become one.
@@ -216,8 +215,7 @@ func (j *Job) Bytes() int64 {
 }
 
 // Flush moves the references of the job's pivot to its child, or joins the pivots of the
-// job's range. It answers false
-// when the pivot is not as it was when the job was made.
+// job's range. It returns false when the pivot is not as it was when the job was made.
 func (t *Trunk) Flush(j *Job) bool {
 	if j.Join {
 		return t.joinAll(j)
@@ -233,7 +231,7 @@ func (t *Trunk) Flush(j *Job) bool {
 
 // Commit puts the outputs of a merge in the place of its inputs. The outputs
 // are in the order of their keys; only at the bottom there may be more than
-// one. It answers false, and changes nothing, when the pivot is not as it was
+// one. It returns false, and changes nothing, when the pivot is not as it was
 // when the job was made: then the outputs are worth nothing.
 func (t *Trunk) Commit(j *Job, outputs []*Branch) bool {
 	done := t.edit(j, func(n *Node, i int, hi, end []byte) {

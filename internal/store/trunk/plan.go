@@ -49,12 +49,11 @@ type Policy struct {
 
 // Next is the piece of work that is most worth doing, or nil.
 //
-// A pivot above the bottom is flushed when it holds enough for each partition
-// below to get a piece worth having, and merged when it has too many runs. A
-// partition at the bottom is merged into its base by the ratio of newer to
-// base bytes; when it has too many small runs, these alone are merged. A sweep
-// over all of them gives back space (sweep.go). The weight is how far over its limit
-// a pivot or the tree is.
+// A pivot above the bottom is flushed when it holds enough for each partition below
+// to get a piece worth having, and merged when it has too many runs. A partition at
+// the bottom is merged into its base by the ratio of newer to base bytes; when it
+// has too many small runs, these alone are merged. A sweep over all of them frees
+// space (sweep.go). The weight is how far over its limit a pivot or the tree is.
 func (t *Trunk) Next(p Policy) *Job {
 	var best *Job
 	var most float64
@@ -179,9 +178,8 @@ func (t *Trunk) bottom(p *Pivot, hi []byte, policy Policy) (*Job, float64) {
 		}
 	}
 	if newer > 0 && bases > 0 {
-		// Reads that asked in vain have cost about as much as it costs to
-		// read and write as many bytes. While changes come the merge would
-		// soon have to be made again.
+		// Unsuccessful reads have cost about as much as reading and writing that many
+		// bytes would. While changes arrive, the merge would soon have to be repeated.
 		heat := p.Refs[len(p.Refs)-1].Branch.heat.Load()
 		paid := float64(heat) * probeBytes / float64(2*total)
 		if !policy.Idle {

@@ -32,11 +32,10 @@ func (t *Trunk) crowded() bool {
 	return t.shape.Partitions > 0 && len(t.refs) > t.shape.Partitions+t.shape.Partitions/4
 }
 
-// neighbours is the job that joins the most partitions that lie next to each other, have only bases,
-// and hold no more together than one is meant to; nil: there are none, or too few
-// to be worth the merge that follows. Every byte is merged
-// again only when four times as many fit into a partition, or half as many where
-// memory is really short.
+// neighbours is the job that joins the most partitions that are adjacent, have only bases, and hold
+// no more together than one is meant to; nil: there are none, or too few to be worth the merge that
+// follows. Every byte is merged again only when four times as many fit into a partition, or half as
+// many where memory is really short.
 func (t *Trunk) neighbours(policy Policy) *Job {
 	least, leaf := 4, t.leaf()
 	if len(t.refs) > 2*t.shape.Partitions {
@@ -94,7 +93,7 @@ func (n *Node) leaves(end []byte, visit func(n *Node, end []byte)) {
 	}
 }
 
-// joinAll makes one pivot of those in the job's range, by reference. It answers false,
+// joinAll makes one pivot of those in the job's range, by reference. It returns false,
 // and changes nothing, when they are not as they were when the job was made.
 func (t *Trunk) joinAll(j *Job) (done bool) {
 	before := t.root

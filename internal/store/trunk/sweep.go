@@ -36,9 +36,9 @@ type yields struct {
 	newer, dead float64
 }
 
-// add counts a merge that read so many newer bytes and left so many dead ones out: fewer
-// than none if its estimate was too low, so that the errors of many merges cancel out. What
-// merges of more than window newer bytes have shown is forgotten.
+// add counts a merge that read that many newer bytes and dropped that many dead bytes: a
+// negative number if its estimate was too low, so that the errors of many merges cancel
+// out. Results older than the last window newer bytes are forgotten.
 func (y *yields) add(newer, dead, window int64) {
 	if newer <= 0 {
 		return

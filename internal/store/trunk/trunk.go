@@ -126,8 +126,8 @@ func (n *Node) pivot(key []byte) int {
 	return lo - 1
 }
 
-// Find calls visit with the references to ask for a key, newest first, until
-// it answers false.
+// Find calls visit with the references to ask for a key, newest first, until it
+// returns false.
 func (n *Node) Find(key []byte, visit func(Ref) (more bool)) {
 	for n != nil {
 		p := &n.Pivots[n.pivot(key)]

@@ -79,13 +79,13 @@ type Worth struct {
 // it costs.
 const worthShare = 1.0 / 64
 
-// Merge reports whether a merge of so many bytes is worth it, by which that many
-// newer messages, deletes among them, meet so many records.
+// Merge reports whether a merge of that many bytes is worth its cost, in which
+// that many newer messages, with that many deletes, meet that many records.
 func (w Worth) Merge(newer, deletes, records float64, bytes int64) bool {
 	return newer > 0 && (w.Any || deletes > 0 && deletes*w.BytesPerDelete >= float64(bytes) || newer >= records*worthShare)
 }
 
-// Shrink is the work that gives back most space, or nil when none is worth it.
+// Shrink is the work that frees the most space, or nil when none is worth it.
 // What is above the bottom is moved there first, which costs nothing.
 func (t *Trunk) Shrink(worth Worth, p Policy) *Job {
 	var best *Job
@@ -131,7 +131,8 @@ func (t *Trunk) Shrink(worth Worth, p Policy) *Job {
 	return best
 }
 
-// parts is in how many pieces the merge of a partition of so many bytes is cut.
+// parts returns into how many pieces the merge of a partition with that many
+// bytes is cut.
 func (t *Trunk) parts(total int64) int {
 	leaf := t.leaf()
 	most := 2 * leaf

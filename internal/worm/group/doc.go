@@ -8,7 +8,7 @@
 // space): the form in which state is handed over, and which of several accepted
 // values survives (Merger).
 //
-// An epoch on a server is open, then sealed, then over. The next one begins
+// An epoch on a server is open, then sealed, then ended. The next one begins
 // when its configuration is decided, with the state that was staged under the
 // configuration's tag:
 //

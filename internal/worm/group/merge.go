@@ -12,10 +12,10 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Which value of a register goes on into the next epoch: the one that may have
-// been decided, if there is such a one. At most one may have been, as each rule
-// shows. Let s of the n members be sealed, a majority, and let the states be
-// theirs. What a sealed server has not accepted it never will.
+// Which value of a register continues into the next epoch: the one that may
+// have been decided, if there is one. Each rule shows that at most one may have
+// been decided. Let s of the n members be sealed, a majority, and let the
+// states be theirs. What a sealed server has not accepted it never will.
 //
 //	Paxos  The highest accepted ballot. A value that was decided at ballot b was
 //	       accepted at b by one of the sealed, as two majorities meet; and what

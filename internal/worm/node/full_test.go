@@ -48,9 +48,9 @@ func (f tightFile) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// TestFullDisk: a server whose disk is full refuses, so that clients go on with the
-// others, and says why; it does not end, and serves as soon as there is room. What it
-// has acknowledged is there then.
+// TestFullDisk: a server whose disk is full refuses, so that clients continue with
+// the others, and says why; it does not end, and serves as soon as there is room.
+// What it has acknowledged is there then.
 func TestFullDisk(t *testing.T) {
 	var full atomic.Bool
 	var ended atomic.Int64

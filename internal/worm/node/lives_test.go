@@ -176,7 +176,7 @@ func (h *history) meet(p *truePeer) {
 	}
 }
 
-// TestEveryHistory: all histories of so many steps of a server, the copy of its
+// TestEveryHistory: all histories of that many steps of a server, the copy of its
 // disk, and two peers. No peer is ever sure of a disk that lacks what that peer has
 // written down, or has seen since it started, however often the disk has started
 // alone since; and of a disk that was never put back, each peer is sure. What a

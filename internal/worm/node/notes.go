@@ -83,8 +83,8 @@ func (n *listeners) notify(q *wor.Request, r *wor.Reply) {
 	}
 }
 
-// tell adds the notes of one write. False: there is no room, and the last note,
-// which has no number, reports that.
+// tell adds the notes of one write. False means that there is no room; the last
+// note, which has no number, reports that.
 func (l *listen) tell(q *wor.Request, r *wor.Reply) bool {
 	c := l.c
 	s := c.s

@@ -221,7 +221,7 @@ func (x *exploring) next(k int) error {
 	return nil
 }
 
-// finished goes on with what follows a machine.
+// finished continues with what follows a machine.
 func (x *exploring) finished(i int, run wor.Run) error {
 	c, r := &x.clients[i], one(5)
 	ok := run.Status == wor.StatusOK

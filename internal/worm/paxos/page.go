@@ -250,7 +250,7 @@ func (s *segment) page(i int) *page {
 
 // walk calls visit with each piece of the registers from lo to hi: registers
 // from to to-1 are alike, in page p, or in none, where nothing is promised. It
-// stops when visit answers false, and returns the register where it stopped.
+// stops when visit returns false, and returns the register where it stopped.
 func (s *segment) walk(lo, hi int, visit func(p *page, from, to int) bool) int {
 	for lo < hi {
 		var p *page

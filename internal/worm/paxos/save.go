@@ -27,7 +27,7 @@ func (a *Acceptor) Save(yield func(record []byte) bool) {
 }
 
 // each goes through tombstones and segments, both from segment s on, in the
-// order of their numbers, until one of the functions answers false.
+// order of their numbers, until one of the functions returns false.
 func (a *Acceptor) each(s wor.Segment, tomb func(stretch) bool, live func(wor.Segment, *segment) bool) {
 	order := a.sorted()
 	for len(order) > 0 && order[0] < s {

@@ -4,9 +4,9 @@ package paxos
 
 import "github.com/ashlar-dev/ashlar/worm/wor"
 
-// When a span is settled. Of n servers, a majority is what any two of which have
-// one in common. Everything is counted at one ballot: replies about another one
-// say nothing about this.
+// When a span is settled. Any two majorities of the n servers have a server in
+// common. Everything is counted at one ballot: replies about another one say
+// nothing about this.
 //
 //	capture  a majority promised: captured. What is accepted at the highest
 //	         ballot among their answers must be adopted. A value that was or will

@@ -107,7 +107,7 @@ func (t *tombstones) insert(b, i int, x stretch) {
 }
 
 // all calls yield with the stretches from segment s on, in order, until it
-// answers false; the first begins at s or later.
+// returns false; the first begins at s or later.
 func (t *tombstones) all(s wor.Segment, yield func(x stretch) bool) {
 	if len(t.blocks) == 0 {
 		return

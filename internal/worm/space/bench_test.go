@@ -56,7 +56,8 @@ func (d *direct) settle() {
 	d.waiting = d.waiting[:0]
 }
 
-// bench makes a Space over three such servers and a segment of so many registers.
+// bench makes a Space over three such servers and a segment of that many
+// registers.
 func bench(b *testing.B, size uint32) (*space.Space, *direct) {
 	b.Helper()
 	d := &direct{genesis: &wor.Genesis{}}

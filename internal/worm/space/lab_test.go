@@ -69,8 +69,8 @@ func (a *events) Pop() any {
 	return e
 }
 
-// newLab makes partitions of so many servers each; the hosts of partition i are
-// i*servers and following.
+// newLab makes partitions of that many servers each; the hosts of partition i
+// are i*servers and following.
 func newLab(t testing.TB, seed uint64, partitions, servers int) *lab {
 	l := &lab{t: t, random: env.Seeded(seed), latency: time.Millisecond, sent: map[wor.Kind]int{}}
 	l.genesis = &wor.Genesis{Cluster: 7}
@@ -112,7 +112,7 @@ func (l *lab) delay() time.Duration {
 	return d
 }
 
-// run runs until reached answers true, and says whether it did within d.
+// run runs until reached returns true, and says whether it did within d.
 func (l *lab) run(d time.Duration, reached func() bool) bool {
 	end := l.now.Add(d)
 	for !reached() {

@@ -27,7 +27,7 @@ type op struct {
 // ErrDeadline or ErrClosed.
 type failer interface{ fail(err error) }
 
-// admit returns an error if there is no room for one more operation with so
+// admit returns an error if there is no room for one more operation with that
 // many bytes.
 func (s *Space) admit(bytes int64) error {
 	switch {

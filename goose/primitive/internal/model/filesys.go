@@ -259,8 +259,8 @@ func endOfProcess(s FSState, inflight []FSOp) []FSState {
 		}
 		for _, t := range left {
 			data := t.Inodes[fd.Inode].Data
-			// Nobody else has this descriptor, and tests give each file one that
-			// appends: what it appends is at the end.
+			// No other client has this descriptor, and tests give each file only one
+			// descriptor that appends, so its bytes are at the end.
 			start := len(data) - len(o.Data)
 			for end := (start/page + 1) * page; end < len(data); end += page {
 				left = append(left, t.setInode(fd.Inode, Inode{data[:end], min(end, t.Inodes[fd.Inode].Synced)}))

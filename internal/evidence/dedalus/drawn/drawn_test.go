@@ -251,7 +251,8 @@ func (c *tally) compare(t *testing.T, ctx context.Context, of string, s rewrite.
 
 // TestDrawn takes all steps that are allowed on programs that were drawn, and compares what
 // results with them: nothing of that knows why a step is allowed. ASHLAR_DRAWN_FOR says for
-// how long it goes on with ever new programs, ASHLAR_DRAWN_FROM with which seed it begins.
+// how long it continues with ever new programs, ASHLAR_DRAWN_FROM with which seed it
+// begins.
 func TestDrawn(t *testing.T) {
 	ctx, from, last := t.Context(), uint64(0), uint64(programs)
 	if s := os.Getenv("ASHLAR_DRAWN_FROM"); s != "" {

@@ -361,7 +361,7 @@ func (e *explored) state(c choice, at Step) {
 	e.seen[cr.sum] = e.look(cr, c, path)
 }
 
-// look opens the store on a crash state and compares; now and then it goes on
+// look opens the store on a crash state and compares; now and then it continues
 // from there. It returns the last moment that the state is.
 func (e *explored) look(cr crash, c choice, path []Step) (last int) {
 	x := e.x
@@ -441,7 +441,7 @@ func (e *explored) copiesOn(d *Disk) (err, bad error) {
 // last one once.
 const tornMax = 8
 
-// deeper goes on from a recovered state with a few operations, and explores
+// deeper continues from a recovered state with a few operations, and explores
 // the crashes of that.
 func (e *explored) deeper(s *session, found []record, path []Step, sum uint64) {
 	p := e.x.o.Profile

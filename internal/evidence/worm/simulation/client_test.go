@@ -154,7 +154,7 @@ func (cl *client) beginAll(d deed, r wor.Range, value string) []*act {
 	return list
 }
 
-// step does one operation and calls next with the token to go on with.
+// step does one operation and calls next with the token to continue with.
 func (cl *client) step(token *wor.Token, next func(*wor.Token)) {
 	plan := cl.load.segments[env.IntN(cl.random, len(cl.load.segments))]
 	a := wor.Addr{Segment: plan.number, Offset: uint32(env.IntN(cl.random, int(plan.meta.Size)))}
