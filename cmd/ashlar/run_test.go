@@ -141,6 +141,19 @@ func TestRunToTheEnd(t *testing.T) {
 	}
 }
 
+// TestFollowSaysWhatItWaitsFor: a directory that gets no traces is named, with the
+// processes whose traces are missing.
+func TestFollowSaysWhatItWaitsFor(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	out, errs := &until{}, &until{text: "waiting for the traces of AServer(0), AClient(1), AClient(2), AClient(3) in " + dir, then: cancel}
+	code := cli.Run(ctx, []string{"trace", "check", "--follow", "../../specs/lockservice/lockservice.tla", dir}, &console.Terminal{Out: out, Err: errs})
+	if code != exit.World || !strings.Contains(errs.b.String(), "read traces: no file *.jsonl") {
+		t.Errorf("exit code %d\n%s%s", code, &out.b, &errs.b)
+	}
+}
+
 // TestRunRefuses: what cannot be run is said before anything is built.
 func TestRunRefuses(t *testing.T) {
 	dir := t.TempDir()
