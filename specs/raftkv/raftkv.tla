@@ -2,7 +2,8 @@
 (* A replicated key-value store on Raft.                                       *)
 (*                                                                             *)
 (* A server elects, replicates, and applies what is committed to its store. It *)
-(* keeps its term, its vote and its log over a crash, and nothing else. The    *)
+(* keeps its term, its vote and its log over a crash, and nothing else. A      *)
+(* leader sends entries first and writes them to its log then. The             *)
 (* network loses, repeats and reorders messages: see LossyMailbox.             *)
 (*                                                                             *)
 (* Each server has a front, which speaks for the clients that are connected to *)
@@ -145,6 +146,7 @@ Lookup(data, k) == IF k \in DOMAIN data THEN [there |-> TRUE, val |-> data[k]] E
       role := Follower;
       leader := Nobody;
       due := {};
+      pending := <<>>;
     };
   }
 
@@ -199,7 +201,7 @@ Lookup(data, k) == IF k \in DOMAIN data THEN [there |-> TRUE, val |-> data[k]] E
         if (m.success) {
           match := [match EXCEPT ![m.from] = Max({@, m.match})];
           next := [next EXCEPT ![m.from] = Max({@, m.match + 1})];
-          if (next[m.from] <= Len(log)) { due := due \cup {m.from}; };
+          if (next[m.from] <= Len(log) + Len(pending)) { due := due \cup {m.from}; };
         } else {
           next := [next EXCEPT ![m.from] = Max({match[m.from], m.match}) + 1];
           due := due \cup {m.from};
@@ -212,9 +214,9 @@ Lookup(data, k) == IF k \in DOMAIN data THEN [there |-> TRUE, val |-> data[k]] E
     if (m.type = "ask") {
       if (role = Leader) {
         \* A leader that no quorum hears takes no more; the fronts ask again.
-        if (Len(log) - commit < Backlog) {
-          await Len(log) + Len(m.commands) <= MaxLog;
-          log := log \o Entries(term, m.commands);
+        if (Len(log) + Len(pending) - commit < Backlog) {
+          await Len(log) + Len(pending) + Len(m.commands) <= MaxLog;
+          pending := pending \o Entries(term, m.commands);
           due := Others(self);
         };
       } else if (leader # Nobody /\ m.first) {
@@ -236,6 +238,7 @@ Lookup(data, k) == IF k \in DOMAIN data THEN [there |-> TRUE, val |-> data[k]] E
           role := Follower;
           leader := Nobody;
           due := {};
+          pending := <<>>;
         };
       };
     } else if (m.type = "there") {
@@ -249,6 +252,7 @@ Lookup(data, k) == IF k \in DOMAIN data THEN [there |-> TRUE, val |-> data[k]] E
       role = Follower, leader = Nobody,
       votes = {},                            \* of a candidate
       due = {},                              \* the servers that are owed a message
+      pending = <<>>,                        \* of a leader: entries behind its log, not written yet
       next = [s \in Servers |-> 1],          \* of a leader: what to send
       match = [s \in Servers |-> 0],         \*   what they have
       acked = [s \in Servers |-> 0],         \*   the last round that they know of
@@ -296,8 +300,8 @@ Lookup(data, k) == IF k \in DOMAIN data THEN [there |-> TRUE, val |-> data[k]] E
           await due # {};
           with (s = Min(due)) {
             if (role = Leader) {
-              with (last = Min({Len(log), match[s] + InFlight}), entries = SubSeq(log, next[s], Min({last, next[s] + Batch - 1}))) {
-                net[s] := [type |-> "append", term |-> term, from |-> self, prev |-> next[s] - 1, prevTerm |-> TermAt(log, next[s] - 1),
+              with (whole = log \o pending, last = Min({Len(whole), match[s] + InFlight}), entries = SubSeq(whole, next[s], Min({last, next[s] + Batch - 1}))) {
+                net[s] := [type |-> "append", term |-> term, from |-> self, prev |-> next[s] - 1, prevTerm |-> TermAt(whole, next[s] - 1),
                            entries |-> entries, commit |-> commit, round |-> round];
                 if (next[s] + Len(entries) > last) { due := due \ {s}; };
                 next := [next EXCEPT ![s] = @ + Len(entries)];
@@ -316,8 +320,15 @@ Lookup(data, k) == IF k \in DOMAIN data THEN [there |-> TRUE, val |-> data[k]] E
             else { Elections(m); };
           };
         } or {
+          \* A leader sends entries before it writes them, so that it and its followers
+          \* write at the same time. A crash loses them, as if they had not been asked
+          \* for; followers may have them all the same.
+          await role = Leader /\ pending # <<>> /\ due = {};
+          log := log \o pending;
+          pending := <<>>;
+        } or {
           await role = Leader;
-          with (n = Agreed(self, match, Len(log))) {
+          with (n = Min({Agreed(self, match, Len(log)), Len(log)})) {
             await n > commit;
             await MayCommit(log, n, term);
             commit := n;
@@ -502,16 +513,24 @@ VotesOf(s, from) == votes[s] \subseteq {s, from}
 Ready(s) ==
   \/ due[s] # {}
   \/ role[s] \in {PreCandidate, Candidate} /\ IsQuorum(votes[s])
+  \/ pending[s] # <<>>
   \/ /\ role[s] = Leader
-     /\ Agreed(s, match[s], Len(log[s])) > commit[s]
-     /\ MayCommit(log[s], Agreed(s, match[s], Len(log[s])), term[s])
+     /\ Min({Agreed(s, match[s], Len(log[s])), Len(log[s])}) > commit[s]
+     /\ MayCommit(log[s], Min({Agreed(s, match[s], Len(log[s])), Len(log[s])}), term[s])
   \/ applied[s] < commit[s]
   \/ role[s] = Leader /\ asked[s] # <<>> /\ Confirmed(s, acked[s], Head(asked[s]).round)
   \/ reading[s].index >= 0 /\ applied[s] >= reading[s].index
 Acts(s) ==
-  <<due[s], next[s], role[s], commit[s], applied[s], asked[s], reading[s]>>' #
-  <<due[s], next[s], role[s], commit[s], applied[s], asked[s], reading[s]>>
+  <<due[s], next[s], log[s], role[s], commit[s], applied[s], asked[s], reading[s]>>' #
+  <<due[s], next[s], log[s], role[s], commit[s], applied[s], asked[s], reading[s]>>
 Prompt == \A s \in Servers : Ready(s) => Acts(s)
+
+\* A leader crashes between sending its entries and writing them. That it can is shown by
+\* a configuration that says the contrary: server 2 never has more of term 1, in which
+\* server 1 led, than server 1 after a crash.
+WithCrash  == NoRefusals /\ FewAppends(4)
+NeverAhead ==
+  ~(crashes > 0 /\ role[1] = Follower /\ LastTerm(log[1]) = 1 /\ LastTerm(log[2]) = 1 /\ Len(log[2]) > Len(log[1]))
 
 \* Server 1 leads in term 1 and hears nothing of term 2, in which server 2 stands. Server
 \* 2 has heard of term 1 but of no entry. Server 3 has the vote that counts in both.
