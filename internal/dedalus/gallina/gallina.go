@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gallina writes Dedalus programs, facts, messages and certificates as terms of Coq, for the
-// semantics and the checkers in proofs/dedalus: so that Coq can go through ticks of a program
-// beside the interpreter, and so that a checker of which Coq has proved that it is right judges a rewrite.
+// semantics and the checkers in proofs/dedalus: so Coq can execute ticks of a program for comparison
+// with the interpreter, and a checker that is proved correct in Coq can check a rewrite.
 //
 // In: a program that was checked, values, and claims of rewrites. Out: text for a file that
 // imports ashlar.dedalus.lang, or for the checker that is extracted from proofs/dedalus/certify.v.
 //
-// What the semantics does not cover (columns that merge, values that are sets, collect, index) and
-// rewrites of which nothing is proved are refused with the construct's name. The text is of
-// what the program is: nothing here evaluates or decides anything.
+// Constructs that the semantics does not cover (merging columns, set values, collect, index) and
+// rewrites without a theorem are refused with the construct's name. The text describes the program:
+// this package evaluates and decides nothing.
 package gallina
 
 import (

@@ -4,16 +4,16 @@
 // divides a component's facts among several machines (partitioning).
 //
 // In: a program and a Step, or the steps of a script. Out: another program, and a
-// Certificate that says which rewrite it was and what it rests on; or a Refusal,
-// which says what is in the way. The pieces of a component go on being called
-// what it was: self in their rules is the node that they stand for.
+// Certificate that states which rewrite it was and what it depends on; or a Refusal
+// with the reasons. The pieces of a component keep its name as a node: self in their
+// rules is the logical node that they implement.
 //
-// Intended: every run of the new program gives outside the messages that some run
-// of the old one gives, but that a message may come twice and at another time; and
+// Intended: every run of the new program sends outside the messages of some run
+// of the old one, except that a message may arrive twice and at another time; and
 // the new program answers whenever the old one does. This is not proved. A step is
-// taken where conditions hold that are meant to be enough for it; package certificate
+// taken if conditions hold that are meant to be sufficient; package certificate
 // decides the same conditions with code of its own, and packages explore, adversary and
-// drawn compare programs with what becomes of them, within bounds.
+// drawn compare programs before and after, within bounds.
 //
 // Refused: choosing steps. Package cost does.
 //

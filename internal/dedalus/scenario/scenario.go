@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scenario reads what a program is given from outside, for those who run it
-// in a search or under an adversary.
+// Package scenario reads the inputs of a program for runs in a search or under an
+// adversary.
 //
 // In: a program, and a text of messages, a line each, as the language writes them:
 //
 //	in(node "c", 1, b"x") to leader/0
 //
-// Out: the messages; or some that are made up, a few for each input; and functions
-// that stand in for those that a program has from Go.
+// Out: the messages; or a few generated ones for each input; and functions that
+// replace those that a program imports from Go.
 //
-// Promised: an error has the line and says what was expected. Refused: what is no
-// input of the program, and machines that it does not have.
+// Promised: an error has the line and says what was expected. Refused: relations that
+// are not inputs of the program, and machines that it does not have.
 package scenario
 
 import (
