@@ -46,7 +46,7 @@ DEDALUSFUZZFROM ?= 1000
 # How long processes are killed in `make dedalus-kills`.
 KILLTIME ?= 10m
 
-.PHONY: demo test check build release lint lint-peers unit race counts repeat soak fuzz dedalus-fuzz sim crash raftkv-kill mutants proofs certifier proof-mutants corpus attack status bench bench-kv bench-worm bench-systems bench-dedalus bench-dedalus-machines bench-dedalus-quota dedalus-kills powerfail netns deps clean
+.PHONY: demo test check build release lint lint-peers unit race counts repeat soak fuzz dedalus-fuzz sim crash raftkv-kill mutants proofs certifier proof-mutants proof-check corpus attack status bench bench-kv bench-worm bench-systems bench-dedalus bench-dedalus-machines bench-dedalus-quota dedalus-kills powerfail netns deps clean
 
 ## demo: check, compile, run and validate the lock service; then find a bug in a broken one.
 demo: build
@@ -158,6 +158,12 @@ certifier:
 ## proof-mutants: bugs in the proved programs, each of which a proof must notice; writes build/proof-mutants.md.
 proof-mutants: proofs
 	$(GO) run ./internal/mutant/cmd/proofmutants -write
+
+## proof-check: Coq's separate checker on the compiled theorems of CHECK, files of proofs/top, and all that they rest on; says which axioms there are.
+CHECK ?= register
+proof-check:
+	$(MAKE) --no-print-directory -C proofs $(CHECK:%=top/%.vo)
+	cd proofs && coqchk -silent -o -Q . ashlar $(CHECK:%=ashlar.top.%)
 
 ## bench-kv: key-value stores beside each other, small; `go -C bench run ./kv -help` has the rest.
 bench-kv:
