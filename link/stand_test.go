@@ -49,7 +49,7 @@ func (s *stand) Dial(to env.Addr, h env.Handler) env.Conn {
 	return c
 }
 
-// pass lets time pass, and has timers run out in their order.
+// pass lets time pass, and fires timers in their order.
 func (s *stand) pass(d time.Duration) {
 	until := s.now.Add(d)
 	for {
@@ -111,7 +111,7 @@ func (c *standConn) hangUp(err error) {
 	}
 }
 
-// say has bytes come, in pieces of at most so many; 0: in one.
+// say delivers bytes, in pieces of at most that many; 0: in one.
 func (c *standConn) say(b []byte, piece int) {
 	for len(b) > 0 && !c.closing {
 		n := len(b)

@@ -146,7 +146,7 @@ func (s *slow) WriteRange(t *wor.Token, r wor.Range, value []byte, within time.D
 	s.waiting = append(s.waiting, write)
 }
 
-// release lets all writes go on.
+// release lets all writes continue.
 func (s *slow) release() {
 	for _, write := range s.waiting {
 		write()

@@ -136,7 +136,8 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestTrim: what is trimmed answers so, followers are told, and the log goes on.
+// TestTrim: a read of a trimmed position says so, followers are notified, and
+// the log continues.
 func TestTrim(t *testing.T) {
 	b := newBench(t, ideal.Options{Seed: 5}, 1, 4, nil)
 	var want []string

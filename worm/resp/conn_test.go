@@ -15,7 +15,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// memory is a Store that answers when it is told to, in any order.
+// memory is a Store that answers when the test asks it to, in any order.
 type memory struct {
 	values  map[string][]byte
 	version map[string]uint64

@@ -72,7 +72,7 @@ func TestBrokenKilled(t *testing.T) {
 	crashtest.Kill(t, pairSystem(1), 60, 1)
 }
 
-// TestBrokenAlone ends by itself when nobody kills it.
+// TestBrokenAlone ends by itself if it is not killed.
 func TestBrokenAlone(t *testing.T) {
 	if os.Getenv(brokenVar) == "" {
 		t.Skip("it fails: TestBrokenIsFoundOut runs it")

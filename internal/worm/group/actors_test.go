@@ -461,7 +461,8 @@ func (c *chief) decide() {
 	}, lost)
 }
 
-// spread tells all of a decided configuration. A stage goes on under way.
+// spread sends a decided configuration to all servers. A stage goes on under
+// way.
 func (c *chief) spread(d wor.Config) {
 	c.machine = nil
 	if d.Tag != c.tag {

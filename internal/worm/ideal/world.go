@@ -72,7 +72,7 @@ func (w *World) Run(d time.Duration) {
 	w.RunUntil(d, func() bool { return false })
 }
 
-// RunUntil runs until reached returns true, asked after each event, and says
+// RunUntil runs until reached returns true, asked after each event, and reports
 // whether it did within d.
 func (w *World) RunUntil(d time.Duration, reached func() bool) bool {
 	end := w.now.Add(d)

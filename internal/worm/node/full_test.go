@@ -149,8 +149,8 @@ func TestRepliesHeldByAFullDiskLeave(t *testing.T) {
 		second := write(at + 1)
 		eventually(t, "the second write has a record", func() bool { return c.nodes[0].Status().Counts.Records > records })
 		close(proceed)
-		// The second write has woken the server, which tries again, in vain. Then it
-		// tries when its time comes.
+		// The second write has woken the server, which tries again without success.
+		// Then it tries when its time comes.
 		proceed = <-refused
 		full.Store(false)
 		close(proceed)

@@ -269,7 +269,7 @@ func (k *client) call(t testing.TB, to wor.Member, q wor.Request) *wor.Reply {
 	}
 }
 
-// eventually waits until something holds that no event tells.
+// eventually waits for a condition that no event reports.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(time.Millisecond) {

@@ -149,7 +149,7 @@ func (d *dialogue) start(in *datadriven.TestData) {
 	d.collect(name, &out)
 }
 
-// collect tells what a machine sends, and its result.
+// collect records what a machine sends, and its result.
 func (d *dialogue) collect(name string, out *wor.Outbox) {
 	m := d.machines[name]
 	for i, to := range out.To {

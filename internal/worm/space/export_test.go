@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Dump says what is under way, for a test that waits in vain.
+// Dump describes what is running, for a test whose wait has failed.
 func (s *Space) Dump() string {
 	var b strings.Builder
 	show := func(name string, c *call) {

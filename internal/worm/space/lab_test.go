@@ -112,7 +112,7 @@ func (l *lab) delay() time.Duration {
 	return d
 }
 
-// run runs until reached returns true, and says whether it did within d.
+// run runs until reached returns true, and reports whether it did within d.
 func (l *lab) run(d time.Duration, reached func() bool) bool {
 	end := l.now.Add(d)
 	for !reached() {

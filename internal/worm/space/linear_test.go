@@ -17,7 +17,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// seedsVariable has more seeds run than a plain test does.
+// seedsVariable makes a run use more seeds than a plain test does.
 const seedsVariable = "ASHLAR_SPACE_SEEDS"
 
 func seeds(t *testing.T, plain int) int {

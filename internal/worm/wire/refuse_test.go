@@ -73,8 +73,8 @@ func TestEveryLengthCounts(t *testing.T) {
 	}
 }
 
-// TestScannerRefuses: what is no frame is refused as soon as that can be told,
-// and permanently.
+// TestScannerRefuses: bytes that are not a frame are refused as soon as they
+// can be recognized, and permanently.
 func TestScannerRefuses(t *testing.T) {
 	head := func(n uint32, version, typ byte) []byte {
 		return append(binary.LittleEndian.AppendUint32(nil, n), version, typ)

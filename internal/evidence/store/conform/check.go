@@ -90,7 +90,7 @@ func (r *Report) String() string {
 	return fmt.Sprintf("event %d of %d, %s: %s (%s)", r.Explained+1, r.Events, *r.Refused, r.Why, r.Seen)
 }
 
-// Check holds a trace against the specification. A refusal is not an error.
+// Check checks a trace against the specification. A refusal is not an error.
 func (s *Spec) Check(ctx context.Context, events []Event, o Options) (*Report, error) {
 	m, err := s.model(events, o)
 	if err != nil {

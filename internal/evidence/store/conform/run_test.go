@@ -203,7 +203,7 @@ func (x *run) begin() bool {
 	return x.compare()
 }
 
-// compare holds the store against what its version should be.
+// compare compares the store with what its version should be.
 func (x *run) compare() bool {
 	want := map[string][]byte{}
 	for _, e := range x.history {

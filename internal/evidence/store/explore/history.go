@@ -153,8 +153,7 @@ func (h *history) step(o *Op, pos int) {
 	}
 }
 
-// undo takes back the last operation, which had no effect. Its number stays
-// used.
+// undo removes the last operation, which had no effect. Its number stays used.
 func (h *history) undo() {
 	for i, log := range h.log {
 		if n := len(log) - 1; log[n].pos == h.last && n > 0 {
@@ -173,7 +172,7 @@ func (h *history) since(pos int) bool {
 	return false
 }
 
-// forget takes back everything after a moment.
+// forget removes everything after a moment.
 func (h *history) forget(pos int) {
 	for i, log := range h.log {
 		n := len(log)

@@ -63,7 +63,7 @@ func (r *Report) String() string {
 	return fmt.Sprintf("register %v: event %d of %d, %s: no step of the specification (%s)", r.Addr, r.Explained+1, r.Events, r.Refused, r.Seen)
 }
 
-// Check holds a trace against the specification. A refusal is not an error.
+// Check checks a trace against the specification. A refusal is not an error.
 func (s *Spec) Check(ctx context.Context, t *Trace, o Options) (*Report, error) {
 	m, err := s.model(t, o)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// seedsVariable has more seeds run than a plain test does.
+// seedsVariable makes a run use more seeds than a plain test does.
 const seedsVariable = "ASHLAR_CONFORM_SEEDS"
 
 func seeds(t *testing.T, plain int) int {

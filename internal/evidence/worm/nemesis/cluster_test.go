@@ -242,7 +242,7 @@ func (h *host) wait() {
 	}
 }
 
-// all has f called for each host, side by side.
+// all calls f for each host, concurrently.
 func (c *cluster) all(f func(*host)) {
 	var wait sync.WaitGroup
 	for _, h := range c.hosts {

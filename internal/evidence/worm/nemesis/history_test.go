@@ -87,7 +87,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// errNothing stands for all errors that say that nothing was done or seen.
+// errNothing represents all errors that mean that nothing was done or seen.
 var errNothing = errors.New("nothing was done")
 
 func isNothing(err error) bool {

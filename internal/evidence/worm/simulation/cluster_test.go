@@ -171,7 +171,7 @@ func (c *cluster) agent(l *sim.Life, number int, serial *env.Serial) (*agent, er
 	return a, nil
 }
 
-// after has f called in the agent's Serial.
+// after calls f in the agent's Serial.
 func (a *agent) after(most time.Duration, f func()) {
 	a.l.Env.Clock.After(time.Duration(env.IntN(a.random, int(most))), a.serial.Waker(f))
 }

@@ -226,8 +226,8 @@ func (c *cluster) settled(x *workload) error {
 	return c.await("listeners are told", caught)
 }
 
-// await runs until reached; that this takes too long is a failure that says how
-// it stands.
+// await runs until reached; if this takes too long, the test fails and shows
+// the state of all servers.
 func (c *cluster) await(what string, reached func() bool) error {
 	for end := c.w.Now().Add(aftermath); !reached() && !c.over; {
 		if c.w.Now() > end {
@@ -243,7 +243,7 @@ func (c *cluster) await(what string, reached func() bool) error {
 	return errOver
 }
 
-// String says how it stands with all servers.
+// String describes the state of all servers.
 func (c *cluster) String() string {
 	var b strings.Builder
 	for _, h := range c.hosts {
