@@ -492,7 +492,7 @@ Definition page__piece : val :=
 
 (** walk calls visit with each piece of the registers from lo to hi: registers
     from to to-1 are alike, in page p, or in none, where nothing is promised. It
-    stops when visit answers false, and returns the register where it stopped. *)
+    stops when visit returns false, and returns the register where it stopped. *)
 (* page.go:254:1 *)
 Definition segment__walk : val :=
   λ: "s" "lo" "hi" "visit",
@@ -2101,7 +2101,7 @@ Definition Acceptor__Redo : val :=
     std.new_error #().
 
 (** all calls yield with the stretches from segment s on, in order, until it
-    answers false; the first begins at s or later. *)
+    returns false; the first begins at s or later. *)
 (* tombstone.go:111:1 *)
 Definition tombstones__all : val :=
   λ: "t" "s" "yield",
@@ -2132,7 +2132,7 @@ Definition tombstones__all : val :=
             "i" <-[int64T] #(int 0))).
 
 (** each goes through tombstones and segments, both from segment s on, in the
-    order of their numbers, until one of the functions answers false. *)
+    order of their numbers, until one of the functions returns false. *)
 (* save.go:31:1 *)
 Definition Acceptor__each : val :=
   λ: "a" "s" "tomb" "live",
