@@ -251,7 +251,10 @@ func (db *DB) active(messages, n int, p purpose) (*mem, error) {
 		}
 		if m.table.RangeDeletes() > 0 {
 			db.work.awaitTombstones()
-			if db.current.Load().mems[0] != m {
+			switch {
+			case db.closing.Load():
+				return nil, ErrClosed // the memory may be gone
+			case db.current.Load().mems[0] != m:
 				continue
 			}
 		}
