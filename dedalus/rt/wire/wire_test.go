@@ -58,7 +58,7 @@ func TestRefused(t *testing.T) {
 		err        func() error
 	}{
 		{"hello cut off", "bad hello", func() error { _, err := wire.DecodeHello(h[:len(h)-1]); return err }},
-		{"hello with more", "too many", func() error { _, err := wire.DecodeHello(append(bytes.Clone(h), 0)); return err }},
+		{"hello with more", "extra bytes", func() error { _, err := wire.DecodeHello(append(bytes.Clone(h), 0)); return err }},
 		{"role", "unknown role 9", func() error { _, err := wire.DecodeHello(append([]byte{9}, h[1:]...)); return err }},
 		{"welcome", "bad welcome", func() error { _, err := wire.DecodeWelcome(make([]byte, 7)); return err }},
 		{"ack", "bad ack", func() error { _, err := wire.DecodeAck(make([]byte, 9)); return err }},
