@@ -44,7 +44,7 @@ type Dependency struct {
 	Func     string
 }
 
-// Check says what is not as claimed.
+// Check returns an error that states how the programs differ from the claim, or nil.
 func Check(before, after *logic.Program, c Claim) error {
 	if err := after.Validate(); err != nil {
 		return fmt.Errorf("the program after the step is malformed: %w", err)

@@ -66,13 +66,13 @@ type moments struct {
 	asserts            func(logic.AssumptionKind, rel) bool
 }
 
-// idleTicks checks that rules tell no idle ticks apart. A relation is told by its age: 1 if
-// it holds for the one tick after that in which something came in, or follows from such a
-// one within the tick; 2 if it may be older than that, as an idle tick may add to it or take from
-// it, or as a next rule makes it of one that has an age; 0 if idle ticks do not touch it.
-// What has age 1 must not meet what comes in with it; what has age 2 nothing that anything
-// that came in has a part in. A relation that is both meets itself where a rule makes
-// something of all its facts together, or requires that there is none.
+// idleTicks checks that rules cannot distinguish idle ticks. It gives each relation an age.
+// Age 1: the relation holds for one tick after a tick with inputs, or follows from such a
+// relation within the tick. Age 2: it may be older, because an idle tick may add to it or
+// delete from it, or because a next rule derives it from a relation with an age. Age 0: idle
+// ticks do not touch it. A relation of age 1 must not be joined with received facts, and one
+// of age 2 with nothing that depends on received facts. A relation that has an age and
+// depends on received facts is joined with itself where a rule aggregates or negates it.
 func (h *halves) idleTicks(rules []*logic.Rule) error {
 	m := &moments{rules: rules, in: incoming(rules), awake: idle(rules), brought: map[rel]bool{}, asserts: h.assumed}
 	for n := range derives(rules) {

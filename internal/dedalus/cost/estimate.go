@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Estimate is what a program is predicted to do. All of it is modelled.
+// Estimate is the predicted performance of a program. All of it is modelled.
 type Estimate struct {
 	// Throughput is commands in a second; Bottleneck is the component of which the
 	// busiest machine allows no more.
@@ -33,7 +33,7 @@ type Estimate struct {
 	Flows []Flow `json:"flows,omitempty"`
 }
 
-// ComponentLoad is what a component does for a command.
+// ComponentLoad is the work of a component for one command.
 type ComponentLoad struct {
 	Name       string `json:"name"`
 	Of         string `json:"of"`

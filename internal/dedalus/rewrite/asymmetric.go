@@ -9,19 +9,18 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Asymmetric decoupling: the rest reads what the moved part derives, and not the other
-// way. What comes in for the moved part goes to it first. It does nothing in ticks in
-// which nothing comes in; each other tick of it is a batch for the rest, though there
-// be nothing in it. The rest acknowledges what it seals, and until then the moved part
-// holds back what it has sent in that tick: in the program before, that tick is the one
-// in which the rest seals the batch, and no component could have heard of it earlier.
+// Asymmetric decoupling: the rest reads what the moved part derives, but not the
+// reverse. The moved part receives its inputs first. It does nothing in ticks without
+// inputs; each of its other ticks is a batch for the rest, even if the batch is empty.
+// The rest acknowledges each batch that it seals, and until then the moved part holds
+// back the messages of that tick: in the program before, that tick is the one in which
+// the rest seals the batch, and no component could have heard of it earlier.
 //
-// The published rules send a batch only where there are facts for the rest, and hold
-// what is sent in other ticks until the last batch before it is acknowledged. That
-// makes a tick of the moved part one in which the rest went through none, which
-// others can observe; it needs a moved part that is monotonic or functional, of which these
-// rules need neither; and as published it blocks forever what is derived later than
-// its batch.
+// The published rules send a batch only if there are facts for the rest, and hold
+// messages of other ticks until the last batch before is acknowledged. Then the moved
+// part has ticks that the rest does not have, which other components can observe. The
+// published rules therefore need a monotonic or functional moved part, which these do
+// not; and they block forever an output that is derived later than its batch.
 
 // asymmetric says whether the program allows it.
 func asymmetric(w *site) analyze.Verdict {

@@ -13,21 +13,21 @@ import (
 // receiver, must see as if both went through their ticks together: all facts of a
 // tick at once, and the ticks in their order.
 //
-// The sender numbers its ticks that matter from 0, and sends each fact with the
-// number, and with the number how many facts there are in all relations together. The
-// receiver keeps what comes in until the batch that is due is complete. In that tick
-// it sees the facts of the batch: it is sealed. Then the batch is forgotten, and the
-// next one is due, in the next tick at the earliest.
+// The sender numbers the ticks that matter from 0. It sends each fact with this number,
+// and the number with the total of facts in all relations. The receiver keeps received
+// facts until the batch that is due is complete. Then the batch is sealed: the receiver
+// sees its facts in that tick. Afterwards it deletes the batch, and the next one is due,
+// in the next tick at the earliest.
 //
 // Messages arrive more than once and in any order. Repeated facts are one fact of the batch;
 // facts of a batch that is no longer due are dropped, so that nothing is kept
 // permanently. A relation of which a batch has no fact adds nothing to the count, and
 // no receiver waits for it.
 //
-// The published rules differ in three ways that make them wrong: they seal a batch at
-// every tick from the first on, they take the time of the batch before for 0 when
-// there is none, which is a time as well, and they need a count of every relation,
-// which is missing where there are no facts.
+// The published rules differ in three ways that make them wrong: they seal a batch again
+// at every later tick; without an earlier batch they assume the time 0, which is a valid
+// time of a batch; and they need a count of every relation, which is missing where there
+// are no facts.
 
 // batches are rules under way that carry some relations from one piece to another.
 type batches struct {

@@ -12,11 +12,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Partial partitioning divides a component of which some relations have no key: those
-// every piece has, and keeps equal to those of the others. The inputs that change them
-// are replicated. They go to a component of their own, C_order, one for each node that
-// is divided, which numbers them and gives each to all pieces at a moment at which no
-// piece does anything else:
+// Partial partitioning divides a component in which some relations have no key. Every
+// piece has a copy of those, equal to the copies of the others. The inputs that change
+// them are replicated. They go to a new component, C_order, one for each divided node,
+// which numbers them and gives each to all pieces while no piece does anything else:
 //
 //	C_order                                      piece
 //	number the oldest input that waits: u
@@ -27,27 +26,27 @@ import (
 //	                                    <--      done u: what waited is dealt with
 //	all are done: the next one
 //
-// The node that is divided might have done it when do(u) was sent: everything that a
-// piece did with divided inputs before is from before that, and what it does later from
-// after it, at all pieces; that no input is dealt with in the tick of a replicated one,
-// at any piece, is one of the orders in which they may come.
+// The undivided node could have processed the input when do(u) was sent: at all pieces,
+// the divided inputs processed before come before that moment, and later ones after it.
+// No piece processes another input in the tick of a replicated one, which is one of the
+// orders in which they may arrive.
 //
-// Facts that a piece is frozen for wait in a relation, and none is lost. Messages that
-// come twice find the greatest number that was voted or done, and change nothing; an
-// input that comes again when it has been dealt with has a number of its own. Before the
-// first input nothing has been voted, and no instance is frozen. What the order
-// sends is sent once in each of its lives, and again when an input comes: that a crash
-// has lost a message is not the end.
+// Facts that arrive while a piece is frozen wait in a relation, and none is lost. A
+// repeated message finds the greatest number voted or done, and changes nothing; an input
+// that arrives again after it was processed gets a new number. Before the first input
+// nothing has been voted, and no instance is frozen. The order sends each message once in
+// each of its lives, and again when an input arrives, so a message lost in a crash does
+// not block it.
 //
-// What is sent because of a replicated input, and depends on what is divided, is sent in
-// parts, with a count of them from each piece; the receiver keeps them until it has all,
-// and then has them in one tick. Where it is a count itself, it gets the sum. The number
-// is that of the input and the tick in it; each piece also says which one went to this
-// receiver before, so that the receiver need remember no more than the last one up to
-// which it has all, and those after.
+// Facts that are sent because of a replicated input, and depend on divided facts, are sent
+// in parts, with the number of parts from each piece; the receiver keeps them until it has
+// all, and then has them in one tick. If the fact is a count, the receiver gets the sum.
+// Parts have the number of the input and the tick after it. Each piece also sends the
+// number that it sent to this receiver before, so the receiver remembers only the last
+// number up to which it has everything, and the numbers after it.
 //
-// A piece that fails has the node fail for replicated inputs, and for what it has of the
-// keys: the author has as many failures less as a node has pieces.
+// If a piece fails, the node fails for replicated inputs and for the keys of that piece:
+// the deployment tolerates fewer failures, by the number of pieces of a node.
 
 // partiallyDivisible says whether a component can be divided by keys but for some
 // relations that all parts get in one order.

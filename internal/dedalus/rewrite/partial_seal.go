@@ -10,9 +10,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// seals finds what is sealed: what is sent when a replicated input is dealt with and
-// depends on divided facts, where all who send it do so then, and all pieces know to
-// whom. What is a sum must be; anything else may as well come in parts.
+// seals finds the relations to seal: those that are sent when a replicated input is
+// processed and depend on divided facts, if all rules that send them do so only then, and
+// all pieces know the destination. A sum must be sealed; others may arrive in parts.
 func (w *replication) seals() analyze.Verdict {
 	for _, rel := range w.p.Out(w.c) {
 		s := &seal{rel: rel, sum: -1}

@@ -9,19 +9,20 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// A component that goes on by itself for some ticks after an input (it logs what it has
-// decided, tells it, and forgets the votes when that is durable) is divided partially
-// where what is replicated says nothing but when: a timer, which a relay has passed on.
-// How many ticks a piece has gone on by itself depends on when its last divided input came, and
-// differs from piece to piece. So a piece votes when it has come to rest, and stays
-// frozen after its turn until it has again. At rest another tick changes nothing, so
-// that it makes no difference how many of them there are: the node of the original goes
-// through as many as the piece that needs most.
+// A component may keep changing for some ticks after an input: for example, it logs a
+// decision, sends it, and deletes the votes once the decision is durable. Partial
+// partitioning allows this only if replicated inputs carry no data, such as a timer that a
+// relay has passed on. For how many ticks a piece keeps changing depends on its last
+// divided input, and differs from piece to piece. So a piece votes when it has come to
+// rest, and stays frozen after its turn until it is at rest again. At rest a further tick
+// changes nothing, so the number of such ticks does not matter: the node of the original
+// goes through as many as the slowest piece.
 //
-// That a piece is not at rest is a fact, C_busy: the next tick would carry something that this one
-// does not have, or not carry what it has. It ends, as rules that fire without an input add facts of
-// values that are there to relations which forget nothing, or take away; and relations that
-// do not last depend on such and on themselves not at all.
+// The fact C_busy says that a piece is not at rest: the next tick would carry something
+// that this one does not have, or lose something that it has. A piece always comes to
+// rest: rules that fire without an input only add existing values to relations that
+// delete nothing, or only delete; and relations that do not last depend only on such
+// relations, never on themselves.
 
 // clocked reports whether no replicated input says more than that it has come.
 func (w *replication) clocked() bool {

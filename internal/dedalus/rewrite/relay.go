@@ -11,18 +11,17 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// A relay leaves a component nothing but to pass on what comes in from outside, which
-// clients know no other place for, and that a timer has run out. All else is done by a
-// component of its own, to which nothing comes then but messages of rules: those can be
-// divided, or be put in one order. It is the functional decoupling of no rules at all.
+// A relay reduces a component to forwarding its inputs, because clients know only its
+// address, and the firing of its timers. A component of its own does everything else,
+// and receives only messages of rules, which can be divided or put in one order. A
+// relay is the functional decoupling of no rules at all.
 //
-// It changes nothing, as messages take as long as they like. What a client sends has
-// come to the node when the relay's message has. A timer has no time of its own
-// either: any tick may be one in which it runs out, and so may be the one in which the
-// message arrives; that it comes twice is that the timer runs out twice. If the relay
-// stops forever, nothing comes in any more, and no timer runs out; as what timers do
-// may be after all else, and what is sent then may be lost, that is an omission of the
-// node.
+// It changes nothing, because messages may take any time. An input reaches the node
+// when the relay's message arrives. A timer has no fixed time either: it may fire in any
+// tick, so also in the one in which the message arrives; if the message arrives twice,
+// the timer fires twice. If the relay stops forever, the node receives no more inputs
+// and its timers no longer fire. Timers may fire after everything else, and messages
+// sent then may be lost, so this is an omission of the node.
 
 // whole finds the rules that a relay moves: all.
 func whole(w *site) error {

@@ -5,10 +5,10 @@ package rewrite
 import "github.com/ashlar-dev/ashlar/internal/dedalus/analyze"
 
 // State-machine decoupling: the rest does not depend on the moved part, and the moved
-// part does nothing in ticks in which nothing comes in. All that it reads goes through
-// the rest, timers and messages too, and on to it in batches: it sees what it would have
-// seen, together and in that order, only later. What it sends leaves later, which
-// a message may do.
+// part does nothing in ticks in which nothing comes in. The rest receives all its
+// inputs, including timers and messages, and forwards them in batches: the moved part
+// sees the same facts, in the same ticks and order, only later. Its messages leave later,
+// which any message may do.
 
 // stateMachine says whether the program allows it.
 func stateMachine(w *site) analyze.Verdict {

@@ -8,8 +8,8 @@ import (
 )
 
 // A node of the original goes through one sequence of ticks; its pieces go through one
-// each. What comes back to a piece by way of another one took a tick of the node more
-// before: if the piece has gone through none in the meantime, the node of the original
+// each. Before the rewrite, a reply that reaches a piece by way of another one took one
+// more tick of the node: if the piece has had no tick in the meantime, the original node
 // must have had an idle one.
 
 // timely says whether neither part sees that, where the other can make something come
