@@ -143,7 +143,7 @@ func TestCopyAndRestore(t *testing.T) {
 		}
 	}
 	refused(exit.World, "file exists", "copy", at("db"), at("a.copy"))
-	refused(exit.World, "empty one", "restore", at("one"), at("a.copy"))
+	refused(exit.World, "empty directory", "restore", at("one"), at("a.copy"))
 	refused(exit.Spec, "copy 2", "restore", at("three"), at("a.copy"), at("c.copy"))
 	b, err := os.ReadFile(at("a.copy"))
 	if err == nil {
