@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Claim states what a rewrite claims to have done.
+// Claim describes a rewrite: what it is supposed to have done.
 type Claim struct {
 	// Kind is one of the names in kinds.
 	Kind string

@@ -139,7 +139,7 @@ func (h *halves) alone(n rel, seen map[rel]bool) bool {
 	return true
 }
 
-// growing are the relations whose facts stay forever, if those that come in do.
+// growing are the relations whose facts stay forever, if received facts do.
 func (h *halves) growing() map[rel]bool {
 	derived, out := derives(h.moved), map[rel]bool{}
 	for n := range reads(h.moved) {

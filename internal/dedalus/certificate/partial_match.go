@@ -232,7 +232,7 @@ func (w *writing) whom(r *logic.Rule, body []logic.Literal) string {
 	return strings.Join(text, ", ")
 }
 
-// ordering are the rules of who orders.
+// ordering are the rules of the component that orders.
 func (w *writing) ordering() {
 	first := ""
 	for i, r := range w.replicated {

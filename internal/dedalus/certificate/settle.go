@@ -37,7 +37,7 @@ func (d *division) terms() map[rel]term {
 	return out
 }
 
-// woken reports whether a rule fires only when something has come in, or not long ago.
+// woken reports whether a rule fires only in or soon after a tick with inputs.
 func (d *division) woken(r *logic.Rule) bool {
 	for i := range r.Body {
 		if l := &r.Body[i]; l.Positive() {
@@ -107,7 +107,7 @@ func (d *division) adds(r *logic.Rule, k term) error {
 	return nil
 }
 
-// calms checks that all that is carried comes to rest, one after the other.
+// calms checks that all carried relations come to rest, one after the other.
 func (d *division) calms(kinds map[rel]term) error {
 	calm := map[rel]bool{}
 	for more := true; more; {

@@ -65,7 +65,7 @@ func (t *templates) rule(r *logic.Rule, want string) error {
 	return nil
 }
 
-// spell writes a template with what was chosen.
+// spell writes a template with the chosen names.
 func (t *templates) spell(want string) string {
 	return regexp.MustCompile(`\$\w+`).ReplaceAllStringFunc(want, func(n string) string {
 		if c := t.chosen[n]; c != "" {
@@ -75,7 +75,7 @@ func (t *templates) spell(want string) string {
 	})
 }
 
-// relation is what a name stands for.
+// relation is the relation chosen for a name.
 func (t *templates) relation(name string) *logic.Relation { return t.after.Find(t.chosen[name]) }
 
 // ordinary checks that all that was chosen are relations that rules derive, lost in

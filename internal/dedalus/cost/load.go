@@ -87,7 +87,7 @@ const (
 	BytesArg                 // bytes N: N bytes, others for each command
 )
 
-// Function is what is known of a function from Go.
+// Function describes the cost of a Go function.
 type Function struct {
 	// Micros is what a call costs, in microseconds; negative where that is for the
 	// calibration to say.

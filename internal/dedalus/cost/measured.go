@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Measured is what was measured of a program on machines.
+// Measured is a measurement of a program on machines.
 type Measured struct {
 	// Where says on which.
 	Where string `json:"where"`
@@ -41,7 +41,7 @@ func ReadMeasured(text []byte) (*Measured, error) {
 	return m, nil
 }
 
-// of is what was measured of a component: its busiest node.
+// of is the measurement of a component: that of its busiest node.
 func (m *Measured) of(component string) float64 {
 	most := 0.0
 	for name, x := range m.Nodes {
@@ -52,7 +52,7 @@ func (m *Measured) of(component string) float64 {
 	return most
 }
 
-// Observation is a program's estimate and what was measured of it.
+// Observation is a program's estimate and its measurement.
 type Observation struct {
 	Program  string
 	Estimate *Estimate

@@ -154,7 +154,7 @@ func (s *search) exact(p *logic.Program) (*Estimate, error) {
 	return e, nil
 }
 
-// decide says what a certificate says.
+// decide returns the verdict of the certificate checker.
 func decide(p *logic.Program, cert *rewrite.Certificate) Decision {
 	d := Decision{Step: cert.Step.String(), Moved: cert.Moved, Copied: cert.Copied}
 	for name, k := range cert.Keys {

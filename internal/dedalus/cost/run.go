@@ -95,7 +95,7 @@ type step struct {
 	syncs    int
 }
 
-// run is a profile under way.
+// run is a profile in progress.
 type run struct {
 	ctx     context.Context
 	program *logic.Program
@@ -112,7 +112,7 @@ type run struct {
 	last    *step
 }
 
-// command is one that is under way.
+// command is a command in progress.
 type command struct {
 	number uint64
 	client string

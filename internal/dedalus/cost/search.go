@@ -80,7 +80,7 @@ type state struct {
 	tried    []Candidate
 }
 
-// search is one under way.
+// search is a search in progress.
 type search struct {
 	evaluator
 	options Options

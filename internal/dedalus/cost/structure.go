@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// taken is a step with what it rests on.
+// taken is a step with its justification.
 type taken struct {
 	step rewrite.Step
 	cert *rewrite.Certificate

@@ -39,7 +39,7 @@ func split(w *site) error {
 	return nil
 }
 
-// decoupling is one under way.
+// decoupling is a decoupling in progress.
 type decoupling struct {
 	*site
 	to      *logic.Component

@@ -335,7 +335,7 @@ func (w *replication) touches(r *logic.Rule) bool {
 // divides reports whether a literal is of a relation that is divided.
 func (w *replication) divides(l logic.Literal) bool { return l.Atom != nil && w.keyed[l.Atom.Relation] }
 
-// summand is the literal of a rule that reads what is summed.
+// summand is the literal of a rule that reads a summed relation.
 func (w *replication) summand(r *logic.Rule) *logic.Literal {
 	for i := range r.Body {
 		if a := r.Body[i].Atom; a != nil && w.summed[a.Relation] {

@@ -85,7 +85,7 @@ func (w *replication) settles() analyze.Verdict {
 	return v
 }
 
-// rests says whether a rule does its part to come to rest.
+// rests says whether a rule allows the component to come to rest.
 func (w *replication) rests(r *logic.Rule) analyze.Verdict {
 	head := r.Head.Relation
 	kind := w.lasts(head)

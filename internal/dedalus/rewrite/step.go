@@ -149,7 +149,7 @@ func (s Step) String() string {
 	return fmt.Sprintf("%v %s rules %s as %s", s.Kind, s.Component, strings.Join(rules, " "), s.Name)
 }
 
-// Certificate states what a rewrite rests on.
+// Certificate states on what a rewrite depends.
 type Certificate struct {
 	Step Step
 	// Moved are the rules that a decoupling moved, as text.
