@@ -530,7 +530,7 @@ Prompt == \A s \in Servers : Ready(s) => Acts(s)
 \* server 1 led, than server 1 after a crash.
 WithCrash  == NoRefusals /\ FewAppends(4)
 NeverAhead ==
-  ~(crashes > 0 /\ role[1] = Follower /\ LastTerm(log[1]) = 1 /\ LastTerm(log[2]) = 1 /\ Len(log[2]) > Len(log[1]))
+  ~(term[1] = 1 /\ role[1] = Follower /\ LastTerm(log[1]) = 1 /\ LastTerm(log[2]) = 1 /\ Len(log[2]) > Len(log[1]))
 
 \* Server 1 leads in term 1 and hears nothing of term 2, in which server 2 stands. Server
 \* 2 has heard of term 1 but of no entry. Server 3 has the vote that counts in both.

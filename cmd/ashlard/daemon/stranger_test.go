@@ -342,7 +342,7 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.start(2)
-	eventually(t, "it finds out", func() bool { return strings.Contains(f.servers[2].Errs(), "MUTE: the disk is older") })
+	eventually(t, "it finds out", func() bool { return strings.Contains(f.servers[2].Errs(), "MUTE: the disk is an old copy") })
 	f.servers[2].Kill()
 	f.start(3)
 	f.good("replace", "n2", "--with", f.names[3], "--timeout", "60s")
