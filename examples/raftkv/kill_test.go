@@ -160,10 +160,15 @@ func (c *client) do(args ...string) (reply string, absent bool, err error) {
 	return "", false, fmt.Errorf("the reply %q", line)
 }
 
-// must is do for a command that succeeds once the cluster has a leader.
+// must is do for a command that succeeds once the cluster has a leader. A server that
+// does not find one in time says so, and is asked again, except for a DEL: that may have
+// taken effect.
 func (c *client) must(t *testing.T, want string, args ...string) {
 	t.Helper()
 	got, absent, err := c.do(args...)
+	for begin := time.Now(); err != nil && strings.Contains(err.Error(), noLeaderText) && args[0] != "del" && time.Since(begin) < 2*time.Minute; {
+		got, absent, err = c.do(args...)
+	}
 	if absent {
 		got = "nothing"
 	}
