@@ -29,7 +29,8 @@ type bounds struct {
 	// connections is how many clients there are at once, and host how many of one host.
 	connections, host int
 	// pending is how many bytes the commands and replies of all clients have together.
-	// Beyond it the server reads only from those that have less than share.
+	// Beyond it the server reads only from those that have less than share, and makes
+	// no reply that is longer.
 	pending, share int64
 }
 
@@ -153,6 +154,7 @@ type conn struct {
 	mu    sync.Mutex // of what follows
 	resp  *resp.Conn
 	under int64 // bytes of operations under way
+	taken int64 // bytes of replies that the writer is sending
 }
 
 func newConn(l *listener, c net.Conn, host string) *conn {
@@ -161,6 +163,8 @@ func newConn(l *listener, c net.Conn, host string) *conn {
 	k.active.Store(time.Now().UnixNano())
 	return k
 }
+
+var errUnread = errors.New("clients have not read as much as the server keeps for them; try again later, or fewer keys")
 
 // Do implements resp.Store. The front calls done from another goroutine, and the
 // lock is held here.
@@ -172,9 +176,16 @@ func (k *conn) Do(t *resp.Txn, done func(bool, []resp.Result, error)) {
 	}
 	k.under += bytes
 	k.l.store.Do(t, func(held bool, results []resp.Result, err error) {
+		found := int64(0)
+		for i := range results {
+			found += int64(len(results[i].Value))
+		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.under -= bytes
+		if found > k.l.bounds.share && k.l.pending.Load() > k.l.bounds.pending {
+			results, err = nil, errUnread
+		}
 		done(held, results, err)
 		k.account()
 	})
@@ -186,7 +197,7 @@ func (k *conn) account() {
 	select {
 	case <-k.gone:
 	default:
-		load += int64(k.resp.Load())
+		load += int64(k.resp.Load()) + k.taken
 	}
 	k.l.add(load - k.load.Swap(load))
 }
@@ -269,12 +280,8 @@ func (k *conn) read() {
 func (k *conn) write() {
 	defer k.end()
 	for {
-		k.mu.Lock()
-		b, over := k.resp.Take(), k.resp.Closed()
-		k.account()
-		k.mu.Unlock()
+		b, over := k.take()
 		if len(b) > 0 {
-			poke(k.room)
 			_ = k.net.SetWriteDeadline(time.Now().Add(takeWithin)) // a failure shows at the write
 			if _, err := k.net.Write(b); err != nil {
 				return
@@ -290,6 +297,17 @@ func (k *conn) write() {
 			return
 		}
 	}
+}
+
+// take takes the replies to send. They count until it is called again.
+func (k *conn) take() (b []byte, over bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b, over = k.resp.Take(), k.resp.Closed()
+	k.taken = int64(len(b))
+	k.account()
+	poke(k.room)
+	return b, over
 }
 
 func (k *conn) end() {

@@ -20,9 +20,16 @@ type silent struct{}
 
 func (silent) Do(*resp.Txn, func(bool, []resp.Result, error)) {}
 
-func listening(t *testing.T, b bounds) *listener {
+// large is a store in which each key has the same value.
+type large []byte
+
+func (v large) Do(_ *resp.Txn, done func(bool, []resp.Result, error)) {
+	go done(true, []resp.Result{{Done: true, Found: true, Value: v}}, nil)
+}
+
+func listening(t *testing.T, store resp.Store, b bounds) *listener {
 	t.Helper()
-	l, err := listen("127.0.0.1:0", silent{}, b)
+	l, err := listen("127.0.0.1:0", store, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +51,13 @@ func pinged(t *testing.T, l *listener) *client {
 // TestListenerMakesRoom: when there are as many clients as there may be, one that is idle
 // gives its place to a new one, and without an idle one the new one is closed.
 func TestListenerMakesRoom(t *testing.T) {
-	l := listening(t, bounds{connections: 2, host: 2, pending: 1 << 20, share: 1 << 10})
+	l := listening(t, silent{}, bounds{connections: 2, host: 2, pending: 1 << 20, share: 1 << 10})
 	idle, busy := pinged(t, l), pinged(t, l)
 	l.mu.Lock()
 	for k := range l.conns {
+		for k.load.Load() > 0 { // the writer has not come back from sending the reply
+			time.Sleep(time.Millisecond)
+		}
 		if k.net.RemoteAddr().String() == idle.net.LocalAddr().String() {
 			k.active.Store(0)
 		}
@@ -73,7 +83,7 @@ func TestListenerMakesRoom(t *testing.T) {
 func TestListenerBoundsPending(t *testing.T) {
 	const senders, slack = 8, 160 << 10 // slack: a command that the last read completes, twice
 	b := bounds{connections: 100, host: 100, pending: 256 << 10, share: 16 << 10}
-	l := listening(t, b)
+	l := listening(t, silent{}, b)
 	value := strings.Repeat("v", 60<<10)
 	set := fmt.Appendf(nil, "*3\r\n$3\r\nset\r\n$1\r\nk\r\n$%d\r\n%s\r\n", len(value), value)
 	for range senders {
@@ -96,6 +106,38 @@ func TestListenerBoundsPending(t *testing.T) {
 			t.Fatalf("%d bytes are pending, of %d that may be", n, b.pending)
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestListenerBoundsReplies: while a client does not read a long reply, others get short
+// ones only.
+func TestListenerBoundsReplies(t *testing.T) {
+	const size = 16 << 20 // more than the system keeps for a connection
+	l := listening(t, make(large, size), bounds{connections: 100, host: 100, pending: 1 << 20, share: 16 << 10})
+	slow := pinged(t, l)
+	if err := slow.net.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := slow.net.Write([]byte("get k\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := slow.in.Peek(1); err != nil || b[0] != '$' {
+		t.Fatalf("the reply begins with %q, %v", b, err)
+	}
+	other := pinged(t, l)
+	if reply, _, err := other.do("get", "k"); err == nil || !strings.Contains(err.Error(), errUnread.Error()) {
+		t.Errorf("while a client does not read, another one gets %d bytes, %v", len(reply), err)
+	}
+	other.must(t, "PONG", "ping")
+	_ = slow.net.Close()
+	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
+		reply, _, err := other.do("get", "k")
+		if err == nil && len(reply) == size {
+			return
+		}
+		if time.Since(begin) > time.Minute {
+			t.Fatalf("when it has gone, the other one gets %d bytes, %v", len(reply), err)
+		}
 	}
 }
 
