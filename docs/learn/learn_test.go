@@ -19,7 +19,7 @@ import (
 )
 
 // limit bounds a tutorial, commands built from nothing included.
-const limit = 3 * time.Minute
+const limit = 8 * time.Minute
 
 // TestTutorials runs each tutorial, the session of the README, and each chapter of the
 // book, as a reader would: in the root of the tree. Each keeps to a directory of its
