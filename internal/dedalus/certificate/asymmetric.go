@@ -49,7 +49,7 @@ func checkAsymmetric(before, after *logic.Program, from *logic.Component, c Clai
 
 // condition is the precondition, on the program before.
 func (a *asymmetry) condition() error {
-	for n := range derives(a.kept) {
+	for _, n := range inOrder(derives(a.kept)) {
 		if reads(a.moved)[n] || derives(a.moved)[n] {
 			return fmt.Errorf("the rules that stay derive %s, and the rules that move read or derive it as well", n)
 		}

@@ -210,7 +210,7 @@ component a {
 		t.Errorf("the rewrite: got %v", err)
 	}
 	claim := certificate.Claim{Kind: "monotonic", Component: "a", Moved: []int{3}, Name: "b"}
-	if err := certificate.Check(before, before.Clone(), claim); err == nil || !strings.Contains(err.Error(), "do not keep first forever") {
+	if err := certificate.Check(before, before.Clone(), claim); err == nil || !strings.Contains(err.Error(), "do not keep again forever") {
 		t.Errorf("the certificate: got %v", err)
 	}
 }

@@ -4,6 +4,7 @@ package certificate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
@@ -53,6 +54,9 @@ func derives(rules []*logic.Rule) map[rel]bool {
 	return out
 }
 
+// inOrder lists relations by name, so that the same program gets the same message each time.
+func inOrder(set map[rel]bool) []rel { return slices.Sorted(maps.Keys(set)) }
+
 // decouplingBy is the check of a decoupling with a condition of its own.
 func decouplingBy(condition func(*halves) error) func(before, after *logic.Program, from *logic.Component, c Claim) error {
 	return func(before, after *logic.Program, from *logic.Component, c Claim) error {
@@ -96,7 +100,7 @@ func split(before *logic.Program, from *logic.Component, c Claim) (*halves, erro
 // onward is what the decouplings by which nothing comes back have in common.
 func (h *halves) onward() error {
 	local, keptReads := derives(h.kept), reads(h.kept)
-	for n := range derives(h.moved) {
+	for _, n := range inOrder(derives(h.moved)) {
 		if keptReads[n] || local[n] {
 			return fmt.Errorf("the rules that move derive %s, and the rules that stay read or derive it as well", n)
 		}
@@ -120,7 +124,7 @@ func (h *halves) unsent() error {
 
 // timerless checks that what moves waits for no timer.
 func (h *halves) timerless() error {
-	for n := range reads(h.moved) {
+	for _, n := range inOrder(reads(h.moved)) {
 		if r := h.p.Find(n); r.Kind == logic.Timer {
 			return fmt.Errorf("the rules that move wait for timer %s", n)
 		}
@@ -130,7 +134,7 @@ func (h *halves) timerless() error {
 
 func (h *halves) mutual() error {
 	local, keptReads := derives(h.kept), reads(h.kept)
-	for n := range reads(h.moved) {
+	for _, n := range inOrder(reads(h.moved)) {
 		if keptReads[n] || local[n] {
 			return fmt.Errorf("the rules that move read %s, and the rules that stay read or derive it as well", n)
 		}
@@ -416,7 +420,7 @@ func (m *matching) passesOn(r *logic.Rule) bool {
 // original forwards it; and that it is kept where it must be.
 func (m *matching) inputs() error {
 	derived, keptReads, local := derives(m.h.moved), reads(m.h.kept), derives(m.h.kept)
-	for n := range reads(m.h.moved) {
+	for _, n := range inOrder(reads(m.h.moved)) {
 		if derived[n] {
 			if _, other := m.reads[n]; other {
 				return fmt.Errorf("%s, which the moved rules derive, is replaced by another relation", n)

@@ -74,7 +74,7 @@ func (h *halves) promptly() error {
 // what follows from that fact alone, and stays or is sent.
 func (h *halves) stays() error {
 	local, keptReads := derives(h.kept), reads(h.kept)
-	for n := range incoming(h.moved) {
+	for _, n := range inOrder(incoming(h.moved)) {
 		if (local[n] || keptReads[n]) && !h.persistent(h.kept)[n] && !h.alone(n, map[rel]bool{}) {
 			return fmt.Errorf("the rules that stay do not keep %s forever, and the moved rules would join it with later facts", n)
 		}
@@ -142,7 +142,7 @@ func (h *halves) alone(n rel, seen map[rel]bool) bool {
 // growing are the relations whose facts stay forever, if received facts do.
 func (h *halves) growing() map[rel]bool {
 	derived, out := derives(h.moved), map[rel]bool{}
-	for n := range reads(h.moved) {
+	for _, n := range inOrder(reads(h.moved)) {
 		if !derived[n] {
 			out[n] = true
 		}

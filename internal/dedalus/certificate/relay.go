@@ -24,7 +24,7 @@ func checkRelay(before, after *logic.Program, from *logic.Component, c Claim) er
 		return err
 	}
 	some := false
-	for n := range reads(h.moved) {
+	for _, n := range inOrder(reads(h.moved)) {
 		some = some || comesFromOutside(before.Find(n))
 	}
 	if !some {

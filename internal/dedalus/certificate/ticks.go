@@ -48,7 +48,7 @@ func causes(p *logic.Program, from *logic.Component, rules []*logic.Rule) map[re
 // cause reports whether some rules of a component can make something come in to others.
 func cause(p *logic.Program, from *logic.Component, a, b []*logic.Rule) bool {
 	caused := causes(p, from, a)
-	for n := range reads(b) {
+	for _, n := range inOrder(reads(b)) {
 		if caused[n] {
 			return true
 		}
@@ -75,7 +75,7 @@ type moments struct {
 // depends on received facts is joined with itself where a rule aggregates or negates it.
 func (h *halves) idleTicks(rules []*logic.Rule) error {
 	m := &moments{rules: rules, in: incoming(rules), awake: idle(rules), brought: map[rel]bool{}, asserts: h.assumed}
-	for n := range derives(rules) {
+	for _, n := range inOrder(derives(rules)) {
 		m.brought[n] = sent(h.p, h.p.Find(n))
 	}
 	age := m.ages()
