@@ -4,8 +4,9 @@ package stdlib
 
 // cases has a line for each call: module, operator, arguments and result,
 // separated by " | ". Arguments are the texts of values, or @name for one of the
-// operators below. A result that starts with "!" is part of an error message, one
-// that starts with "?" is what Go alone gives: the definition in TLA+ has none.
+// operators below. A result that starts with "!" is part of an error message. A
+// result that starts with "?" comes from Go only: the definition in TLA+ has
+// none.
 const cases = `
 Naturals | Nat | Nat
 Naturals | + | 2 | 3 | 5

@@ -30,8 +30,8 @@ func (f files) ReadFile(name string) ([]byte, error) {
 }
 
 // root is the module whose definitions are evaluated. Reference is a copy of the
-// module under test under a name that no native operator belongs to, so that
-// its definitions are what is evaluated.
+// module under test whose name has no native operators, so that its definitions
+// are evaluated.
 const root = `---- MODULE Root ----
 EXTENDS Integers, TLC
 CONSTANTS a, b, m
@@ -50,7 +50,7 @@ R == [p \in (1..2) \X (1..2) |-> p = <<1, 2>>]
 R3 == [p \in (1..3) \X (1..3) |-> p[1] + 1 = p[2]]
 `
 
-// TestDefinitions: what Go computes is what the definition in TLA+ says.
+// TestDefinitions: Go computes what the definition in TLA+ says.
 func TestDefinitions(t *testing.T) {
 	calls := map[string][][]string{}
 	for _, line := range strings.Split(stdlib.Cases, "\n") {
@@ -76,11 +76,12 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// primitive is a definition that is left to Go, with the parts of its left side.
+// primitive is a definition that only Go implements, with the parts of its left
+// side.
 var primitive = regexp.MustCompile(`(?m)^((-\.) (\w+)|(\w+) (\S+) (\w+)|(\w+)(\(.*\))?) == TRUE\n\\\* native$`)
 
-// reference is the text of a module under the name Reference, in which what is
-// left to Go is taken from the module itself.
+// reference is the text of a module under the name Reference. It takes the
+// definitions that only Go implements from the module itself.
 func reference(t *testing.T, name string) string {
 	text, ok := module.Source(name)
 	if !ok {

@@ -2,6 +2,6 @@
 
 package stdlib
 
-// Cases is the table of calls, for the test from outside that runs them through
-// the definitions in TLA+.
+// Cases is the table of calls, for the external test that runs them through the
+// definitions in TLA+.
 const Cases = cases

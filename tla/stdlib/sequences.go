@@ -251,7 +251,7 @@ func sortBy(es []Value, less Operator, op string) Value {
 func arrangements(s Value, op string, whole bool) Value {
 	es := s.Elems()
 	out := collector{what: op + "(" + value.Brief(s) + ")"}
-	out.expect(new(big.Int).MulRange(1, int64(min(len(es), 20)))) // 20! is too many already
+	out.expect(new(big.Int).MulRange(1, int64(min(len(es), 20)))) // 20! already exceeds the limit
 	used := make([]bool, len(es))
 	cur := make([]Value, 0, len(es))
 	var extend func()

@@ -4,17 +4,15 @@
 // in Go.
 //
 // In: the name of a module and of an operator, then values and operators as
-// arguments. Out: a value; where the operator has none, it panics with a
-// *value.Error as package value does. The text of the modules (internal/tla/module)
-// defines the same operators in TLA+ wherever that is possible, and the two must
-// agree: an operator that is not Primitive is only a faster form of its
-// definition.
+// arguments. Out: a value; if the operator has none, it panics with a *value.Error
+// as package value does. The text of the modules (internal/tla/module) defines the
+// same operators in TLA+ wherever that is possible, and the two must agree: an
+// operator that is not Primitive is only a faster form of its definition.
 //
-// Nothing here touches the world. What an operator needs of it (output, files,
-// registers, random numbers, the clock) it takes from the Context, and is an
-// error where the Context does not have it. Everything is safe for concurrent
-// use as far as the Context is. What could become too large is bounded by
-// value.MaxSetSize.
+// Nothing here touches the outside world. An operator gets output, files,
+// registers, random numbers and the clock from the Context; it fails if the
+// Context lacks what it needs. Everything is safe for concurrent use if the
+// Context is. value.MaxSetSize bounds results that could become too large.
 package stdlib
 
 import (

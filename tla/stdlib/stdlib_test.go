@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// operators are what @name means.
+// operators are the operators that @name refers to.
 func operators() map[string]Operator {
 	return map[string]Operator{
 		"even":    func(a []Value) Value { return value.Bool(a[0].AsInt()%2 == 0) },
@@ -91,7 +91,7 @@ func parse(t *testing.T, text string) Value {
 	return v
 }
 
-// TestOperators runs the cases, and wants one for each operator.
+// TestOperators runs the cases, and requires one for each operator.
 func TestOperators(t *testing.T) {
 	var printed []string
 	ctx := world(t, &printed)
@@ -157,7 +157,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// checkParams: an operator says of each parameter whether it is an operator.
+// checkParams: an operator states which of its parameters are operators.
 func checkParams(t *testing.T, op *Op, args []Arg) {
 	t.Helper()
 	for i, a := range args {
@@ -189,7 +189,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestLarge: sets that cannot be enumerated have a size and ends.
+// TestLarge: sets that cannot be enumerated have a size, a minimum and a
+// maximum.
 func TestLarge(t *testing.T) {
 	huge := value.Interval(1, 1<<30)
 	if v := Lookup("FiniteSetsExt", "Max").F1(huge); v.AsInt() != 1<<30 {
@@ -203,7 +204,8 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestNoWorld: without a Context, what needs the world is a clear error.
+// TestNoWorld: without a Context, an operator that needs the outside world
+// fails with a clear error.
 func TestNoWorld(t *testing.T) {
 	file, none := value.String("f"), value.Tuple()
 	for name, call := range map[string]func() Value{

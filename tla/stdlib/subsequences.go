@@ -237,7 +237,7 @@ func replaceString(with, part, whole string, times int, op string) Value {
 	}
 	out := strings.Replace(whole, part, with, times)
 	if part == "" && times < 0 && whole != "" {
-		out = strings.TrimSuffix(out, with) // Go finds the empty string at the end, too
+		out = strings.TrimSuffix(out, with) // Go also finds the empty string at the end
 	}
 	return value.String(out)
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The benchmarks change values of several sizes at random places; half of what
-// they put or remove is there.
+// The benchmarks change values of several sizes at random places; half of the
+// elements that they add or remove are already present.
 
 func BenchmarkSet(b *testing.B) {
 	for _, n := range []int32{8, 32, 64, 128, 1000, 500_000} {
@@ -60,8 +60,8 @@ func BenchmarkFn(b *testing.B) {
 	}
 }
 
-// cpu reports the processor time of a benchmark, which a busy machine does not
-// stretch, per operation.
+// cpu reports the processor time of a benchmark per operation, which a busy
+// machine does not increase.
 func cpu(b *testing.B, run func()) {
 	var before, after syscall.Rusage
 	must := func(err error) {

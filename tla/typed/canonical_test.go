@@ -8,8 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// TestSetsStaySorted looks at what the operations leave in a set. A comparison
-// of values would not show it: a value made of a set is sorted anew.
+// TestSetsStaySorted inspects the elements that the operations leave in a set.
+// A comparison of values would not show their order: converting a set to a
+// value sorts it again.
 func TestSetsStaySorted(t *testing.T) {
 	look := func(what string, a, b, got intSet) {
 		t.Helper()
@@ -35,8 +36,8 @@ func TestSetsStaySorted(t *testing.T) {
 	look("joined from", none, none, BigUnion(joined))
 }
 
-// TestNothingBehindTheEnd asks a part of a longer sequence for what it was cut
-// off from.
+// TestNothingBehindTheEnd checks that a part of a longer sequence gives no
+// access to the rest of it.
 func TestNothingBehindTheEnd(t *testing.T) {
 	part := NewSeq[Ints](int32(1), 2, 3, 4, 5).Sub(1, 3)
 	agree(t, "SubSeq", func() value.Value { return ofSeq(part.Sub(2, 4)) }, func() value.Value { return value.SubSeq(ofSeq(part), 2, 4) })

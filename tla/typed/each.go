@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// What quantifies over sets, sequences and intervals.
+// Quantifiers over sets, sequences and intervals.
 
 // all are the elements of e in order.
 func all[T any, E elements[T]](e E) iter.Seq[T] {

@@ -5,8 +5,8 @@ package typed
 import "github.com/ashlar-dev/ashlar/tla/value"
 
 // Fn is a function with a finite domain: its keys in the order of values, and
-// the value for each key. A large one is two trees, so that to change a value
-// or to add a key costs the logarithm of its size.
+// the value for each key. A large one is two trees, so that changing a value or
+// adding a key costs the logarithm of its size.
 type Fn[D, R any, KD Kind[D], KR Kind[R]] struct {
 	keys Set[D, KD]
 	vals list[R, struct{}] // by the places of their keys

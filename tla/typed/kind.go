@@ -6,15 +6,16 @@
 // long.
 //
 // In and out: Go values of types that were found at compile time, and
-// value.Value at the borders. Promises: the answers are those of tla/value, on
-// equality, order, CHOOSE, overflow and what is an error, with two exceptions:
-// sets and functions have at most value.MaxSetSize elements here, however they
-// were made, and sequences may be longer than value.LengthMax. Everything is
-// immutable, so that slices may share their arrays. An operation without an
-// answer panics with a *value.Error, as in tla/value.
+// value.Value at the borders. Promises: equality, order, CHOOSE, overflow and
+// errors are those of tla/value, with two exceptions: sets and functions have
+// at most value.MaxSetSize elements here, however they were made, and sequences
+// may be longer than value.LengthMax. Everything is immutable, so that slices
+// may share their arrays. An operation without an answer panics with a
+// *value.Error, as in tla/value.
 //
-// What a type needs beside its Go operations (equality, order, conversion) is
-// its Kind: a type without data whose methods are known at compile time.
+// What a type needs in addition to its Go operations (equality, order,
+// conversion) is in its Kind: a type without data whose methods are known at
+// compile time.
 package typed
 
 import (
@@ -24,8 +25,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Kind is what the package must know of a Go type that holds TLA+ values. Its
-// implementations are empty structs.
+// Kind is what the package must know about a Go type that holds TLA+ values.
+// Its implementations are empty structs.
 type Kind[T any] interface {
 	// Equal is TLA+'s equality. Compare is the order of values; it is negative
 	// if a comes first.

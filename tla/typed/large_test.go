@@ -23,8 +23,9 @@ type (
 	wordFns  = Fns[string, int32, Strings, Ints]
 )
 
-// TestLargeSets makes sets of each other at random, beside Go maps, and looks
-// at all of them again at the end: none was changed by what was made of it.
+// TestLargeSets makes random sets from one another, with Go maps as the
+// reference, and checks all of them again at the end: making a set does not
+// change the sets it is made from.
 func TestLargeSets(t *testing.T) {
 	type pair struct {
 		set wordSet
@@ -50,7 +51,7 @@ func TestLargeSets(t *testing.T) {
 			case op < 2:
 				made.set = p.set.Add(w)
 				made.has[w] = true
-			case op < 4: // to the other side of the size that changes the form, and back
+			case op < 4: // across the size at which the form changes, and back
 				made.set = p.set
 				for made.set.len() > shortMax-1 && rng.IntN(100) > 0 {
 					w := made.set.Nth(rng.IntN(made.set.len()))
@@ -91,7 +92,7 @@ func TestLargeSets(t *testing.T) {
 					t.Fatalf("seed %d: has %s: %v", seed, w, p.set.Has(w))
 				}
 			}
-			// Equal values are equal whichever way they were made.
+			// Equal values are equal however they were made.
 			q := pool[(i*7+1)%len(pool)]
 			same := NewSet[Strings](slices.Collect(maps.Keys(p.has))...)
 			if !k.Equal(p.set, same) || k.Compare(p.set, same) != 0 || k.Equal(p.set, q.set) != maps.Equal(p.has, q.has) ||
@@ -193,8 +194,8 @@ func TestLargeFunctions(t *testing.T) {
 	}
 }
 
-// TestOperationsOnLargeSetsAreCheap counts the bytes that operations take, so
-// that nothing copies what it does not change.
+// TestOperationsOnLargeSetsAreCheap counts the bytes that operations allocate:
+// no operation copies elements that it does not change.
 func TestOperationsOnLargeSetsAreCheap(t *testing.T) {
 	const n = 500_000
 	set := Collect[Ints](Interval(1, n), func(x int32) int32 { return 2 * x })

@@ -5,9 +5,9 @@ package typed
 // shortMax is the largest number of elements that a list holds in one slice.
 const shortMax = 64
 
-// list is what a set has for its elements, and a function for its values: a
-// slice when short, a tree when long. Which one depends on the length alone.
-// The zero list is empty.
+// list holds the elements of a set or the values of a function: a slice when
+// short, a tree when long. Which one depends on the length alone. The zero list
+// is empty.
 type list[T, F any] struct {
 	short []T
 	long  *node[T, F]

@@ -11,8 +11,8 @@ import (
 )
 
 // Seq is a sequence; its first element has the index 1 in TLA+ and 0 in Go. A
-// short one is a slice. A long one is a tree of slices and a slice for the end,
-// which sequences share: an operation on one costs the logarithm of its length,
+// short one is a slice. A long one is a tree of slices and a slice for the end.
+// Sequences share both: an operation on one costs the logarithm of its length,
 // and never changes another.
 type Seq[T any, K Kind[T]] struct {
 	tree *node[T, struct{}] // what comes before the tail; nil for nothing
@@ -152,8 +152,8 @@ func (s Seq[T, K]) Append(x T) Seq[T, K] {
 	return Seq[T, K]{s.tree, tail}
 }
 
-// checkLength fails if the length of a sequence would be no number. The elements
-// of a long sequence may take little memory: the parts of s \o s are shared.
+// checkLength fails if the length of a sequence would not fit in a number. The
+// elements of a long sequence may take little memory: s \o s shares its parts.
 func checkLength(n int64) {
 	if n > math.MaxInt32 {
 		value.Fail("a sequence of %d elements is too long", n)

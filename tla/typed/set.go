@@ -101,7 +101,7 @@ func (s Set[T, K]) search(x T) (int, bool) {
 	}
 	t, before := s.long, 0
 	for t.height > 0 {
-		// The last child that does not begin behind x.
+		// The last child that does not begin after x.
 		lo, hi := 1, len(t.kids)
 		for lo < hi {
 			mid := (lo + hi) / 2
@@ -150,11 +150,11 @@ func (s Set[T, K]) Remove(x T) Set[T, K] {
 }
 
 // fewMax is how many times larger a set must be than another for an operation
-// to change it element by element, where it would otherwise go through both.
+// to change it element by element, instead of walking through both.
 const fewMax = 32
 
-// few reports whether s is so small beside t that it is cheaper to look up its
-// elements in t than to go through t.
+// few reports whether s is so small compared with t that looking up its
+// elements in t is cheaper than walking through t.
 func (s Set[T, K]) few(t Set[T, K]) bool { return s.len() <= 1 || s.len() <= t.len()/fewMax }
 
 // Union is s \cup t.

@@ -4,9 +4,9 @@ package typed
 
 import "github.com/ashlar-dev/ashlar/tla/value"
 
-// Tail compares a sequence with what it was: keep is how many elements they have in
-// common at the beginning, and tail are the elements of s that follow, as values.
-// What they share in memory is not compared.
+// Tail compares a sequence with its previous value: keep is the number of elements
+// that they have in common at the beginning, and tail has the elements of s that
+// follow, as values. It does not compare elements that they share in memory.
 func Tail[T any, K Kind[T]](was, s Seq[T, K]) (keep int, tail []value.Value) {
 	var k K
 	keep = sharedStart(was.tree, s.tree)

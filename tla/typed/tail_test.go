@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// TestTail: a sequence is the kept start of what it was and the tail, and no more
-// could be kept.
+// TestTail: a sequence is the kept start of its previous value followed by the
+// tail, and no longer start could be kept.
 func TestTail(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var s Seq[int32, Ints]

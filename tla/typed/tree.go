@@ -4,8 +4,8 @@ package typed
 
 // Sequences, sets and functions that are long are trees of slices, which they
 // share: an operation makes new nodes on the way to what it changes and never
-// changes an old one. A value that nobody needs any more, as after a section
-// that aborts, costs nothing to drop, and a copy is a pointer.
+// changes an old one. Dropping a value, as after a section that aborts, costs
+// nothing, and a copy is a pointer.
 
 // leafMax is the maximum length of a slice in a tree, and kidsMax that of the
 // list of a node's children. Both are compromises: an update copies one slice
@@ -113,7 +113,7 @@ func build[T, F any](s []T) *node[T, F] {
 	return above(leaves...)
 }
 
-// run is the part of a leaf that begins with element i.
+// run is the part of a leaf that begins at element i.
 func (t *node[T, F]) run(i int) []T {
 	for t.height > 0 {
 		k := t.find(i)
@@ -123,8 +123,8 @@ func (t *node[T, F]) run(i int) []T {
 	return t.leaf[i:]
 }
 
-// find is the number of the child that holds element i; the last child also
-// counts as holding the place behind the end.
+// find is the index of the child that holds element i; the place after the end
+// belongs to the last child.
 func (t *node[T, F]) find(i int) int {
 	k := 0
 	for k < len(t.kids)-1 && int(t.kids[k].end) <= i {
@@ -141,8 +141,8 @@ func (t *node[T, F]) start(k int) int {
 	return int(t.kids[k-1].end)
 }
 
-// splice is t with the children from i to j replaced by a and b, of which
-// either may be nil. If there are too many for one node, they are two.
+// splice is t with the children from i to j replaced by a and b; either may be
+// nil. If there are too many for one node, they are two.
 func (t *node[T, F]) splice(i, j int, a, b *node[T, F]) (x, y *node[T, F]) {
 	var room [kidsMax + 1]kid[T, F]
 	var middle [2]kid[T, F]
@@ -260,8 +260,8 @@ func removed[T any](s []T, i int) []T {
 	return out
 }
 
-// concat concatenates l and r to one node or two of the greater height, of
-// which at most one is small, and then is the only one.
+// concat concatenates l and r to one or two nodes of the greater height. A node
+// may be small only if it is the only one.
 func concat[T, F any](l, r *node[T, F]) (a, b *node[T, F]) {
 	switch {
 	case l == nil || r == nil:
@@ -297,7 +297,7 @@ func concat[T, F any](l, r *node[T, F]) (a, b *node[T, F]) {
 // join concatenates l and r.
 func join[T, F any](l, r *node[T, F]) *node[T, F] { return root(concat(l, r)) }
 
-// root is the tree of one node or two, of no more height than it needs.
+// root is the tree of one or two nodes, no higher than needed.
 func root[T, F any](a, b *node[T, F]) *node[T, F] {
 	if b != nil {
 		return above(a, b)

@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// TestLongSequences makes sequences of each other at random, beside plain
-// slices, and looks at all of them again at the end: none was changed by what
-// was made of it.
+// TestLongSequences makes random sequences from one another, with plain slices
+// as the reference, and checks all of them again at the end: making a sequence
+// does not change the sequences it is made from.
 func TestLongSequences(t *testing.T) {
 	type pair struct {
 		seq   intSeq
@@ -89,7 +89,7 @@ func TestLongSequences(t *testing.T) {
 }
 
 // TestLengthIsANumber doubles a sequence, which takes hardly any memory, until
-// its length is more than Len can say.
+// its length is more than Len can return.
 func TestLengthIsANumber(t *testing.T) {
 	s := NewSeq[Ints](int32(1))
 	for i := range 40 {
@@ -104,7 +104,7 @@ func TestLengthIsANumber(t *testing.T) {
 	}
 }
 
-// checkNode checks that a tree is balanced and counts what it has.
+// checkNode checks that a tree is balanced and counts its elements.
 func checkNode[T, F any](t *testing.T, n *node[T, F]) {
 	t.Helper()
 	if n != nil {
@@ -133,9 +133,10 @@ func checkBelow[T, F any](t *testing.T, n *node[T, F], top bool) {
 	}
 }
 
-// TestOperationsOnLongSequencesAreCheap counts the bytes that operations take:
-// an element of a sequence of a million costs little more than one of a
-// thousand, also where each append is made twice, as in a section that aborts.
+// TestOperationsOnLongSequencesAreCheap counts the bytes that operations
+// allocate: an element costs little more in a sequence of a million than in one
+// of a thousand, even if each append is made twice, as in a section that
+// aborts.
 func TestOperationsOnLongSequencesAreCheap(t *testing.T) {
 	bytes := func(f func()) float64 {
 		var before, after runtime.MemStats

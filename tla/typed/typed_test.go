@@ -118,7 +118,7 @@ func TestSequencesAgree(t *testing.T) {
 	}
 }
 
-// TestAppendShares checks that two sequences made of one do not disturb each
+// TestAppendShares checks that two sequences made from one do not affect each
 // other.
 func TestAppendShares(t *testing.T) {
 	a := NewSeq[Ints](int32(1), 2).Append(3)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// edges are the numbers near which arithmetic goes wrong.
+// edges are numbers near which arithmetic may overflow.
 func edges() []int32 {
 	out := []int32{46340, 46341, -46340, -46341, 65535, 65536, 1 << 30, -1 << 30, 7, -7}
 	for i := range int32(4) {
@@ -18,8 +18,8 @@ func edges() []int32 {
 }
 
 // TestArithmeticAtTheEdges compares every operation on every pair of edges with
-// arithmetic that has no edges: where the result does not fit, or there is
-// none, it must be an error.
+// unbounded arithmetic: a result that does not fit, or does not exist, must be
+// an error.
 func TestArithmeticAtTheEdges(t *testing.T) {
 	num := func(i int32) *big.Int { return big.NewInt(int64(i)) }
 	floor := func(a, b *big.Int) *big.Int {
@@ -77,9 +77,9 @@ func TestArithmeticAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestSubSeqBounds asks for every part of a sequence and of a string, those
-// that reach beyond an end too. The sequence has room behind its end, as one
-// that another was cut from may have.
+// TestSubSeqBounds takes every part of a sequence and of a string, including
+// parts that reach beyond an end. The sequence has spare capacity, as one that
+// was cut from another may have.
 func TestSubSeqBounds(t *testing.T) {
 	room := []Value{Int(1), Int(2), Int(3), Int(4)}
 	text := "123"

@@ -18,8 +18,8 @@ func someValues(t *rapid.T, most int) []Value {
 	return out
 }
 
-// TestCodecIsRestored: a Codec that is restored encodes as the one did that was
-// saved, what is new to both included, and decodes what that has written.
+// TestCodecIsRestored: a restored Codec encodes as the saved one did, also
+// values that are new to both, and decodes what the saved one wrote.
 func TestCodecIsRestored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := NewCodec(), NewCodec()
@@ -68,8 +68,8 @@ func TestCodecIsRestoredOnce(t *testing.T) {
 	}
 }
 
-// FuzzCodecRestore: bytes that Save did not write are refused or make a Codec
-// that saves as much again; nothing panics.
+// FuzzCodecRestore: Restore either refuses bytes that Save did not write or
+// makes a Codec that saves the same bytes again; nothing panics.
 func FuzzCodecRestore(f *testing.F) {
 	a := NewCodec()
 	a.AppendTo(nil, TupleOf([]Value{String("x"), Model("m"), Record([]Field{{"f", Int(1)}}), Fn([]Pair{{Int(3), Model("m")}})}))

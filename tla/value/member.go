@@ -10,7 +10,7 @@ import (
 // Contains reports whether x \in s, without enumerating a symbolic set. If s is
 // enumerated, Contains fails where Equal of x and an element would. If s is a
 // set of functions or a set of sets, Contains fails unless x is a function or a
-// set. Membership in Nat, Int, Real and STRING can be asked of any value.
+// set. Any value may be tested for membership in Nat, Int, Real and STRING.
 func Contains(s, x Value) bool {
 	switch s.bits & 0xFFFF {
 	case bitsEnum:
@@ -35,8 +35,8 @@ func Contains(s, x Value) bool {
 }
 
 // Listed reports whether the set s is enumerated or an interval. TLC filters such
-// a set at once in {x \in s : p}; for any other set it evaluates p only for the
-// elements that are asked for.
+// a set at once in {x \in s : p}; for any other set it evaluates p only for
+// elements whose membership is tested.
 func Listed(s Value) bool { return s.Kind() == KindSet && s.sub() <= setInterval }
 
 // Alike reports whether x, which is a boolean, a number, a string or a model value,
@@ -88,8 +88,8 @@ func checkMember(x, like Value) {
 	}
 }
 
-// checkKind is checkMember for a set of all values of a kind: to ask whether a
-// string is a number is the same mistake as to ask whether they are equal.
+// checkKind is checkMember for a set of all values of a kind: asking whether a
+// string is a number is the same mistake as asking whether they are equal.
 func checkKind(x, like, s Value) {
 	if x.Kind() == like.Kind() {
 		return

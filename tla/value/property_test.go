@@ -118,8 +118,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestCanonical: however a set or a function is put together, it is the same
-// value.
+// TestCanonical: a set or a function is the same value however it is built.
 func TestCanonical(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyShape(t, 2)
@@ -214,7 +213,7 @@ func symbolicSet(t *rapid.T, depth int) Value {
 
 func intShape(t *rapid.T) Value { return Int(int32(rapid.IntRange(-2, 3).Draw(t, "int"))) }
 
-// TestSymbolic: a symbolic set is in every operation what its enumeration is.
+// TestSymbolic: every operation treats a symbolic set like its enumeration.
 func TestSymbolic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := symbolicSet(t, 1)

@@ -12,16 +12,16 @@
 // compiled systems; CHOOSE is determined by it.
 //
 // The order is TLC's (sets and functions by size first, then element by
-// element; FALSE before TRUE; integers ascending) but for one thing: TLC
-// orders strings and model values by when it first met them, here they are
+// element; FALSE before TRUE; integers ascending) with one exception: TLC
+// orders strings and model values by when it first met them. Here they are
 // ordered by their bytes, so that the order does not depend on the text that
 // was parsed before. Model values come before all other values.
 //
 // An operation that has no answer (comparing a number with a string, applying
 // a function outside its domain, 2147483647 + 1) panics with an *Error, which
-// Catch turns into an error value. It is the one place where the house unwinds
-// by panic outside a parser: a result and an error from each of the millions
-// of operations a second would cost more than the operations.
+// Catch turns into an error value. This is the only place outside a parser
+// where the project unwinds by panic: returning an error from each of the
+// millions of operations a second would cost more than the operations.
 //
 // Values are safe for concurrent use. Slices that constructors named ...Of
 // take belong to the value afterwards; slices that accessors return belong to

@@ -35,7 +35,8 @@ func wantError(t *testing.T, what, part string, f func()) {
 	}
 }
 
-// TestExtensional: what equal sets and functions are made of does not show.
+// TestExtensional: equal sets and functions look the same, whatever they are made
+// from.
 func TestExtensional(t *testing.T) {
 	first := func(s Value) Value {
 		v, ok := Choose(s, func(Value) bool { return true })
@@ -70,7 +71,7 @@ func TestExtensional(t *testing.T) {
 	}
 }
 
-// TestComparable says which values TLC compares, and which it refuses.
+// TestComparable states which values TLC compares, and which it refuses to compare.
 func TestComparable(t *testing.T) {
 	const refused = "refused"
 	for _, c := range []struct{ a, b, want string }{
@@ -193,7 +194,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestUndecided: what may be infinite or not is never said to be either.
+// TestUndecided: a set that may be finite or infinite is never reported to be either.
 func TestUndecided(t *testing.T) {
 	small := LazyFilter(Nat(), func(x Value) bool { return x.AsInt() < 3 })
 	for name, f := range map[string]func(){
@@ -283,7 +284,7 @@ func TestErrors(t *testing.T) {
 }
 
 // TestOrderOfDomains: functions with domains of all kinds have one order,
-// however they come into a set.
+// however they are added to a set.
 func TestOrderOfDomains(t *testing.T) {
 	var fns []Value
 	for _, domain := range []string{"{7, 8}", "{1, 2}", "{1, 5}", "{3, 9}", `{"a", "b"}`, `{"c", "d"}`, "{m, 5}", "{m, n}", "{<<1>>, <<2>>}"} {
@@ -459,7 +460,7 @@ func TestCodec(t *testing.T) {
 	}
 }
 
-// TestCodecConcurrent: symbols are numbered once, whoever comes first.
+// TestCodecConcurrent: symbols are numbered once, whichever goroutine is first.
 func TestCodecConcurrent(t *testing.T) {
 	c := NewCodec()
 	encode := func(i int) string {
@@ -510,9 +511,9 @@ func TestWireRejects(t *testing.T) {
 	}
 }
 
-// TestKindsOfInfiniteSets: what is of another kind than the elements of Nat, Int, Real
-// and STRING cannot be compared with them, and so not be asked for among them. A model
-// value without a type is equal to no other value.
+// TestKindsOfInfiniteSets: a value of another kind than the elements of Nat, Int, Real
+// and STRING cannot be compared with them, so it cannot be tested for membership
+// either. A model value without a type is equal to no other value.
 func TestKindsOfInfiniteSets(t *testing.T) {
 	for _, set := range []struct{ text, kind string }{{"Nat", "number"}, {"Int", "number"}, {"Real", "number"}, {"STRING", "string"}} {
 		for _, x := range []struct{ text, kind string }{{"TRUE", "boolean"}, {"7", "number"}, {`"seven"`, "string"}, {"{}", "set"}, {"{7}", "set"}, {"Nat", "set"},
