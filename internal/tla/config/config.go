@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package config reads the configuration files (.cfg) that say which model of
-// a specification is checked: what its constants are, which formula is its
-// behaviour, and what is asked of it.
+// Package config reads the configuration files (.cfg) that define which model
+// of a specification is checked: its constants, the formula of its behaviour,
+// and the properties to check.
 //
-// In: a source.File. Out: a Config, every name with its place, and the
-// diagnostics of everything that is wrong with the file. It promises to accept
-// what TLC accepts; beyond TLC it reads negative numbers, tuples and records
-// as values. It resolves no names: whether "Spec" exists is for the caller,
-// that knows the specification. Expressions are refused, with the repair.
+// In: a source.File. Out: a Config, in which every name has its position, and
+// the diagnostics of all errors in the file. It accepts everything that TLC
+// accepts; beyond TLC it reads negative numbers, tuples and records as values.
+// It resolves no names: the caller, which knows the specification, checks
+// whether "Spec" exists. It refuses expressions, with a suggested repair.
 //
 //	SPECIFICATION Spec
 //	CONSTANTS  N = 3   Proc = {p1, p2, p3}   Seq <- BoundedSeq

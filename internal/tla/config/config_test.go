@@ -18,7 +18,7 @@ func parse(name, text string) (*Config, *source.List) {
 	return Parse(source.NewFile(name, []byte(text)), diags), diags
 }
 
-// TestParse prints what a configuration means, or what is wrong with it.
+// TestParse prints the meaning of a configuration, or its errors.
 func TestParse(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -142,7 +142,8 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for inputs that panic, hang, or lose what was understood.
+// FuzzParse looks for inputs that panic, hang, or do not survive printing and
+// parsing.
 func FuzzParse(f *testing.F) {
 	f.Add("SPECIFICATION Spec\nCONSTANTS N = 3 S = {a, {\"b\", TRUE}, <<1, -2>>, [f |-> x]} Nat <- [M] MyNat F(1, 2) = 3")
 	f.Add("INIT Init NEXT Next \\* comment\n(* (* nested *) *) INVARIANTS A B!C CHECK_DEADLOCK FALSE _POSSIBLE P")
@@ -158,7 +159,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// io swallows what is printed.
+// io discards output.
 type io struct{}
 
 func (io) Write(b []byte) (int, error) { return len(b), nil }

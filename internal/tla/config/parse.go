@@ -201,7 +201,7 @@ func (p *parser) single(kw token, into *Name) {
 		p.behaviourLost = p.behaviourLost || behaviour
 		repair := kw.text + " " + example(kw.text)
 		if next := p.peekAt(1); t.is("=") && next.kind == tokenName && p.sections[next.text] == nil {
-			p.at += 2 // the name after it is what was meant
+			p.at += 2 // the user meant the name after it
 			repair = "remove the ="
 		}
 		p.report(t.span, ExpectedName, repair, "expected a name after %s, found %s", kw.text, t.describe())

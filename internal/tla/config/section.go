@@ -14,15 +14,15 @@ var (
 	sectionEnd    = regexp.MustCompile(`(?m)^={4,}[ \t\r]*$`)
 )
 
-// Section is the configuration that is in the file of a module after it,
-// as in the specifications that TLC writes of its traces:
+// Section is the configuration that follows a module in its file, as in the
+// specifications that TLC writes for its traces:
 //
 //	---- CONFIG M ----
 //	INIT _init
 //	====
 //
-// All that is not part of it is blank in the result, so that places stay as
-// they are. It is nil where there is none for the module.
+// Everything else in the file is blank in the result, so that positions do not
+// change. The result is nil if the module has no such configuration.
 func Section(text []byte, module string) []byte {
 	for _, h := range sectionHeader.FindAllSubmatchIndex(text, -1) {
 		if string(text[h[2]:h[3]]) != module {

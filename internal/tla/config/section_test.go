@@ -10,7 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/config"
 )
 
-// TestSection: a configuration in the file of a module is read with its places.
+// TestSection: a configuration in the file of a module is read with its
+// positions.
 func TestSection(t *testing.T) {
 	text := "---- MODULE M ----\n====\n---- CONFIG Other ----\nINIT Wrong\n====\n---- CONFIG M ----\r\nINIT A\nNEXT B\nINVARIENT C\n====\nINIT After\n"
 	got := config.Section([]byte(text), "M")

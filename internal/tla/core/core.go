@@ -4,14 +4,14 @@
 // definitions, variables and constants of one root module after EXTENDS and
 // INSTANCE have been resolved away, with every name bound to what it means.
 //
-// In: what internal/tla/lower makes of a resolved module. Out: trees for internal/model,
+// In: the output of internal/tla/lower for a resolved module. Out: trees for internal/model,
 // internal/tla/shape, internal/tla/trans and compile. Trees are immutable once built and may
 // share subtrees. Validate checks what the types cannot say.
 //
-// INSTANCE is gone: each definition of an instantiated module appears as a
-// Def of its own whose body has the substitutions made; its Path says through
-// which instances it is reached, and a parameterised instance M(x) adds its
-// parameters in front.
+// INSTANCE is gone: each definition of an instantiated module appears as a Def
+// of its own whose body has the substitutions made; its Path lists the
+// instances through which it is reached, and a parameterised instance M(x) adds
+// its parameters in front.
 //
 // A Local may be bound by several Defs, and by disjoint parts of one body, but
 // never inside its own scope.

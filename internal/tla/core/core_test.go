@@ -179,8 +179,8 @@ func TestRewriteShares(t *testing.T) {
 	}
 }
 
-// TestRewriteNestedLet holds what a LET inside a LET defines by the outer one's
-// names to the copies of those.
+// TestRewriteNestedLet: the definitions of an inner LET that use names of the
+// outer LET use the copies of those names.
 func TestRewriteNestedLet(t *testing.T) {
 	v, w := &Variable{Name: "v"}, &Variable{Name: "w"}
 	a := def("a", &VarRef{Var: v})

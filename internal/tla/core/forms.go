@@ -10,13 +10,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// The forms of expressions: which parts each has, in which order, which names
-// it binds in them, which of them are always evaluated, and what level it adds.
-// This is the only list of them. Everything that goes through a tree whatever
-// it is made of (Children, Walk, Scoped, Rewrite, LevelOf, and the analyses of
-// the evaluators) reads it here. A printer and an evaluator have a case for
-// each form, because each form is another thing to them; a test of the house
-// compares their cases with the types.
+// The forms of expressions: the parts of each in order, the names that it binds
+// in them, which parts are always evaluated, and the level that it adds. This
+// is the only list of them. All generic traversals of trees (Children, Walk,
+// Scoped, Rewrite, LevelOf, and the analyses of the evaluators) read it here.
+// Printers and evaluators have a case for each form, because they treat each
+// form differently; a test compares their cases with the types.
 
 // Order is an order of the parts of an expression.
 type Order uint8

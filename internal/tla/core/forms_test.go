@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// samples has one node of every form, with something in every place.
+// samples has one node of every form, with every field set.
 func samples() map[string]Expr {
 	next := int64(0)
 	n := func() Expr { next++; return num(next) }
@@ -69,8 +69,9 @@ func TestEveryFormHasASample(t *testing.T) {
 	}
 }
 
-// anatomy is what reflection sees in a node: the expressions in the order of
-// the fields, which is that of the text, and the names that are not references.
+// anatomy is what reflection finds in a node: the expressions in the order of
+// the fields, which is the order of the text, and the names that are not
+// references.
 type anatomy struct {
 	parts []Expr
 	names []*Local
@@ -118,7 +119,7 @@ func dissect(e Expr) anatomy {
 	return a
 }
 
-// TestFormsMissNothing holds the table of forms against the types.
+// TestFormsMissNothing compares the table of forms with the types.
 func TestFormsMissNothing(t *testing.T) {
 	for name, e := range samples() {
 		want := dissect(e)
@@ -212,7 +213,7 @@ func TestRenameRenamesEveryName(t *testing.T) {
 	}
 }
 
-// TestASharedSetIsOnePart: x, y \in S has one S, before a change and after it.
+// TestASharedSetIsOnePart: x, y \in S has one S, before and after a change.
 func TestASharedSetIsOnePart(t *testing.T) {
 	s := num(1)
 	e := &Quant{Binds: []Bind{in(local("x"), s), in(local("y"), s), in(local("z"), num(2))}, Body: num(3)}

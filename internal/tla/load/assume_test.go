@@ -18,9 +18,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
 )
 
-// TestAssumptions loads the last of the modules in the input, the others being
-// beside it, and evaluates its assumptions. What a configuration says follows
-// a line `CONFIG`. A module that is to be refused shows its diagnostics.
+// TestAssumptions loads the last module of the input, which can find the
+// others, and evaluates its assumptions. A configuration follows a line
+// `CONFIG`. For a module that must be refused, the output is its diagnostics.
 func TestAssumptions(t *testing.T) {
 	datadriven.Walk(t, "testdata/assume", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -73,7 +73,8 @@ func assumptions(input string) string {
 	return out + verdicts(model, loaded.Spec.Assumes)
 }
 
-// verdicts is a line for each assumption that does not hold, and how many do.
+// verdicts has a line for each assumption that does not hold, and the number of
+// those that do.
 func verdicts(model *model.Model, assumes []core.Assume) string {
 	var out strings.Builder
 	holds := 0

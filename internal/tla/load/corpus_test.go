@@ -58,9 +58,9 @@ func (disk) List(dir string) ([]string, error) {
 // corpusModules is how many modules the corpus has; all of them load.
 const corpusModules = 216
 
-// corpusWarnings are all that is reported about the corpus, by code: bullets in
-// other columns than those above, and modules that repeat a definition of the
-// module that they instantiate, to annotate it.
+// corpusWarnings counts all reports about the corpus, by code: bullets in other
+// columns than those above, and modules that repeat a definition of the module
+// that they instantiate, to annotate it.
 var corpusWarnings = map[source.Code]int{
 	syntax.BulletMisaligned: 4,
 	resolve.DefinedAlike:    4,

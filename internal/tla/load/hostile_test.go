@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/resolve"
 )
 
-// repeat joins what f makes of 0 to n-1.
+// repeat joins the results of f for 0 to n-1.
 func repeat(n int, f func(i int) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -26,8 +26,8 @@ func moduleText(name, body string) string {
 	return fmt.Sprintf("---- MODULE %s ----\n%s\n====\n", name, body)
 }
 
-// TestHostile loads what would take a careless loader forever: long lists,
-// long chains, and small texts that ask for exponentially much.
+// TestHostile loads inputs on which a careless loader would run forever: long
+// lists, long chains, and small texts with an exponential expansion.
 func TestHostile(t *testing.T) {
 	const n = 10_000
 	line := func(format string, args ...any) func(int) string {

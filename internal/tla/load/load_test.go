@@ -51,7 +51,7 @@ func TestLoad(t *testing.T) {
 	tests := []struct {
 		name  string
 		files memory
-		// want is a part of the diagnostics, "" for none.
+		// want is a part of the diagnostics; "" means none.
 		want string
 	}{
 		{"a module beside the root", memory{
@@ -162,12 +162,13 @@ Inv == x <= Limit /\ pc \in {"a", "Done"}
 ====
 `
 
-// translation stands for the text that internal/tla/trans makes of the algorithm above.
+// translation represents the text that internal/tla/trans makes from the algorithm
+// above.
 const translation = `VARIABLES x, pc
 Init == x = 0 /\ pc = "a"
 Next == pc = "a" /\ IF x < Limit THEN x' = x + 1 /\ pc' = "a" ELSE pc' = "Done" /\ x' = x`
 
-// declaredBy stands for the trees: variables, and definitions over them.
+// declaredBy represents the trees: variables, and definitions over them.
 func declaredBy(u *Untranslated, variables []string, defs ...string) lower.Declared {
 	var out lower.Declared
 	for _, name := range variables {
@@ -182,7 +183,7 @@ func declaredBy(u *Untranslated, variables []string, defs ...string) lower.Decla
 	return out
 }
 
-// count declares what the translation says.
+// count declares what the translation declares.
 func count(u *Untranslated) lower.Declared {
 	return declaredBy(u, []string{"x", "pc"}, strings.Split(translation, "\n")[1:]...)
 }
@@ -243,7 +244,7 @@ func TestTranslate(t *testing.T) {
 			if err := core.Validate(l.Spec); err != nil {
 				t.Error(err)
 			}
-			// After the load, too, an algorithm sees what stands before it.
+			// After the load, too, an algorithm sees the definitions before it.
 			scope := l.Program.AlgorithmScope()
 			if scope.Lookup("Limit").Def != l.Spec.Names["Limit"] || scope.Lookup("Init").Def != nil || scope.Lookup("Inv").Def != nil {
 				t.Error("the algorithm's scope is not that before the translation")
@@ -295,8 +296,8 @@ func TestTranslationFails(t *testing.T) {
 	}
 }
 
-// FuzzLoad feeds arbitrary text: nothing may panic, and what loads must be
-// valid and print as something that parses.
+// FuzzLoad feeds arbitrary text: nothing may panic, and a specification that
+// loads must be valid and print as text that parses.
 func FuzzLoad(f *testing.F) {
 	seeds := []string{
 		"---- MODULE A ----\nEXTENDS Naturals, B\nVARIABLE x\nInit == x = 0\nNext == x' = x + 1\nSpec == Init /\\ [][Next]_x\n====",

@@ -58,8 +58,8 @@ func mutate(r *rand.Rand, text string) string {
 }
 
 // TestMutations loads specifications of the corpus with a few words changed:
-// nothing may panic, and what loads must be valid and print as something that
-// parses. ASHLAR_MUTATIONS asks for more rounds than the default.
+// nothing may panic, and a specification that loads must be valid and print as
+// text that parses. ASHLAR_MUTATIONS sets a larger number of rounds.
 func TestMutations(t *testing.T) {
 	rounds := 150
 	if s := os.Getenv("ASHLAR_MUTATIONS"); s != "" {

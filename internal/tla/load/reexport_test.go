@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/module"
 )
 
-// exported is, for modules that extend others, expressions that a
-// specification may use which extends that module alone: one or more from each
+// exported lists, for modules that extend others, expressions that a
+// specification may use if it extends only that module: one or more from each
 // module that it exports.
 var exported = map[string][]string{
 	"Functions":     {"-1", "Int", "1..2", "MapThenFoldSet(+, 0, LAMBDA x : x, LAMBDA s : 1, {1})"},
@@ -25,8 +25,8 @@ var exported = map[string][]string{
 	"Statistics":    {"1 + 1", "Nat"},
 }
 
-// TestExported: what a module extends can be used where the module is extended,
-// and what it only instantiates for itself cannot.
+// TestExported: a specification that extends a module can use what the module
+// extends, and not what the module only instantiates for itself.
 func TestExported(t *testing.T) {
 	for name, uses := range exported {
 		for _, use := range uses {
@@ -42,8 +42,8 @@ func TestExported(t *testing.T) {
 	}
 }
 
-// TestExtendsTwo: any two modules can be extended together, but for those that
-// give one name two meanings.
+// TestExtendsTwo: any two modules can be extended together, unless they give
+// one name two meanings.
 func TestExtendsTwo(t *testing.T) {
 	var clash []string
 	names := module.Names()
@@ -59,8 +59,8 @@ func TestExtendsTwo(t *testing.T) {
 	}
 }
 
-// loadsWith returns what is wrong with a module that extends others and uses an
-// expression, nothing where it loads.
+// loadsWith returns the errors of a module that extends others and uses an
+// expression, or "" if it loads.
 func loadsWith(t *testing.T, extends, use string) string {
 	t.Helper()
 	text := fmt.Sprintf("---- MODULE A ----\nEXTENDS %s\nUsed == %s\n====\n", extends, use)

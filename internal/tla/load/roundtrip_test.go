@@ -14,7 +14,7 @@ import (
 
 // TestCorpusPrints prints the body of every definition of the corpus and
 // parses it again. With parentheses around everything it must give the same
-// tree as with those that the precedences ask for.
+// tree as with the parentheses that the precedences require.
 func TestCorpusPrints(t *testing.T) {
 	printed := 0
 	seen := map[string]bool{}
@@ -72,7 +72,7 @@ func skeleton(n syntax.Node) string {
 	return b.String() + ")"
 }
 
-// words is the text of a tree but for the space in it.
+// words is the text of a tree without white space.
 func words(n syntax.Node) string { return strings.Join(strings.Fields(syntax.Format(n)), " ") }
 
 // operators are those of Table 6 of "Specifying Systems", and prefix minus.
@@ -84,7 +84,7 @@ const operators = `
 	* ** / // \bigcirc \bullet \div \o \star ^ ^^ ' ^+ ^* ^#
 `
 
-// TestPrecedences holds the printer's precedences against the parser's.
+// TestPrecedences compares the printer's precedences with the parser's.
 func TestPrecedences(t *testing.T) {
 	for _, name := range strings.Fields(operators) {
 		op, ok := syntax.LookupOperator(name)

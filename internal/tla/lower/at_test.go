@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/core"
 )
 
-// TestAtMeansTheNearestExcept: printed, one @ is like another, so this asks
-// which update each belongs to.
+// TestAtMeansTheNearestExcept: all @ print alike, so this test checks which
+// update each belongs to.
 func TestAtMeansTheNearestExcept(t *testing.T) {
 	var diags source.List
 	p := program(scopeModule, &diags)

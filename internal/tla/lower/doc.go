@@ -7,8 +7,8 @@
 // core.Spec in which EXTENDS and INSTANCE are gone and every name refers to its meaning,
 // and a Scope in which the expressions of an algorithm are read.
 //
-// A definition is lowered when something reaches it from the names visible at the end of
-// the root module. A definition of a module is lowered once, as its module has it. An
+// A definition is lowered if it is reachable from the names visible at the end of the
+// root module. A definition of a module is lowered once, in the context of its module. An
 // instance then gets a copy with the instance's substitutions made, or shares the same
 // body if it uses nothing that the instance replaces. Substitution is that of "Specifying
 // Systems", chapter 4; below ENABLED it is that of section 17.8 (see enabled.go).

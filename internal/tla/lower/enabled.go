@@ -4,25 +4,26 @@ package lower
 
 import "github.com/ashlar-dev/ashlar/internal/tla/core"
 
-// ENABLED A binds the primed variables of the module that says it. In an
-// instance of that module, where an expression e stands for the variable x, x'
-// below ENABLED is therefore not e' but a variable of its own ("Specifying
+// ENABLED A binds the primed variables of the module in which it is written. In
+// an instance of that module that substitutes an expression e for the variable
+// x, x' below ENABLED is therefore not e' but a separate variable ("Specifying
 // Systems", 17.8): the step of the instantiated module must be possible,
-// whether or not a step of the specification makes it. Fairness says ENABLED
-// without writing it, as in PROPERTY Abstract!Spec.
+// whether or not a step of the specification makes it. Fairness contains
+// ENABLED implicitly, as in PROPERTY Abstract!Spec.
 //
 // Such a variable is a shadow (core.Spec), and an instance has two more
-// contexts: one for what is below ENABLED, in which x is e, and one for
-// what is primed there, in which x is the shadow. Three things would take
-// a primed variable past the border between the contexts, so they are put in
-// place before it is crossed: definitions of a LET around ENABLED or a prime,
-// arguments that reach an ENABLED in the operator that they are given to, and,
-// below ENABLED, arguments that may be primed there.
+// contexts: one for expressions below ENABLED, in which x is e, and one for
+// primed expressions there, in which x is the shadow. Three things could carry
+// a primed variable across the border between the contexts, so they are
+// expanded before it: definitions of a LET around ENABLED or a prime, arguments
+// that reach an ENABLED in the operator that they are passed to, and, below
+// ENABLED, arguments that may be primed there.
 //
-// Where distinct variables stand for distinct variables, the names of the
-// primed ones make no difference, and they need no shadow. The exception is an
-// argument from outside that reaches an ENABLED of the instance: it brings
-// primed variables that are not the instance's. See apart.
+// If the instance substitutes distinct variables for distinct variables, the
+// names of the primed ones make no difference, and they need no shadow. The
+// exception is an argument from outside that reaches an ENABLED of the
+// instance: it contains primed variables that are not the instance's. See
+// apart.
 
 // shadowed returns the variables of the instantiated module that need a shadow.
 func (c *context) shadowed() map[*core.Variable]bool {

@@ -37,7 +37,7 @@ func (p *Program) body(s *resolve.Symbol, d *core.Def) { p.reader().body(s, d) }
 
 func (r *reader) body(s *resolve.Symbol, d *core.Def) {
 	if d.Native && stdlib.Lookup(d.Module, d.Name).Primitive {
-		return // the text of the module only holds a place
+		return // the text of the module is only a placeholder
 	}
 	switch n := s.Node.(type) {
 	case *syntax.OperatorDef:

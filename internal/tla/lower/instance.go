@@ -214,7 +214,7 @@ func lambda(d *core.Def, first []core.Expr, at core.At) core.Expr {
 // instance replaces.
 func (c *context) dependent(d *core.Def) bool {
 	if t := c.p.tasks[d]; t == nil || t.nested {
-		return false // of a LET: its body is in sight where it is called
+		return false // of a LET: its body is visible where it is called
 	}
 	if answer, ok := c.depends[d]; ok {
 		return answer

@@ -54,7 +54,7 @@ func program(input string, diags *source.List) *Program {
 	return New(info, diags)
 }
 
-// describe prints what a test wants to see of a Spec.
+// describe prints the parts of a Spec that a test checks.
 func describe(s *core.Spec) string {
 	var b strings.Builder
 	if len(s.Constants) > 0 {

@@ -16,10 +16,10 @@ import (
 // Lowering an algorithm.
 //
 // Every body goes through three passes. The first expands macros, reads every
-// expression in the scope of the place that it ends up in, and leaves items:
-// statements that still nest and still have their labels. The second holds
-// the labels against the rules and adds those that the user may leave out. The
-// third cuts the items at the labels into blocks.
+// expression in the scope of its final place, and produces items: statements
+// that still nest and still have their labels. The second checks the labels
+// against the rules and adds those that the user may leave out. The third cuts
+// the items at the labels into blocks.
 
 // Algorithm lowers the root module's algorithm in scope, which is the Program's
 // AlgorithmScope or derived from it. It reports errors in the algorithm to the
@@ -97,7 +97,7 @@ type algorithm struct {
 	autoLabels bool
 	labelRoot  string
 	labelCount int
-	fairness   pcal.Fairness // what an option asks for every process
+	fairness   pcal.Fairness // the fairness that an option sets for every process
 	statements int
 	tooLarge   bool
 }
@@ -411,7 +411,7 @@ func (r *algorithm) bodies() {
 
 // finish makes the checks that need the whole algorithm.
 func (r *algorithm) finish() {
-	if len(r.a.Instances) == 0 && len(r.out.Processes) == 0 { // instances that are wrong are there
+	if len(r.a.Instances) == 0 && len(r.out.Processes) == 0 { // instances with errors are included
 		code := StatementMisplaced
 		if r.a.Modular {
 			code = MPCalEffectivelyNoProcesses

@@ -43,8 +43,8 @@ func lowered(text string) (*pcal.Algorithm, *source.List) {
 	return a, diags
 }
 
-// TestAlgorithms runs the files in testdata/pcal. "errors" shows what is wrong
-// with an algorithm; "blocks" shows how it was cut.
+// TestAlgorithms runs the files in testdata/pcal. "errors" shows the errors of
+// an algorithm; "blocks" shows its blocks.
 func TestAlgorithms(t *testing.T) {
 	datadriven.Walk(t, "testdata/pcal", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

@@ -18,7 +18,7 @@ type body struct {
 	scope     *Scope
 	what      string // "process P", for messages
 	procedure *pcal.Procedure
-	end       string // where falling off the end leads
+	end       string // where control goes after the end
 	// many permits several assignments to a variable in a step.
 	many bool
 	// refs are the ref parameters, in an archetype or a modular procedure.

@@ -4,9 +4,8 @@ package lower
 
 import "github.com/ashlar-dev/ashlar/internal/source"
 
-// The codes of what can be wrong with an algorithm, each with an input that
-// fails. The names of those that PlusCal and Modular PlusCal users know from
-// elsewhere are kept.
+// The codes of errors in algorithms, each with an input that fails. The names
+// of those that PlusCal and Modular PlusCal users know from elsewhere are kept.
 const (
 	// LabelRequired: { x := 1 } as the body of a process
 	LabelRequired source.Code = "LabelRequired"

@@ -12,13 +12,12 @@ import (
 
 // The rules of labels.
 //
-// A label is required before the first statement of a body, before every
-// while, after a goto, a return or a call (but for the return or goto right
-// after a call), after an if, either or with in which control may leave the
-// step, and, outside Modular PlusCal, before the second assignment to a
-// variable in a step. It is forbidden in a with and in a macro. Where the
-// algorithm asks for it, or is a single body without any label, the missing
-// ones are added.
+// A label is required before the first statement of a body, before every while,
+// after a goto, a return or a call (except for a return or goto right after a
+// call), after an if, either or with in which control may leave the step, and,
+// outside Modular PlusCal, before the second assignment to a variable in a
+// step. It is forbidden in a with and in a macro. If the algorithm asks for it,
+// or is a single body without any label, the missing labels are added.
 
 // labeler checks the items of a body.
 type labeler struct {
@@ -88,7 +87,7 @@ func (l *labeler) requireAs(it *item, code source.Code, message string) {
 		l.labels[name] = it.label
 	default:
 		l.fail(it.span, code, "write a label before it, as in  l1: ...", "%s", message)
-		it.label = &label{auto: true, span: it.span} // what follows from it is not reported
+		it.label = &label{auto: true, span: it.span} // consequences of it are not reported
 	}
 }
 

@@ -31,8 +31,8 @@ type Program struct {
 	closed map[*core.Def]bool
 	// define has the names of the algorithm's define block.
 	define *resolve.Scope
-	parts  int  // made by substitution, to hold against PartsMax
-	full   bool // one of the limits was reported
+	parts  int  // expressions made by substitution, at most PartsMax
+	full   bool // the excess of a limit was reported
 }
 
 // task is the remaining work for a definition.
@@ -343,7 +343,7 @@ func (p *Program) def(s *resolve.Symbol) *core.Def {
 		waits := func() bool { return s.Recursive && s.Node == nil }
 		announced := waits()
 		p.addTask(d, &task{waits: waits, build: func() {
-			if announced { // and nothing more was known of it than its name
+			if announced { // and only its name was known
 				*d = *p.newDef(s)
 			}
 			p.body(s, d)

@@ -84,7 +84,7 @@ func TestScope(t *testing.T) {
 	if e := scope.Expr(&syntax.Dollar{Name: "$variable"}).(*core.VarRef); e.Var != target {
 		t.Errorf("$variable: got %v", e.Var)
 	}
-	// The Spec shares what the scope used.
+	// The Spec shares the definitions that the scope used.
 	def := scope.Lookup("Def").Def
 	if s := p.Spec(); s.Names["Def"] != def || def == nil {
 		t.Error("the Spec has another Def than the scope")

@@ -4,13 +4,13 @@
 // community modules that specifications use most.
 //
 // In: the name of a module. Out: its TLA+ text, written for Ashlar. Operators
-// have the names, arities and meanings under which specifications know them,
-// and a definition wherever TLA+ can give one that can be evaluated; where it
-// cannot, the definition is TRUE with the comment "\* native", and only package
-// native knows the operator. Theorems of the proof libraries are stated, as far
-// as proofs refer to them; their own proofs are not here.
+// have their usual names, arities and meanings, and a definition wherever TLA+
+// has one that can be evaluated. Elsewhere the definition is TRUE with the
+// comment "\* native", and only tla/stdlib implements the operator. Theorems of
+// the proof libraries are stated as far as proofs refer to them; their own
+// proofs are not here.
 //
-// A module that is beside the root file is not looked for here.
+// Callers do not look here for a module that is beside the root file.
 package module
 
 import (

@@ -31,8 +31,8 @@ func TestNames(t *testing.T) {
 // definition is the left side of a definition that starts a line.
 var definition = regexp.MustCompile(`(?m)^(.*?) == *(.*)(?:\n\\\* (native))?$`)
 
-// defined is the operators that a module defines at the start of a line, and
-// whether each is left to Go.
+// defined maps the operators that a module defines at the start of a line to
+// whether only Go implements them.
 func defined(text []byte) map[string]bool {
 	out := map[string]bool{}
 	for _, d := range definition.FindAllSubmatch(text, -1) {
@@ -60,8 +60,8 @@ func operatorName(left string) string {
 	return ""
 }
 
-// TestNative: an operator is left to Go exactly where the module says so, and Go
-// computes only what a module defines.
+// TestNative: an operator is Primitive exactly if its module says so, and Go
+// implements only operators that a module defines.
 func TestNative(t *testing.T) {
 	for _, name := range module.Names() {
 		text, _ := module.Source(name)

@@ -10,8 +10,8 @@ import (
 // Crashes.
 //
 // An archetype with durable variables, or with a label recover, crashes: between
-// any two of its steps its process may lose its variables and start again. That
-// is a step of its own, which Expand makes:
+// any two of its steps its process may lose its variables and restart. A crash
+// is a separate step, which Expand makes:
 //
 //	await crashes < CRASHES;               as often as the configuration says
 //	await pc[self] # "Done";               a process at its end does not crash
@@ -19,7 +19,7 @@ import (
 //	...                                    the crash parts of its mapping macros
 //	restart at recover                     volatile variables start anew
 //
-// The step belongs to no label and to no fairness: nothing makes a process crash.
+// The step belongs to no label and has no fairness: a process need never crash.
 
 // LabelRecover is the label at which an archetype that has it continues after a
 // crash.

@@ -13,19 +13,19 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// The tests below draw modules as trees of Go values and know what levels they
-// have by running them: an operator is a Go function from the levels of its
-// arguments to its level, an operator argument is such a function, and an
-// application runs the whole definition again. Nothing here knows of terms,
-// bounds or guards, and nothing of the parser and the resolver is asked but
-// whether they refuse the text.
+// The tests below draw modules as trees of Go values and find their levels by
+// running them: an operator is a Go function from the levels of its arguments
+// to its level, an operator argument is such a function, and an application
+// runs the whole definition again. Nothing here uses terms, bounds or guards;
+// the tests use the parser and the resolver only to see whether they refuse the
+// text.
 
 var drawnModules = flag.Int("drawn-levels", 4000, "how many modules TestLevelsByRunning draws")
 
-// failed is what running an expression panics with where a rule is broken.
+// failed is the panic value when an expression breaks a rule.
 type failed string
 
-// runOp stands for an operator when a module is run.
+// runOp represents an operator when a module is run.
 type runOp func(args []runArg) Level
 
 // runArg is an argument: a level, or an operator.
@@ -52,8 +52,8 @@ type drawnParam struct {
 	op   bool
 }
 
-// written is in env where a definition is run by itself. Two rules are about what
-// is written and not about what it is applied to: [] of an action, and an action
+// written is in env while a definition is run by itself. Two rules concern the
+// text of a definition and not its arguments: [] of an action, and an action
 // beside a temporal formula.
 const written = "!"
 
@@ -238,8 +238,8 @@ func (d *drawer) apply(depth int) node {
 	}}
 }
 
-// operatorArgument draws what is passed for an operator: a definition of one
-// value, a LAMBDA, or an operator parameter.
+// operatorArgument draws an argument for an operator parameter: a definition of
+// one value, a LAMBDA, or an operator parameter.
 func (d *drawer) operatorArgument(depth int) (string, func(env map[string]runArg) runArg) {
 	for range 3 {
 		switch d.pick(3) {
@@ -265,7 +265,7 @@ func (d *drawer) operatorArgument(depth int) (string, func(env map[string]runArg
 	body := d.expr(d.pick(depth))
 	d.params = saved
 	return fmt.Sprintf("LAMBDA %s : %s", p.name, body.text), func(env map[string]runArg) runArg {
-		// A LAMBDA is held against the rules where it is written, too.
+		// A LAMBDA must also obey the rules where it is written.
 		lambda := &drawnDef{params: []drawnParam{p}, body: body}
 		if _, here := env[written]; here {
 			lambda.alone(env)
@@ -275,7 +275,7 @@ func (d *drawer) operatorArgument(depth int) (string, func(env map[string]runArg
 	}
 }
 
-// definition draws one with parameters, whose own name comes after.
+// definition draws a definition with parameters, whose own name comes after.
 func (d *drawer) definition(name string) *drawnDef {
 	out := &drawnDef{name: name}
 	for range d.pick(4) {
@@ -303,10 +303,10 @@ func (def *drawnDef) head() string {
 	return def.name + "(" + strings.Join(params, ", ") + ")"
 }
 
-// all is an operator of which nothing is known: it has its argument's level.
+// all is an unknown operator: it has its argument's level.
 func all(args []runArg) Level { return args[0].level }
 
-// alone runs a definition with constants for its parameters, as what is written.
+// alone runs a definition with constants for its parameters, as its text.
 func (def *drawnDef) alone(env map[string]runArg) Level {
 	here := maps.Clone(env)
 	here[written] = runArg{}
@@ -326,7 +326,7 @@ func (def *drawnDef) again(env map[string]runArg) Level {
 	return def.body.run(inner)
 }
 
-// holds runs f and says whether it broke no rule.
+// holds runs f and reports whether it broke no rule.
 func holds(f func()) (ok bool, why string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -384,7 +384,7 @@ func refused(t *testing.T, text string) string {
 }
 
 // TestLevelsByRunning draws modules with operators that take operators, and
-// compares what is refused with what breaks a rule when the module is run.
+// compares the refused modules with those that break a rule when they are run.
 func TestLevelsByRunning(t *testing.T) {
 	held, broke := 0, 0
 	for seed := range uint64(*drawnModules) {
@@ -409,8 +409,8 @@ func TestLevelsByRunning(t *testing.T) {
 
 // TestLevelsOfInstancesByRunning draws a module with constants, operators among
 // them, and perhaps a variable, and a module that instantiates it. The
-// substitution is wrong if a definition of the first module breaks a rule with
-// what is put into it.
+// substitution is wrong if a definition of the first module breaks a rule after
+// it.
 func TestLevelsOfInstancesByRunning(t *testing.T) {
 	held, broke := 0, 0
 	for seed := range uint64(*drawnModules) {
@@ -441,7 +441,7 @@ func TestLevelsOfInstancesByRunning(t *testing.T) {
 			return runArg{op: func(args []runArg) Level { return value(args[0].level) }}
 		}
 		// An operator that is not a function of its argument's value cannot stand for
-		// Op at all; those that are drawn here do not hide their argument.
+		// Op at all; the operators drawn here do not hide their argument.
 		switch rnd.IntN(5) {
 		case 0, 1:
 			opText, op = "LAMBDA a : a", func(map[string]runArg) runArg { return runArg{op: all} }

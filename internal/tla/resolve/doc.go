@@ -8,13 +8,13 @@
 //
 // The rules are those of "Specifying Systems" (Lamport, 2002), chapter 17, and of
 // TLA+2. A name refers to what was declared or defined before it. EXTENDS imports
-// all names of a module that are not LOCAL. INSTANCE makes the definitions of a
-// module anew under substitutions for all its constants and variables; a parameter
-// that WITH does not mention is replaced by the symbol of the same name. A
-// definition that arrives twice from the same place is one definition. Names,
-// numbers of arguments and levels (constant, state, action, temporal) are checked
-// in all modules that are reached, including those that are not used. Proofs are
-// not checked.
+// all names of a module that are not LOCAL. INSTANCE copies the definitions of a
+// module, with substitutions for all its constants and variables; a parameter that
+// WITH does not mention is replaced by the symbol of the same name. A definition
+// that is imported twice from the same place is one definition. Names, numbers of
+// arguments and levels (constant, state, action, temporal) are checked in all
+// modules that are reached, including those that are not used. Proofs are not
+// checked.
 //
 // No tree makes the package panic, and its work and memory are bounded by the
 // limits below. It continues after an error and does not report consequences of
@@ -28,11 +28,13 @@
 // action, and an action beside a temporal formula.
 package resolve
 
-// Limits. What goes beyond gets a diagnostic.
+// Limits. Exceeding one is reported as a diagnostic.
 const (
-	// ModulesMax is how many modules one root may reach, nested ones included.
+	// ModulesMax is the maximum number of modules that one root may reach, nested
+	// ones included.
 	ModulesMax = 2000
-	// DepthMax is how deep expressions and chains of modules may nest here; it
-	// is the limit of the parser, which guards trees made otherwise.
+	// DepthMax is the maximum nesting depth of expressions and of chains of
+	// modules. It equals the parser's limit, and guards against trees that the
+	// parser did not make.
 	DepthMax = 10_000
 )

@@ -9,11 +9,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// instance resolves an INSTANCE, named or not. An instance makes the
-// definitions of its module anew, with every constant and variable of that
-// module replaced. A named instance gives them the names I!Op. An unnamed one
-// adds them to the scope as symbols whose Origin is the definition. If the
-// module has nothing to substitute, its definitions are used unchanged.
+// instance resolves an INSTANCE, named or not. An instance copies the
+// definitions of its module, with every constant and variable of that module
+// replaced. A named instance gives them the names I!Op. An unnamed one adds
+// them to the scope as symbols whose Origin is the definition. If the module
+// has nothing to substitute, its definitions are used unchanged.
 func (r *resolver) instance(u *syntax.Instance) {
 	m := r.moduleNamed(u.Module)
 	if m == nil {

@@ -22,7 +22,7 @@ type Library interface {
 // Options change what Resolve does; the zero value resolves whole modules.
 type Options struct {
 	// Insert, if set, is called when resolution reaches the offset At of the
-	// root's file, with what is known so far. It returns the symbols that an
+	// root's file, with the names known so far. It returns the symbols that an
 	// algorithm, not the module's text, declares there. A symbol that already has
 	// a Module was declared in the algorithm itself. Insert is not called after an
 	// error. If Insert reports an error, or Stop is set, resolution stops there.
@@ -109,7 +109,7 @@ type graph struct {
 	lib   Library
 	diags *source.List
 	files map[string]*Module // by name, those of files
-	path  []syntax.Name      // the modules under way, outermost first
+	path  []syntax.Name      // the modules being resolved, outermost first
 	count int
 	// closed reports that no further files may be read.
 	closed bool

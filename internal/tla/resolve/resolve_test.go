@@ -139,7 +139,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestMisplaced reads forms of algorithms where they have no meaning.
+// TestMisplaced reads forms of algorithms in places where they have no meaning.
 func TestMisplaced(t *testing.T) {
 	_, root, diags := split("---- MODULE A ----\n====\n")
 	info := Resolve(root, &files{}, Options{}, diags)
@@ -166,7 +166,7 @@ func (m many) Find(name string) (*syntax.Module, bool, *source.List) {
 func (many) Searched() []string { return nil }
 func (many) Names() []string    { return nil }
 
-// TestLimits goes beyond what the package accepts.
+// TestLimits exceeds the limits of the package.
 func TestLimits(t *testing.T) {
 	tree, _ := syntax.ParseModule(source.NewFile("M0.tla", []byte("---- MODULE M0 ----\nEXTENDS M1\n====\n")))
 	for _, tt := range []struct {

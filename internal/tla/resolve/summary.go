@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// A summary is what is known of the levels of a definition without its body: how the
-// level of an application depends on the arguments, and what the definition demands of
-// them. Instances substitute in the summaries of the definitions that they instantiate.
+// A summary describes the levels of a definition without its body: how the level of an
+// application depends on the arguments, and what the definition demands of them.
+// Instances substitute in the summaries of the definitions that they instantiate.
 
 // summary reads a body and keeps the demands on the formals. Demands on the
 // parameters of enclosing definitions are made with the formals as constants
@@ -75,7 +75,7 @@ func (m *Module) extendAsks() {
 // constant takes a constant, or, in a module with neither variables nor
 // definitions that are more than constants, whatever its uses there allow. An
 // operator must have equal values for equal arguments, as a constant operator
-// has: what is proved in the module rests on that.
+// has, because theorems of the module rely on this.
 func (l *leveller) instance(u *syntax.Instance) {
 	inst := l.info.Instances[u]
 	if inst == nil {

@@ -95,7 +95,7 @@ type Module struct {
 
 	asks *demands // of its constants and variables
 
-	broken bool // it had errors of its own: say nothing about what follows
+	broken bool // it had errors of its own: do not report their consequences
 	done   bool
 }
 

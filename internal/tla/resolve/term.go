@@ -9,22 +9,22 @@ import (
 )
 
 // The level of an expression inside a definition depends on what the parameters
-// of the definition will stand for. A term says how: it is the highest of a
-// level that nothing changes and of atoms. An atom is the level of one
-// parameter, of one CONSTANT or VARIABLE that an INSTANCE may replace, or a
-// level by itself; and it counts only where every operator in its guard has
-// the level of the argument that the guard names. With
+// of the definition will stand for. A term expresses this: it is the highest of
+// a fixed level and of atoms. An atom is the level of one parameter, of one
+// CONSTANT or VARIABLE that an INSTANCE may replace, or a level by itself. It
+// counts only if every operator in its guard has the level of the argument that
+// the guard names. With
 //
 //	Ap(Op(_), A) == Op(A)
 //
-// the level of Ap(Op, A) is the highest of that of Op itself and, where Op has
-// the level of its first argument, of that of A. For Op <- LAMBDA a : ENABLED a
-// the second does not count, so that Ap(LAMBDA a : ENABLED a, Next) is a state
-// predicate.
+// the level of Ap(Op, A) is that of Op itself or, if Op has the level of its
+// first argument, the higher of that and the level of A. For Op <- LAMBDA a :
+// ENABLED a the second does not count, so that Ap(LAMBDA a : ENABLED a, Next)
+// is a state predicate.
 //
-// No operator parameter takes an operator itself, so guards do not nest: what
-// replaces an operator has a summary without guards of its own, or with guards
-// about the operators around it.
+// No operator parameter takes an operator itself, so guards do not nest: an
+// operator's replacement has a summary without guards of its own, or with
+// guards about the enclosing operators.
 
 // Limits of terms. Whatever exceeds them counts as a constant, so that no
 // correct specification is refused.

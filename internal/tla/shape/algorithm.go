@@ -153,7 +153,7 @@ func (in *inference) instantiate(inst *pcal.Instance) {
 	}
 }
 
-// mapping infers a mapping macro anew, with $variable at the given place.
+// mapping infers a mapping macro once more, with $variable at the given place.
 func (in *inference) mapping(m *pcal.Mapping, place *node, r *resource, self *node) {
 	sc := in.scope(in.root)
 	sc.vars[m.Target] = place

@@ -333,8 +333,8 @@ func (in *inference) breakCycle() bool {
 	return true
 }
 
-// instance infers d anew for a call in sc and returns its scope. The caller
-// must unify the params and result of the scope with those of the call.
+// instance infers d separately for a call in sc and returns its scope. The
+// caller must unify the params and result of the scope with those of the call.
 func (in *inference) instance(sc *Scope, d *core.Def, at source.Span) *Scope {
 	if s, ok := in.active[d]; ok {
 		return s

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package shape determines what every variable, constant, operator and expression
-// of a specification holds: numbers, strings, sets of records, functions from
-// numbers to sequences.
+// Package shape determines what values every variable, constant, operator and
+// expression of a specification holds: numbers, strings, sets of records,
+// functions from numbers to sequences.
 //
 // In: a resolved specification and its algorithm. Out: a Shape for everything
 // that has a value. For what has no shape of its own, the package gives the
@@ -12,10 +12,10 @@
 // The method is unification in one pass over the program, as in ML, with the
 // additions that TLA+ needs. A tuple or a function on 1..n may turn out to be a
 // sequence. A record may lack fields that other records of its kind have. Any
-// place may also hold a model value. An operator is inferred anew at each call,
-// so that it may be used at many shapes. Assignments and bindings unify at once.
-// Comparisons (=, \in, application) unify at the end, and only if that causes no
-// conflict.
+// place may also hold a model value. An operator is inferred separately at each
+// call, so that it may be used at many shapes. Assignments and bindings unify at
+// once. Comparisons (=, \in, application) unify at the end, and only if that
+// causes no conflict.
 //
 // Promises: a Shape covers every value that the specification lets flow to the
 // place. Whatever is uncertain is Any. A Shape says nothing about values from

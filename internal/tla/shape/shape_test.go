@@ -48,7 +48,7 @@ func read(t *testing.T, path string) (*core.Spec, *pcal.Algorithm) {
 
 // TestInfer shows shapes. The command "archetype" takes declarations and
 // statements of an archetype A(ref net[_]) with "variables", the command
-// "module" what stands before the algorithm, which the next archetype sees.
+// "module" takes text before the algorithm, which the next archetype sees.
 func TestInfer(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, file string) {
 		before := ""
@@ -129,8 +129,8 @@ func TestTwoPhase(t *testing.T) {
 	t.Log(strings.Join(got, "\n"))
 }
 
-// TestInstancesAreBounded has operators that call each other twice: their
-// instances would be two to the power of forty.
+// TestInstancesAreBounded has operators that call each other twice: they would
+// have 2^40 instances.
 func TestInstancesAreBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("---- MODULE m ----\nEXTENDS Integers\nF0(x) == x + 1\n")
@@ -150,8 +150,8 @@ func TestInstancesAreBounded(t *testing.T) {
 	}
 }
 
-// TestSharedPartsStaySmall has a tuple of tuples whose text would be two to
-// the power of forty long.
+// TestSharedPartsStaySmall has a tuple of tuples whose text would be 2^40 bytes
+// long.
 func TestSharedPartsStaySmall(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("---- MODULE m ----\nEXTENDS Integers\nF0 == <<1, 2>>\n")

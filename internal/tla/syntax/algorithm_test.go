@@ -249,7 +249,7 @@ func TestModular(t *testing.T) {
 	}
 }
 
-// TestEmitted reads a module that holds its own translation to PlusCal.
+// TestEmitted reads a module that contains its own translation to PlusCal.
 func TestEmitted(t *testing.T) {
 	text := "---- MODULE M ----\n(*\n" + modular + `
 *)

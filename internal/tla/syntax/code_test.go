@@ -63,7 +63,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestDiagnostics fixes what a person reads for common mistakes.
+// TestDiagnostics checks the messages for common mistakes.
 func TestDiagnostics(t *testing.T) {
 	for _, c := range []struct{ name, units, want string }{
 		{"one = in a definition", "A = 1", "M.tla:2:3: error: expected `==` in a definition, found `=` [DefineExpected]\n    A = 1\n      ^\n    repair: write ==\n"},

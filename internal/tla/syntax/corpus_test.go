@@ -39,8 +39,8 @@ func corpus(t testing.TB) []*source.File {
 	return files
 }
 
-// corpusWarnings counts the warnings that are right: lists in these modules
-// go on with bullets in another column.
+// corpusWarnings counts the correct warnings: lists in these modules continue
+// with bullets in another column.
 var corpusWarnings = map[string]int{
 	"SpecifyingSystems/CachingMemory/MCWriteThroughCache.tla": 2,
 	"SpecifyingSystems/Liveness/MCLiveWriteThroughCache.tla":  2,

@@ -9,9 +9,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// difference says where two trees differ but for spans, "" when they do not.
-// A span that is the only trace of something (a proof, a region) must be
-// valid in both or in neither.
+// difference describes where two trees differ except in spans; it is "" if they
+// do not. A span that is the only trace of something (a proof, a region) must
+// be valid in both or in neither.
 func difference(a, b any) string {
 	return differ("", reflect.ValueOf(a), reflect.ValueOf(b))
 }

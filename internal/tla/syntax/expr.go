@@ -147,7 +147,7 @@ func (p *parser) infixOp() *Operator {
 	}
 	if t.text == `/\` || t.text == `\/` {
 		if p.atGuard() {
-			return nil // the bracket around this is not closed; it will say so
+			return nil // the enclosing bracket is not closed and will report it
 		}
 	}
 	if t.text == "||" || t.text == ":=" {

@@ -148,7 +148,7 @@ func TestPrecedence(t *testing.T) {
 		{`+(a, b) * c`, `((a + b) * c)`},
 		{`a * \cup(b, c)`, `(a * (b \cup c))`},
 		{`\X(a, b)`, `(X a b)`},
-		{`f[a, b](c)`, ``}, // no such thing: what is applied is a name
+		{`f[a, b](c)`, ``}, // not possible: only a name can be applied
 		{`a \prec b /\ c ?? d = e`, `((a \prec b) /\ ((c ?? d) = e))`},
 		{`a (+) b \oplus c`, `((a (+) b) (+) c)`},
 		{`a ## b ## c`, `((a ## b) ## c)`},

@@ -43,7 +43,7 @@ func FuzzParseModule(f *testing.F) {
 		ParseModuleMode(file, SkipTranslation)
 		printed := Format(m)
 		if errs.HasErrors() || strings.Contains(text, "BY") || strings.Contains(text, "PROOF") || strings.ContainsAny(text, "<\r\f") && strings.Contains(text, "<1>") {
-			return // what is copied from the source need not parse elsewhere
+			return // text copied from the source need not parse elsewhere
 		}
 		again, errs := ParseModule(source.NewFile("M.tla", []byte(printed)))
 		if errs.HasErrors() {

@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// TestUTF16: a file that some editors of Windows save is told from one without a
-// module.
+// TestUTF16: a UTF-16 file, as some Windows editors save, is distinguished from
+// a file without a module.
 func TestUTF16(t *testing.T) {
 	for _, text := range []string{"\xff\xfe-\x00-\x00", "\xfe\xff\x00-\x00-"} {
 		_, errs := ParseModule(source.NewFile("M.tla", []byte(text)))
@@ -24,8 +24,8 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
-// TestHabits fixes what a person reads for what beginners write. The input is
-// what stands in a module, or for the command `file` a whole file.
+// TestHabits checks the messages for beginners' mistakes. The input is the
+// content of a module or, for the command `file`, a whole file.
 func TestHabits(t *testing.T) {
 	datadriven.RunTest(t, "testdata/habits", func(t *testing.T, d *datadriven.TestData) string {
 		text := d.Input + "\n"

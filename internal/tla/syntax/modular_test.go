@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// crashing has every form that speaks of crashes, and the words in other places,
-// where they are names.
+// crashing has every form that concerns crashes, and the same words in other
+// places, where they are names.
 const crashing = `--mpcal Crashing {
   mapping macro Mail {
     read { yield $variable }
@@ -62,7 +62,7 @@ func TestCrashing(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", part, printed)
 		}
 	}
-	// Everything that stands in the text is found by a walk through the tree.
+	// A walk through the tree finds everything in the text.
 	seen := map[string]bool{}
 	Inspect(a, func(n Node) bool {
 		switch n := n.(type) {
@@ -82,7 +82,7 @@ func TestCrashing(t *testing.T) {
 	}
 }
 
-// TestCrashMisuse has what is wrong with each form, and that reading goes on
+// TestCrashMisuse checks the error of each form, and that parsing continues
 // after it.
 func TestCrashMisuse(t *testing.T) {
 	const macro = "mapping macro M { read { yield $variable } write { yield $value } "

@@ -102,7 +102,7 @@ func TestFreeTextAroundModule(t *testing.T) {
 	}
 }
 
-// TestProofs checks that each proof ends where it does: B and C follow it.
+// TestProofs checks that each proof ends at the right place: B and C follow it.
 func TestProofs(t *testing.T) {
 	for _, proof := range []string{
 		"", "OBVIOUS", "OMITTED", "PROOF OBVIOUS", "PROOF OMITTED",

@@ -14,7 +14,7 @@ import (
 const mutationsPerText = 300
 
 // TestMutations drops, doubles and exchanges words of real texts: nothing may
-// panic, and what still parses must survive printing.
+// panic, and text that still parses must survive printing.
 func TestMutations(t *testing.T) {
 	texts := seedTexts()
 	for _, c := range []string{"--algorithm A { variables x = 1; define { B == 1 } macro m(a) { skip } procedure P(a) { p: return } " +

@@ -2,11 +2,11 @@
 
 package syntax
 
-// An operator of TLA+ binds its operands with a range of precedences rather
-// than with one. Of two operators that compete for an operand the one whose
-// whole range is higher wins; where the ranges overlap the expression is
-// ill-formed, unless both are the same operator and it associates to the
-// left. The table below is Table 6 of "Specifying Systems".
+// An operator of TLA+ has a range of precedences rather than one. If two
+// operators compete for an operand, the one whose whole range is higher wins;
+// if the ranges overlap, the expression is ill-formed, unless both are the same
+// operator and it associates to the left. The table below is Table 6 of
+// "Specifying Systems".
 
 // Operator is one row of that table.
 type Operator struct {
@@ -151,7 +151,8 @@ var synonyms = map[string]string{
 	"↦": "|->", "→": "->", "←": "<-", "∷": "::",
 }
 
-// punctuation is what is neither operator nor word. It is never changed.
+// punctuation lists the symbols that are neither operators nor words. It is
+// never changed.
 var punctuation = [...]string{
 	"(", ")", "[", "]", "]_", "{", "}", "<<", ">>", ">>_", ",", ":", "::", ";", "!", "@", ".", "_",
 	"==", "->", "<-", "|->", `\A`, `\E`, `\AA`, `\EE`,

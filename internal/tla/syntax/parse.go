@@ -30,13 +30,13 @@ type parser struct {
 	toks  []token
 	i     int
 	match []int32 // of a bracket: the index of the other half, or -1
-	arrow []bool  // of a [: |-> stands directly inside
+	arrow []bool  // of a [: |-> is directly inside
 
 	broken  bool  // an error was reported and not yet recovered from
 	fence   int32 // tokens in columns up to this one are out of reach
 	guard   guard
 	depth   int
-	boundAt int // the token that the innermost set which names range over starts with, or -1
+	boundAt int // the first token of the innermost set that names range over, or -1
 
 	ops  []pendingOp // operator stack, shared by nested expressions
 	args []operand   // operand stack
@@ -50,11 +50,11 @@ type parser struct {
 // guard is the bullet of the innermost list around the innermost bracket.
 type guard struct {
 	column int32
-	fence  int32 // what the fence was outside the bracket
+	fence  int32 // the fence outside the bracket
 }
 
-// stopToken and dentToken are what tok returns for no token. They are never
-// changed.
+// stopToken and dentToken are returned by tok instead of a token. They are
+// never changed.
 var (
 	stopToken = token{kind: kindStop}
 	dentToken = token{kind: kindDent}
@@ -250,7 +250,7 @@ func (p *parser) fail(d source.Diagnostic) {
 	p.broken = true
 }
 
-// report reports d and goes on.
+// report reports d and continues.
 func (p *parser) report(d source.Diagnostic) {
 	if !p.broken {
 		p.errs.Add(d)

@@ -35,8 +35,8 @@ type Algorithm struct {
 	// algorithm's next-state action, and of every process not marked.
 	Fair bool
 	Name Name
-	// Options are the words of `PlusCal options (...)`, in order, commas and
-	// leading dashes included in none of them: "wf", "termination", "label".
+	// Options are the words of `PlusCal options (...)`, in order, without
+	// commas and leading dashes: "wf", "termination", "label".
 	Options []Name
 
 	// DefineSpan is the whole define block, invalid when there is none.
@@ -299,6 +299,6 @@ type Yield struct {
 	Value Expr
 }
 
-// BadStmt stands for text that could not be read as a statement; a diagnostic
+// BadStmt replaces text that could not be read as a statement; a diagnostic
 // says why.
 type BadStmt struct{ labeled }

@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// primary reads an operand with what selects from it. It never returns nil.
+// primary reads an operand with its selectors. It never returns nil.
 func (p *parser) primary() Expr {
 	start := p.start()
 	x := p.atom()
@@ -361,7 +361,7 @@ func (p *parser) fairVars() Expr {
 // ---------------------------------------------------------------------------
 // Constructs that extend as far as they can
 
-// quant reads \A x \in S : P and its kin.
+// quant reads \A x \in S : P and similar forms.
 func (p *parser) quant(t *token) Expr {
 	p.advance()
 	q := &Quant{Kind: Forall}

@@ -89,7 +89,7 @@ func (pr *printer) fits(n Node) bool {
 	return pr.column+len(text) <= printColumnsMax
 }
 
-// list writes items with commas between, each on its own line unless they fit.
+// list writes items separated by commas, each on its own line unless they fit.
 func (pr *printer) list(n int, fits bool, item func(i int)) {
 	column := pr.column
 	for i := range n {
@@ -246,7 +246,7 @@ func (pr *printer) unit(u Unit) {
 	}
 }
 
-// local writes LOCAL where asked and returns the column before it.
+// local writes LOCAL if asked to, and returns the column before it.
 func (pr *printer) local(local bool) int {
 	column := pr.column
 	if local {

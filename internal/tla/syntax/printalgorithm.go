@@ -105,7 +105,7 @@ func (pr *printer) define(a *Algorithm, column int) {
 	}
 }
 
-// plusVars writes declarations behind a head, one to a line.
+// plusVars writes declarations after a head, one per line.
 func (pr *printer) plusVars(head string, vars []*PlusVar) {
 	column := pr.column
 	pr.put(head)
@@ -234,7 +234,7 @@ func (pr *printer) processHead(fair FairnessKind, name Name, in bool, set Expr, 
 	}
 }
 
-// varsAndBody writes what follows the head of a procedure and its kin.
+// varsAndBody writes the text after the head of a procedure or a similar form.
 func (pr *printer) varsAndBody(column int, vars []*PlusVar, body *Block, style Style, what string) {
 	if len(vars) > 0 {
 		pr.line(column + indentColumns)
@@ -263,7 +263,7 @@ func (pr *printer) block(b *Block, style Style, what string, column int) {
 	}
 }
 
-// stmts writes statements, each on lines of its own.
+// stmts writes statements, each on its own lines.
 func (pr *printer) stmts(list []Stmt, column int, style Style) {
 	for _, s := range list {
 		pr.line(column)
@@ -347,7 +347,8 @@ func (pr *printer) assign(s *Assign) {
 	}
 }
 
-// condition writes `word (e)` or, in P style, `word e` and what follows it.
+// condition writes `word (e)` or, in P style, `word e` and the keyword after
+// it.
 func (pr *printer) condition(word string, x Expr, style Style, after string) {
 	pr.put(word, " ")
 	if style == CStyle {
@@ -402,7 +403,7 @@ func (pr *printer) ifStmt(s *IfStmt, style Style, column int) {
 	pr.end("if", style)
 }
 
-// onlyIf returns the if that is all of a block and has no label.
+// onlyIf returns the if that is the only statement of a block and has no label.
 func onlyIf(b *Block) (*IfStmt, bool) {
 	if len(b.Body) != 1 || b.Body[0].Label() != nil {
 		return nil, false

@@ -77,7 +77,7 @@ func (pr *printer) maybeParen(x Expr, paren bool) {
 	}
 }
 
-// selected writes what [i] or .f is applied to.
+// selected writes the expression that [i] or .f is applied to.
 func (pr *printer) selected(x Expr) {
 	paren := isOpen(x)
 	switch x := x.(type) {
@@ -147,7 +147,7 @@ func (pr *printer) expr(x Expr) {
 	}
 }
 
-// construct writes what starts with a word or a bracket of its own.
+// construct writes an expression that starts with its own word or bracket.
 func (pr *printer) construct(x Expr) {
 	column := pr.column
 	switch x := x.(type) {
@@ -252,7 +252,7 @@ func (pr *printer) exprs(list []Expr, fits bool) {
 	pr.list(len(list), fits, func(i int) { pr.expr(list[i]) })
 }
 
-// args writes arguments in parentheses. A lone symbol keeps away from them:
+// args writes arguments in parentheses. A lone symbol is separated from them:
 // `(+)` is an operator, and `(*` starts a comment.
 func (pr *printer) args(args []Expr, fits bool) {
 	pr.put("(")
@@ -408,7 +408,8 @@ func (pr *printer) bounds(bounds []Bound) {
 	pr.list(len(bounds), true, func(i int) { pr.bound(bounds[i]) })
 }
 
-// bodyAfterColon writes the body of what binds names and starts at a column.
+// bodyAfterColon writes the body of a form that binds names and starts at a
+// column.
 func (pr *printer) bodyAfterColon(x Expr, column int) {
 	pr.put(" :")
 	pr.body(x, column+indentColumns)

@@ -49,8 +49,8 @@ func (p *parser) skipProof() {
 	}
 }
 
-// stepIsQED goes past the name of a step and its dots, and past QED if that
-// is what the step says.
+// stepIsQED goes past the name of a step and its dots, and past QED if the step
+// is one.
 func (p *parser) stepIsQED() bool {
 	for n := 0; n < 4; n++ {
 		t := &p.toks[p.i]

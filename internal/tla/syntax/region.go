@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// This file searches the raw text for what is not part of a grammar: the
+// This file searches the raw text for parts that are not in a grammar: the
 // module's header in free text, the markers of translations, the heads of
 // algorithms and their options.
 

@@ -14,7 +14,7 @@ type kind uint8
 const (
 	kindEOF   kind = iota
 	kindStop       // no token: the parser is unwinding from an error
-	kindDent       // no token: the next one stands left of the bullet in force
+	kindDent       // no token: the next one is to the left of the current bullet
 	kindBad        // a lexical error; text is its code
 	kindIdent      // text is the name
 	kindWord       // a word of TLA+ in capitals, or of PlusCal inside an algorithm
@@ -24,7 +24,7 @@ const (
 	kindPunct // text is canonical
 	kindRule  // ----
 	kindEnd   // ====
-	kindStep  // <1> <*> <+> in a proof; text is what stands between
+	kindStep  // <1> <*> <+> in a proof; text is the part inside
 )
 
 // token is one token and its place.

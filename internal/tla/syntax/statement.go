@@ -49,8 +49,8 @@ func (p *parser) braces() *Block {
 	return b
 }
 
-// stmts reads statements up to what ends a sequence of them. After an error
-// it goes on with the next statement.
+// stmts reads statements up to what ends a sequence of them. After an error it
+// continues with the next statement.
 func (p *parser) stmts() []Stmt {
 	var out []Stmt
 	for {
@@ -479,8 +479,8 @@ func (p *parser) with() Stmt {
 	return w
 }
 
-// withBinds reads bindings with commas or semicolons between, and perhaps
-// one after the last.
+// withBinds reads bindings separated by commas or semicolons, and perhaps one
+// more separator after the last.
 func (p *parser) withBinds(end string) []*PlusVar {
 	var out []*PlusVar
 	for {

@@ -77,8 +77,8 @@ type Region struct {
 	// Begin and End are the marker comments themselves, from their `\*` to
 	// the end of the line, the line end excluded.
 	Begin, End source.Span
-	// Inner is all that is between: from the start of the line after Begin
-	// to the start of the line of End.
+	// Inner is everything between: from the start of the line after Begin to
+	// the start of the line of End.
 	Inner source.Span
 }
 
@@ -191,7 +191,7 @@ type UseHide struct {
 // Separator is a line `----` between units.
 type Separator struct{ place }
 
-// BadUnit stands for text that could not be read as a unit; a diagnostic says
+// BadUnit replaces text that could not be read as a unit; a diagnostic says
 // why.
 type BadUnit struct{ place }
 
@@ -538,8 +538,8 @@ type NewDecl struct {
 	Set  Expr
 }
 
-// BadExpr stands for text that could not be read as an expression; a
-// diagnostic says why.
+// BadExpr replaces text that could not be read as an expression; a diagnostic
+// says why.
 type BadExpr struct{ place }
 
 func (*Ident) expr()       {}

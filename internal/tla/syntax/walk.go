@@ -153,7 +153,7 @@ func exprChildren(x Expr, yield func(Node)) {
 	}
 }
 
-// collectionChildren is for what binds names or builds sets and functions.
+// collectionChildren is for forms that bind names or build sets and functions.
 func collectionChildren(x Expr, yield func(Node)) {
 	switch x := x.(type) {
 	case *Quant:

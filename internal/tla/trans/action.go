@@ -11,8 +11,9 @@ import (
 // Steps as actions.
 //
 // A block becomes a conjunction. A variable that is read after it was assigned
-// is read primed; where paths join, each of them says UNCHANGED of what only
-// the others assign; at the end the step says it of all that is left.
+// is read primed. Where paths join, each path has UNCHANGED for the variables
+// that only the others assign. At the end, the step has UNCHANGED for all
+// remaining variables.
 
 // action translates the blocks of one process or procedure.
 type action struct {

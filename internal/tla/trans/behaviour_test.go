@@ -15,9 +15,9 @@ import (
 )
 
 // TestBehaviours checks algorithms in both syntaxes against counts of states
-// generated, distinct states and depth that were found by searches written by
-// hand for the very algorithms: a mutual exclusion, and recursion with local
-// variables, whose first values are those of the new parameters.
+// generated, distinct states and depth from searches written by hand for these
+// algorithms: a mutual exclusion, and recursion with local variables, whose
+// first values are those of the new parameters.
 func TestBehaviours(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"processes, with braces", peterson, "77 42 11"},

@@ -41,8 +41,9 @@ var algorithms = []string{
 	"LoopInvariance/Quicksort.tla", "transaction_commit/2PCwithBTM.tla", "LeastCircularSubstring/LeastCircularSubstring.tla",
 }
 
-// TestCorpus translates the algorithms of the corpus, and the result again:
-// only what lies between the markers changes, and the second time nothing.
+// TestCorpus translates the algorithms of the corpus, and the result again: the
+// first time only the text between the markers changes, and the second time
+// nothing.
 func TestCorpus(t *testing.T) {
 	needsCorpus(t)
 	for _, name := range algorithms {
@@ -64,7 +65,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// outside is a file without what lies between the markers and behind them.
+// outside is a file without the text between the markers and after them.
 func outside(text string) string {
 	begin := strings.Index(text, `\* BEGIN TRANSLATION`)
 	end := strings.Index(text, `\* END TRANSLATION`)
@@ -102,8 +103,8 @@ var models = []struct {
 	{"MisraReachability/MCParReach", "MCParReach", "ParReach", false},
 }
 
-// TestCounts checks the models of the corpus with our translation in the place
-// of theirs: the counts are those that the standard tools give.
+// TestCounts checks the models of the corpus with our translation instead of
+// theirs: the counts are those of the standard tools.
 func TestCounts(t *testing.T) {
 	needsCorpus(t)
 	want := expectedCounts(t)

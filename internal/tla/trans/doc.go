@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package trans translates algorithms: Modular PlusCal to PlusCal, and PlusCal
-// to TLA+: as trees for those who check it, and as text between markers in the
-// user's file.
+// to TLA+: as trees for the checker, and as text between markers in the user's
+// file.
 //
 // In: a module with an algorithm and the Program that its names were lowered
 // in. Out: the variables and definitions that the algorithm declares, over that
-// Program and with places in the algorithm; the same as text; or the whole file
-// with the text put in its place and every other byte as it was.
+// Program and with positions in the algorithm; the same as text; or the whole
+// file with the text inserted and every other byte unchanged.
 //
-// It promises that the TLA+ means what the algorithm means, with the variables
-// and labels that the standard translator gives it; that translating twice
-// gives the same file; and that what it writes was read again, resolved and
-// found well-formed, or is not written at all. It refuses files whose markers
-// are not in order.
+// Promises: the TLA+ means what the algorithm means, with the variables and
+// labels of the standard translator. Translating twice gives the same file. The
+// package writes a text only after it has read it back, resolved it and found
+// it well-formed. It refuses files whose markers are not in order.
 //
 // Source: "The PlusCal Algorithm Language" (Lamport, 2009) and the PlusCal
 // manuals; "Compiling Distributed System Models with PGo" (ASPLOS 2023),

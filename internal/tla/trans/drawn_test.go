@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// drawing writes algorithms at random: every kind of statement, processes and
-// procedures, and every way to ask for fairness.
+// drawing writes random algorithms: every kind of statement, processes and
+// procedures, and every way to declare fairness.
 type drawing struct {
 	*rand.Rand
 	labels int
@@ -156,8 +156,8 @@ func (d *drawing) algorithm() string {
 	return out + "}"
 }
 
-// TestTreesOfDrawnAlgorithms compares what drawn algorithms declare with what
-// the text says that is printed for them.
+// TestTreesOfDrawnAlgorithms compares the declarations of drawn algorithms with
+// the text printed for them.
 func TestTreesOfDrawnAlgorithms(t *testing.T) {
 	const drawn = 300
 	accepted := 0

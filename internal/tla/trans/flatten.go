@@ -14,14 +14,14 @@ import (
 // Single assignment.
 //
 // A Modular algorithm may assign a variable several times in one step, PlusCal
-// may not. So every assignment but the last on its path binds a new name for
-// the value, which the rest of the step uses in the place of the variable; a
-// name still pending at the end of a path is assigned there.
+// may not. So every assignment except the last on its path binds a new name for
+// the value, which the rest of the step uses instead of the variable. At the
+// end of a path, pending names are assigned to their variables.
 //
 //	x := 1; y := x; x := x + y        with (x0 = 1) { y := x0; x := x0 + y }
 //
 // After a choice of paths whose variables are assigned again later, the new
-// names stand for what the chosen path left: see merge.go.
+// names denote the values that the chosen path left: see merge.go.
 
 // flatten returns the algorithm without Reads and Writes and with at most one
 // assignment to each variable on a path.

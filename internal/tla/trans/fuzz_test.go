@@ -31,8 +31,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzTranslate translates any text: nothing panics, what is translated is
-// translated again to the same file, and diagnostics lie in the file.
+// FuzzTranslate translates any text: nothing panics, translating a result again
+// gives the same file, and the positions of diagnostics are in the file.
 func FuzzTranslate(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -9,11 +9,11 @@ import (
 
 // Reads and writes as plain statements.
 //
-// A Read whose body yields on one path becomes that path, with the rest of
-// the Read at its end and the value in the place of its name where that means
-// the same, in a "with" where it does not. A body with several yields gets a
-// small rest under each; a larger one comes after it, and the yields assign
-// the value to a variable that exists in the text only, which flatten turns
+// A Read whose body yields on one path becomes that path, with the rest of the
+// Read at its end. The value replaces its name if that means the same;
+// otherwise a "with" binds it. If the body has several yields, a small rest is
+// copied under each. A larger one comes after the body, and the yields assign
+// the value to a variable that exists only in the text, which flatten turns
 // into names.
 
 // inlineSizeMax is the maximum size, in nodes, of an expression that replaces a
@@ -104,7 +104,7 @@ func pass(s *pcal.Read, body, rest []pcal.Stmt, passing varSet) []pcal.Stmt {
 	return append(assign.Stmts(body), use.Stmts(rest)...)
 }
 
-// continueWith replaces every yield by what then makes of its value.
+// continueWith replaces every yield by the result of then for its value.
 func continueWith(body []pcal.Stmt, then func(core.Expr) []pcal.Stmt) []pcal.Stmt {
 	last := len(body) - 1
 	var out []pcal.Stmt

@@ -41,7 +41,7 @@ func (l lines) then(suffix string) lines {
 	return out
 }
 
-// bullets is a list of items behind a bullet; a single item needs none.
+// bullets is a bulleted list of items; a single item needs no bullet.
 func bullets(bullet string, items []lines) lines {
 	if len(items) == 1 {
 		return items[0]

@@ -9,11 +9,11 @@ import (
 
 // Paths that meet again.
 //
-// A name is bound for what follows, so that a choice of paths each of which
-// binds names of its own would have to take what follows with it, once for
-// each path. Instead the paths are put one after the other: the choice becomes
-// a value, what a path waits for is required only where it was chosen, and
-// afterwards a variable is what the chosen path made of it.
+// A name is bound for the statements that follow. If each path of a choice
+// bound its own names, those statements would have to be copied into each path.
+// Instead the paths are written one after the other: the choice becomes a
+// value, the conditions of a path are required only if it was chosen, and
+// afterwards each variable has the value from the chosen path.
 //
 //	either { await c; x := 1 } or { skip }; x := x + y
 //
@@ -22,8 +22,8 @@ import (
 //	  with (x0 = IF path = 1 THEN 1 ELSE x) { x := x0 + y }
 //	}
 //
-// Every way to execute the one is a way to execute the other. An if that only
-// assigns is an IF at once, and a few simple statements may stand twice.
+// Both have the same executions. An if that only assigns becomes an IF
+// directly, and a few simple statements may be duplicated.
 
 // copiedMax is the number of simple statements that may be duplicated instead.
 const copiedMax = 3

@@ -12,10 +12,10 @@ import (
 
 // Names of bound variables.
 //
-// Expansion can put a with inside another of the same name, and it makes names
-// of its own. In the text every name must be free where it is bound: a name
-// that the user wrote is kept unless it is bound around already, and one that
-// we made must not occur in the file at all. A number makes it so.
+// Expansion can put a with inside another of the same name, and it makes new
+// names. In the text every name must be free where it is bound. A name that the
+// user wrote is kept unless an enclosing form binds it already; a name that we
+// made must not occur in the file at all. A number is added where needed.
 
 // settleNames renames the names that statements and expressions bind.
 func settleNames(a *pcal.Algorithm, reserved func(string) bool) *pcal.Algorithm {
