@@ -8,8 +8,8 @@ import "encoding/binary"
 // of its own.
 const arenaBlockBytes = 1 << 20
 
-// arena holds byte strings in a few large blocks that hold no pointers, so
-// that the collector has nothing to look at however many states wait.
+// arena holds byte strings in a few large blocks that hold no pointers, so that
+// the garbage collector has nothing to scan, however many states wait.
 type arena struct {
 	blocks [][]byte
 	in     int   // the block that is being filled
@@ -21,7 +21,7 @@ type ref uint64
 
 const refOffsetBits = 32
 
-// put copies the parts behind each other, each behind its length.
+// put copies the parts one after another, each preceded by its length.
 func (a *arena) put(parts ...[]byte) ref {
 	need := 0
 	for _, p := range parts {
@@ -50,7 +50,7 @@ func (a *arena) room(need int) []byte {
 	return a.blocks[a.in]
 }
 
-// get returns the string at r and what follows it in the block.
+// get returns the string at r and the rest of the block after it.
 func (a *arena) get(r ref) (part, rest []byte) {
 	b := a.blocks[r>>refOffsetBits]
 	return cut(b[r&(1<<refOffsetBits-1):])
@@ -63,7 +63,7 @@ func cut(b []byte) (part, rest []byte) {
 	return b[w:end:end], b[end:]
 }
 
-// reset empties the arena and keeps its blocks for what comes next.
+// reset empties the arena and keeps its blocks for reuse.
 func (a *arena) reset() {
 	for i := range a.blocks {
 		a.blocks[i] = a.blocks[i][:0]
@@ -71,7 +71,7 @@ func (a *arena) reset() {
 	a.in, a.used = 0, 0
 }
 
-// size is how many bytes the arena holds on to.
+// size is the number of bytes that the arena holds.
 func (a *arena) size() int64 {
 	var n int64
 	for _, b := range a.blocks {

@@ -4,18 +4,18 @@ package check
 
 import "github.com/ashlar-dev/ashlar/internal/check/fpset"
 
-// Looking a fingerprint up is a read of a random place in tables of many
-// megabytes, which the processor waits for longer than a successor of a packed
-// state takes to compute. So successors are gathered, and the places of all of
-// them are touched before the first is looked up: then the processor waits once
-// for many. What is found is what one by one would find, in the same order.
+// Looking up a fingerprint reads a random place in tables of many megabytes.
+// The processor waits for it longer than it takes to compute a successor of a
+// packed state. So successors are gathered, and the places of all of them are
+// touched before the first lookup: the processor then waits once for many. The
+// results and their order are those of single lookups.
 
 // batchMax is how many candidates are gathered: more than the processor reads
-// at once, and few enough to be still in its nearest cache.
+// at once, and few enough to stay in its nearest cache.
 const batchMax = 64
 
-// recentMax is how many fingerprints a worker remembers to have met: as many as
-// lie in a cache of its processor.
+// recentMax is how many recently met fingerprints a worker remembers: as many
+// as fit in a cache of its processor.
 const recentMax = 1 << 14
 
 // batch are candidates of one chunk that were not looked up yet.
@@ -24,9 +24,9 @@ type batch struct {
 	states []byte // behind one another
 	// parents are the states of the chunk that were expanded so far.
 	parents []State
-	// recent are fingerprints that the worker has met, each in the place that its
-	// lowest bits say, or 0. They are in the set, or on disk, and were found no
-	// later than by the chunk that meets them again.
+	// recent holds fingerprints that the worker has met, each at the index given
+	// by its lowest bits; 0 is an empty slot. They are in the set, or on disk,
+	// and were found no later than by the chunk that meets them again.
 	recent []uint64
 	// constrained reports that the model has constraints, so that InModel must
 	// be called.
@@ -44,7 +44,7 @@ type gathered struct {
 	parent int32 // in parents
 	action int32
 	inside bool // the model
-	met    bool // the state is one that was met before
+	met    bool // the state was met before
 }
 
 // gather collects every successor of a worker that has a judge. A successor

@@ -45,7 +45,8 @@ func (w failingWorker) Next(s State, visit Visit) error {
 	return err
 }
 
-// batchWorker is asked of candidates when it has gone on to others.
+// batchWorker answers questions about candidates after it has enumerated later
+// ones.
 type batchWorker struct{ failingWorker }
 
 func (w *batchWorker) Capabilities() Capabilities {
@@ -62,15 +63,15 @@ type graphJudge struct{ *manyWorker }
 
 func (j *graphJudge) See(s State) { j.node = decodeNode(s) }
 
-// BrokenStepAfter cannot be answered: the judge does not know the step.
+// BrokenStepAfter has no answer: the judge does not know the step.
 func (j *graphJudge) BrokenStepAfter(int) (int, error) { panic("a judge is asked of a step") }
 
-// TestBatches: a search that looks states up in batches finds what one does that
-// looks them up one by one, whatever is wrong, wherever.
+// TestBatches: a search that looks states up in batches finds what a search with
+// single lookups finds, for every kind and place of violation.
 func TestBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := failing{manyProperties: randomProperties(t)}
-		if rapid.Bool().Draw(t, "copies") { // enough successors for a batch to end among those of one state
+		if rapid.Bool().Draw(t, "copies") { // enough successors for a batch to end in the middle of one state's
 			for n, edges := range m.edges {
 				for len(edges) > 0 && len(m.edges[n]) < 3*batchMax/2 {
 					m.edges[n] = append(m.edges[n], edges...)
@@ -96,7 +97,7 @@ func TestBatches(t *testing.T) {
 }
 
 // TestLargeStatesInBatches: a state that is too large is refused where it would
-// be by itself, and large ones do not wait for a batch to be full.
+// be without batches, and large ones do not wait for a batch to be full.
 func TestLargeStatesInBatches(t *testing.T) {
 	for _, length := range []int{batchBytesMax, StateBytesMax + 1} {
 		r := mustRun(t, largeModel{length}, Options{})
@@ -106,7 +107,7 @@ func TestLargeStatesInBatches(t *testing.T) {
 	}
 }
 
-// largeModel has one large state behind a small one.
+// largeModel has one large state after a small one.
 type largeModel struct{ bytes int }
 
 func (m largeModel) Info() Info           { return Info{Actions: []Action{{Name: "Grow"}}} }

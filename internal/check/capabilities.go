@@ -4,8 +4,8 @@ package check
 
 import "io"
 
-// ModelCapabilities is what a model supports besides the methods of Model. It
-// does not support what is nil.
+// ModelCapabilities is what a model supports besides the methods of Model. A
+// nil field is not supported.
 type ModelCapabilities struct {
 	// Remarks returns oddities of the states that are not errors. It is called
 	// after every state was visited, with the workers that visited them.
@@ -46,8 +46,8 @@ type Durable interface {
 	Restore(r io.Reader) error
 }
 
-// Capabilities is what a worker supports besides the methods of Worker. It does
-// not support what is nil. The checker asks once, before any other call.
+// Capabilities is what a worker supports besides the methods of Worker. A nil
+// field is not supported. The checker asks once, before any other call.
 type Capabilities struct {
 	// Key returns the key of the candidate being visited. A model has keys if
 	// it distinguishes states by less than their bytes, as with a view or a

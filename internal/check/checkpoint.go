@@ -89,7 +89,7 @@ var ErrNoCheckpoint = errors.New("there is no checkpoint")
 const (
 	manifestName   = "checkpoint"
 	manifestSchema = "ashlar-checkpoint/2"
-	// manifestBytesMax bounds what is read of a manifest.
+	// manifestBytesMax bounds the size of a manifest that is read.
 	manifestBytesMax = 1 << 30
 	modelBytesMax    = 1 << 34
 )
@@ -100,7 +100,7 @@ type keeper struct {
 	o       Checkpoint
 	durable []string // the files that the last manifest names
 	seq     int
-	from    *manifest // what is to be resumed
+	from    *manifest // the checkpoint to resume
 }
 
 func newKeeper(st *store, o Checkpoint) *keeper { return &keeper{st: st, o: o} }

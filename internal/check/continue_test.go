@@ -52,8 +52,7 @@ func (w *manyWorker) Next(s State, visit Visit) error {
 func (w *manyWorker) BrokenInvariant() (int, error) { return w.BrokenInvariantAfter(-1) }
 func (w *manyWorker) BrokenStep() (int, error)      { return w.BrokenStepAfter(-1) }
 
-// BrokenInvariantAfter: in a node without value it is the last invariant that
-// has none.
+// BrokenInvariantAfter: in a node without value, the last invariant has none.
 func (w *manyWorker) BrokenInvariantAfter(last int) (int, error) {
 	for i := last + 1; i < len(w.m.inv); i++ {
 		if i == len(w.m.inv)-1 && w.g.undef[w.node] {
@@ -75,7 +74,7 @@ func (w *manyWorker) BrokenStepAfter(last int) (int, error) {
 	return -1, nil
 }
 
-// found is one violation as two searches are compared by it.
+// found is one violation in the form in which two searches are compared.
 func found(verdict Verdict, property string, path []string) string {
 	return fmt.Sprintf("%v %s: %s", verdict, property, strings.Join(path, " "))
 }
@@ -94,7 +93,7 @@ func (m manyProperties) plainly() (list []string, generated, distinct int64) {
 			list = append(list, found(verdict, property, path))
 		}
 	}
-	// visit says whether to go on.
+	// visit reports whether to continue.
 	visit := func(from *item, e edge) bool {
 		var path []string
 		if from != nil {
@@ -182,9 +181,9 @@ func randomProperties(t *rapid.T) manyProperties {
 	return m
 }
 
-// TestContinue: going on finds exactly what a plain search over the graph finds,
-// with the same first trace of each, in the same order, for any number of
-// workers, and the counts are those of a search that finds nothing.
+// TestContinue: a search that continues finds exactly what a plain search over
+// the graph finds, with the same first trace of each, in the same order, for any
+// number of workers, and the counts are those of a search that finds nothing.
 func TestContinue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := randomProperties(t)
@@ -193,7 +192,7 @@ func TestContinue(t *testing.T) {
 			r := mustRunRapid(t, m, Options{Workers: workers, Continue: true})
 			compareContinued(t, r, want, generated, distinct)
 		}
-		// The first of them is what a search finds that ends there.
+		// The first of them is the one found by a search that ends there.
 		if r := mustRunRapid(t, m, Options{}); len(want) > 0 {
 			if diff := cmp.Diff(want[:1], foundOf(r)); diff != "" {
 				t.Fatalf("not going on (-plain +checker):\n%s", diff)
@@ -263,8 +262,8 @@ func TestContinueOnLargeGraphs(t *testing.T) {
 	}
 }
 
-// TestContinueWantsAll: a model that cannot name every broken property is not
-// searched as if it could.
+// TestContinueWantsAll: Continue is an error for a model that cannot name every
+// broken property.
 func TestContinueWantsAll(t *testing.T) {
 	if _, err := Run(context.Background(), chain(3), Options{Continue: true}); err == nil {
 		t.Error("a worker that names only the first broken property is accepted")

@@ -22,7 +22,7 @@ import (
 )
 
 // smallKept is the checkpoint of a search of a small graph, with blocks of a level,
-// a run and a lineage on disk.
+// of a run and of a lineage on disk.
 func smallKept(t *testing.T) (*graph, *sim.Disk, Options) {
 	g, d := chain(150), sim.NewDisk()
 	for i := range g.edges {
@@ -38,8 +38,8 @@ func smallKept(t *testing.T) (*graph, *sim.Disk, Options) {
 	return g, d, o
 }
 
-// interruptedAt searches until so many states are being expanded, and not
-// further, however late the end of a context is heard of.
+// interruptedAt searches until the given number of states are being expanded,
+// and no further, however late the search notices the end of its context.
 func interruptedAt(g *graph, o Options, calls int) (*Result, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -57,7 +57,8 @@ func interruptedAt(g *graph, o Options, calls int) (*Result, error) {
 	return Run(ctx, g, o)
 }
 
-// resumeOf resumes what a disk has; a search that does not end is an error.
+// resumeOf resumes the checkpoint on a disk; a search that does not end is an
+// error.
 func resumeOf(t *testing.T, g *graph, d *sim.Disk, o Options) (*Result, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -86,9 +87,9 @@ func replaceFile(t *testing.T, d *sim.Disk, name string, data []byte) {
 	}
 }
 
-// TestEveryByteOfACheckpoint changes each byte of a checkpoint in turn, cuts its
-// files off at every length, makes them longer, takes them away, and puts them
-// in each other's places: what is resumed all the same has the right outcome.
+// TestEveryByteOfACheckpoint changes each byte of a checkpoint in turn,
+// truncates its files at every length, extends them, removes them, and exchanges
+// them: a search that resumes nevertheless has the right outcome.
 func TestEveryByteOfACheckpoint(t *testing.T) {
 	g, kept, o := smallKept(t)
 	want := g.reference()
@@ -187,9 +188,8 @@ func forge(t *testing.T, manifest []byte, try func(what string, forged any)) {
 	walk("", root, func(any) {})
 }
 
-// TestForgedManifests: a manifest that says something else, and has the
-// checksum of what it says, may be believed, but the search ends, and does not
-// panic.
+// TestForgedManifests: a manifest with changed content and the matching
+// checksum may be accepted, but the search ends, and does not panic.
 func TestForgedManifests(t *testing.T) {
 	g, kept, o := smallKept(t)
 	refused, believed := 0, 0
@@ -217,8 +217,8 @@ func TestForgedManifests(t *testing.T) {
 	}
 }
 
-// TestContradictoryManifests: a manifest whose parts do not fit each other is
-// refused for that, and before anything is opened.
+// TestContradictoryManifests: a manifest whose parts contradict each other is
+// refused for that reason, before any file is opened.
 func TestContradictoryManifests(t *testing.T) {
 	g, kept, o := smallKept(t)
 	_, text, _ := bytes.Cut(contents(t, kept, manifestName), []byte{'\n'})
@@ -260,8 +260,8 @@ func TestContradictoryManifests(t *testing.T) {
 
 var errRead = errors.New("input/output error")
 
-// TestReadErrors: whichever read of a file fails, there is an error or the right
-// outcome, with a checkpoint and without.
+// TestReadErrors: whichever read of a file fails, the result is an error or the
+// right outcome, with and without a checkpoint.
 func TestReadErrors(t *testing.T) {
 	g := largeGraph(1, 2000)
 	want := g.reference()

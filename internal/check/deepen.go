@@ -13,20 +13,20 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/fpset"
 )
 
-// Depth-first search with iterative deepening (Korf, 1985) goes in rounds. Round
-// L follows the paths of up to L states, each to its end before the next, in the
-// order in which the model enumerates. So it holds one path, with the successors
-// on it that still wait, and never a level of the graph.
+// Depth-first search with iterative deepening (Korf, 1985) works in rounds.
+// Round L follows the paths of up to L states, each to its end before the next,
+// in the order in which the model enumerates. So it holds one path with its
+// waiting successors, and never a level of the graph.
 //
-// A table of bounded size remembers at what depth a state was met first. Where it
-// knows a state, the state is expanded once a round, at that depth, and nowhere
-// else; a state that it has forgotten is new to it, which costs time and shows
-// nothing wrong. States of one depth are expanded in the order in which a
-// breadth-first search does that, by the first of the shortest paths to them; and
-// what is wrong at a depth is wrong in the round of that depth. So the first
-// violation is that of Run, with the same trace.
+// A table of bounded size remembers at what depth a state was met first. A state
+// in the table is expanded once a round, at that depth only. A state that was
+// forgotten counts as new, which costs time and causes no wrong result. States of
+// one depth are expanded in the order of a breadth-first search, by the first of
+// the shortest paths to them, and a violation at a depth is found in the round of
+// that depth. So the first violation is that of Run, with the same trace.
 //
-// A round whose longest paths end in no state that is new has seen everything.
+// If no longest path of a round ends in a new state, the round has visited
+// everything.
 
 // Limits of a deepening. An entry of the table takes 16 bytes.
 const (
@@ -82,7 +82,7 @@ type Deepening struct {
 // successors that remain to be visited; the Result's Bytes has the amount. If
 // models distinguish states by keys and something was forgotten, further states
 // with the key of a known one may be explored. Properties of behaviours are not
-// checked. When ctx ends, Deepen returns soon, with what is known.
+// checked. When ctx ends, Deepen returns soon, with the results so far.
 func Deepen(ctx context.Context, m Model, o DeepenOptions) (*Deepening, error) {
 	if o.Depth < 1 || o.Depth > DeepenDepthMax {
 		return nil, fmt.Errorf("check: a depth of %d states, want 1 to %d", o.Depth, DeepenDepthMax)
@@ -123,15 +123,15 @@ type deepening struct {
 	path    []Step
 	frames  []deepFrame
 	pending []byte // the states of the frames, those of the initial one first
-	highest int    // bytes of the path and of what waits, at most
+	highest int    // maximum bytes of the path and of the waiting states
 	held    int    // bytes of the path
 	fresh   int64  // new states at the depth of the round
-	level   int    // what AtLevel was last called with
+	level   int    // the last argument of AtLevel
 	visited int64  // successors of the state that is being expanded
 	found   *violation
 }
 
-// deepFrame is the part of pending that holds states of one depth which wait.
+// deepFrame is the part of pending that holds the waiting states of one depth.
 type deepFrame struct{ start, next, end int }
 
 // run runs the rounds.

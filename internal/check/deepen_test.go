@@ -70,23 +70,23 @@ func compareDeepened(t interface {
 	}
 }
 
-// TestDeepenAgainstRun: the verdict, the trace and, where all was seen, every
-// figure are those of the breadth-first search, with a table that has room for
-// all, and with one that forgets.
+// TestDeepenAgainstRun: the verdict, the trace and, if everything was visited,
+// every figure are those of the breadth-first search, with a table that has
+// room for all states and with one that forgets.
 func TestDeepenAgainstRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
 		depth := rapid.SampledFrom([]int{1, 2, 3, 5, 125}).Draw(t, "depth")
 		compareDeepened(t, g, DeepenOptions{Depth: depth, TableStates: 1 << 12})
 		compareDeepened(t, g, DeepenOptions{Depth: min(depth, 5), TableStates: 1})
-		// Nodes of one key are one, and the first that is met stands for them.
+		// Nodes with one key are one, represented by the first that is met.
 		g.key = rapid.IntRange(1, 40).Draw(t, "key")
 		compareDeepened(t, g, DeepenOptions{Depth: depth, TableStates: 1 << 12})
 	})
 }
 
-// TestDeepenEndsWithinItsTable: all of a graph with cycles is seen, though a
-// table without room would go round forever.
+// TestDeepenEndsWithinItsTable: a deepening visits all of a graph with cycles,
+// although a table without room could make it loop forever.
 func TestDeepenEndsWithinItsTable(t *testing.T) {
 	g := chain(300)
 	g.edges[299] = []edge{{to: 0}}
@@ -136,15 +136,15 @@ func (w *treeWorker) BrokenInvariant() (int, error) {
 	return -1, nil
 }
 
-// TestDeepenMemory: 2^17 states take no more than the table and one path, where
-// a breadth-first search holds them all.
+// TestDeepenMemory: 2^17 states take no more memory than the table and one
+// path, whereas a breadth-first search holds them all.
 func TestDeepenMemory(t *testing.T) {
 	const depth, entries = 17, 256
 	d := mustDeepen(t, tree{}, DeepenOptions{Depth: depth, TableStates: entries})
 	if d.Verdict != Incomplete || d.Queue != 1<<(depth-1) || d.Distinct != 1<<depth-1 || d.Depth != depth {
 		t.Fatalf("%v: %d states, %d wait, depth %d", d.Verdict, d.Distinct, d.Queue, d.Depth)
 	}
-	// A state has at most 10 bytes, and takes two more where it waits.
+	// A state has at most 10 bytes, and takes two more while it waits.
 	if most := int64(entries*depthsSlotBytes + depth*(10+2*12)*4); d.Bytes > most {
 		t.Errorf("%d bytes, want at most %d", d.Bytes, most)
 	}
@@ -158,7 +158,7 @@ func TestDeepenMemory(t *testing.T) {
 }
 
 // TestDeepenEndings: assumptions, expressions without value, no initial state,
-// and what ends a search from outside.
+// and ends imposed from outside.
 func TestDeepenEndings(t *testing.T) {
 	g := chain(4)
 	g.assume = []string{"Odd"}

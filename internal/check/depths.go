@@ -62,5 +62,5 @@ func (t *depths) meet(fp uint64, depth, round int) bool {
 	return true
 }
 
-// bytes is what the table takes.
+// bytes is the size of the table.
 func (t *depths) bytes() int64 { return int64(len(t.slots)) * depthsSlotBytes }

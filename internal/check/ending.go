@@ -8,7 +8,7 @@ import "sync/atomic"
 // used from any goroutine; the first reason counts.
 type ending struct {
 	now  atomic.Pointer[stop] // the search ends
-	soon atomic.Pointer[stop] // the search ends with the segment, and is kept
+	soon atomic.Pointer[stop] // the search ends with the segment, and is checkpointed
 	// keeps reports whether the search may end with a checkpoint at the end of a
 	// segment: it has segments, and the caller wants the checkpoint.
 	keeps atomic.Bool
@@ -36,7 +36,7 @@ func (e *ending) finish(v Verdict, reason string) {
 }
 
 // stopped reports whether the search has been ended, why returns the reason, and due the
-// reason to end it after the segment; they are nil where there is none.
+// reason to end it after the segment; they are nil if there is none.
 func (e *ending) stopped() bool { return e.now.Load() != nil }
 func (e *ending) why() *stop    { return e.now.Load() }
 func (e *ending) due() *stop    { return e.soon.Load() }

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// explored is a state graph written out.
+// explored is an explicit state graph.
 type explored struct {
 	Nodes   []int // of the model's graph, by number of the state
 	Initial int
@@ -32,7 +32,7 @@ func exploredOf(g *StateGraph) explored {
 	return e
 }
 
-// plainly is the dumb way to make the state graph.
+// plainly is the naive way to make the state graph.
 func (g *graph) plainly(levelsMax int) explored {
 	var e explored
 	number := map[int]int{} // by key
@@ -75,7 +75,7 @@ func (g *graph) plainly(levelsMax int) explored {
 	return e
 }
 
-// TestExplore compares the graph with the dumb one, for any number of workers,
+// TestExplore compares the graph with the naive one, for any number of workers,
 // and with the counts of the search.
 func TestExplore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -98,8 +98,8 @@ func TestExplore(t *testing.T) {
 	})
 }
 
-// TestExploreFindsTraces: the path of a trace is one of the graph's, each state
-// one level below the one before.
+// TestExploreFindsTraces: the path of a trace is a path of the graph, each
+// state one level deeper than the one before.
 func TestExploreFindsTraces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
@@ -152,7 +152,7 @@ func TestExploreLimits(t *testing.T) {
 }
 
 // TestExploreWithoutValue: a state whose successors have no value is in the
-// graph, and is known for it.
+// graph, and is not Expanded.
 func TestExploreWithoutValue(t *testing.T) {
 	g := chain(5)
 	g.err = &EvalError{Message: "no answer"}
@@ -166,7 +166,7 @@ func TestExploreWithoutValue(t *testing.T) {
 	}
 }
 
-// TestExploreLevels: what asks how deep a state is learns it.
+// TestExploreLevels: a worker that asks for the depth of a state gets it.
 func TestExploreLevels(t *testing.T) {
 	g := chain(700)
 	for i := range 400 {

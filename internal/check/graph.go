@@ -37,7 +37,7 @@ type graphBuilder struct {
 	m       Model
 	ctx     context.Context
 	workers []*stepWorker
-	set     *fpset.Set // claims are numbers of states
+	set     *fpset.Set // the claims are the numbers of states
 
 	states   *rows
 	number   int   // of states
@@ -132,7 +132,7 @@ func (b *graphBuilder) build() error {
 	return nil
 }
 
-// end is the first state that is not to be expanded.
+// end is the first state that must not be expanded.
 func (b *graphBuilder) end() int {
 	if b.levelsMax > 0 && len(b.levels) >= b.levelsMax {
 		return b.levels[b.levelsMax-1]
@@ -237,7 +237,7 @@ func (b *graphBuilder) expand(from, to int) error {
 	return nil
 }
 
-// shortRow is how many steps are looked through one by one.
+// shortRow is the number of steps up to which a row is searched linearly.
 const shortRow = 24
 
 // join adds a step, unless the state has the same one already.
@@ -386,7 +386,7 @@ func Explore(ctx context.Context, m Model, o ExploreOptions) (*StateGraph, error
 	if err := g.b.build(); err != nil {
 		return nil, err
 	}
-	// What is too deep has no steps.
+	// A state that is too deep has no steps.
 	for range g.States() - g.b.expanded {
 		g.b.keep(nil)
 	}

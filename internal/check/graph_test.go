@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// graph is a model written out: its states are the numbers of nodes.
+// graph is an explicit model: its states are the numbers of nodes.
 type graph struct {
 	inits    []int
 	edges    [][]edge // by node
@@ -21,11 +21,11 @@ type graph struct {
 	undef    []bool   // by node: the invariant has no value
 	actions  int
 	deadlock bool
-	key      int // where not 0, nodes are told apart modulo key
+	key      int // if not 0, nodes are distinguished modulo key
 	assume   []string
 	err      error // of every Next
 	onNext   func()
-	volatile error // why it cannot be kept
+	volatile error // why it cannot be checkpointed
 	onLevel  func(node, level int)
 }
 
@@ -57,7 +57,7 @@ func (g *graph) Show(s State) []Binding {
 	return []Binding{{Name: "node", Value: fmt.Sprint(decodeNode(s))}}
 }
 
-// encodeNode makes states of different lengths out of numbers.
+// encodeNode encodes numbers as states of different lengths.
 func encodeNode(n int) State {
 	s := binary.AppendUvarint(nil, uint64(n)*77)
 	for range n % 5 {
@@ -143,7 +143,7 @@ func (w *graphWorker) BrokenStep() (int, error) {
 	return -1, nil
 }
 
-// outcome is what two searches are compared by.
+// outcome is the part of a result by which two searches are compared.
 type outcome struct {
 	Verdict                    Verdict
 	Generated, Distinct, Queue int64
@@ -167,8 +167,8 @@ func outcomeOf(r *Result) outcome {
 	return o
 }
 
-// reference is the dumb model of the checker: a queue, a map, one loop, written
-// after the counting rules, and nothing else.
+// reference is the naive model of the checker: a queue, a map and one loop,
+// written from the counting rules only.
 type reference struct {
 	g     *graph
 	o     outcome
@@ -207,7 +207,7 @@ func (r *reference) run() {
 	}
 }
 
-// visit follows an edge and says whether to go on.
+// visit follows an edge and reports whether to continue.
 func (r *reference) visit(path []string, level int, e *edge) bool {
 	count := &r.o.Init
 	if e.action >= 0 {
@@ -273,7 +273,7 @@ func randomGraph(t *rapid.T) *graph {
 }
 
 // TestCountsAgainstReference compares every figure, verdict and trace with the
-// dumb search, for one and for several workers.
+// naive search, for one and for several workers.
 func TestCountsAgainstReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
@@ -290,8 +290,8 @@ func TestCountsAgainstReference(t *testing.T) {
 	})
 }
 
-// TestKeys tells nodes apart modulo a number; there are no violations, since
-// those may depend on which of two nodes with one key is met.
+// TestKeys distinguishes nodes modulo a number. There are no violations,
+// because those may depend on which of two nodes with one key is met.
 func TestKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
@@ -318,7 +318,7 @@ func TestKeys(t *testing.T) {
 }
 
 // TestWorkersAgreeOnLargeGraphs searches graphs whose levels are wide enough
-// for several goroutines, with one violation far out.
+// for several goroutines, with one violation far from the start.
 func TestWorkersAgreeOnLargeGraphs(t *testing.T) {
 	for seed := range seeds(12, 3) {
 		g := largeGraph(seed, 30000)
@@ -335,8 +335,8 @@ func TestWorkersAgreeOnLargeGraphs(t *testing.T) {
 	}
 }
 
-// seeds returns the number of seeds that a test runs. The race detector, under which
-// tests are short, makes each several times slower, and sees in a few what it sees in many.
+// seeds returns the number of seeds that a test runs. Under the race detector it is
+// smaller: each seed is several times slower, and a few show as much as many.
 func seeds(all, short int) int {
 	if testing.Short() {
 		return short
@@ -344,8 +344,8 @@ func seeds(all, short int) int {
 	return all
 }
 
-// largeGraph is a graph of n nodes with wide levels; what is wrong with it
-// depends on the seed.
+// largeGraph is a graph of n nodes with wide levels; its violations depend on
+// the seed.
 func largeGraph(seed, n int) *graph {
 	x := uint64(seed)*0x9e3779b97f4a7c15 + 1
 	next := func(m int) int {

@@ -32,9 +32,9 @@ func (w endingWorker) Next(s State, visit Visit) error {
 	return w.Worker.Next(s, visit)
 }
 
-// TestKeptAtItsEnd: a search that is interrupted, or comes to its limit of states,
-// before the first checkpoint was due is kept, and gone on with finds what one search
-// finds. What it has counted when it ends is what the next one begins with.
+// TestKeptAtItsEnd: a search that is interrupted, or reaches its limit of states,
+// before the first checkpoint was due leaves a checkpoint, and resumed it finds what
+// one search finds. The next search begins with the counts with which it ended.
 func TestKeptAtItsEnd(t *testing.T) {
 	kept := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -42,7 +42,7 @@ func TestKeptAtItsEnd(t *testing.T) {
 		want, d := g.reference(), sim.NewDisk()
 		limit := rapid.Bool().Draw(t, "limit")
 		for before := int64(0); ; {
-			// Where the limit is below the number of initial states nothing is kept.
+			// If the limit is below the number of initial states, there is no checkpoint.
 			resume := slices.Contains(files(t, d), manifestName)
 			ctx, cancel := context.WithCancel(context.Background())
 			o := Options{Disk: newTestDisk(d), MemoryBytes: rapid.SampledFrom([]int64{0, 1}).Draw(t, "memory"),
@@ -52,7 +52,7 @@ func TestKeptAtItsEnd(t *testing.T) {
 				o.StatesMax = before + rapid.Int64Range(1, 1500).Draw(t, "more")
 				o.Workers = rapid.SampledFrom([]int{1, 3}).Draw(t, "workers")
 			} else {
-				left := rapid.IntRange(1, 1500).Draw(t, "steps") // of one worker, so that nobody else counts
+				left := rapid.IntRange(1, 1500).Draw(t, "steps") // of one worker, so that no other worker counts
 				m = endingGraph{g, func() {
 					if left--; left == 0 {
 						cancel()
@@ -93,8 +93,8 @@ func TestKeptAtItsEnd(t *testing.T) {
 	}
 }
 
-// TestKeptNoLongerThanThat: a segment that does not come to its end is left where
-// that takes too long.
+// TestKeptNoLongerThanThat: the search leaves a segment that takes too long to
+// end.
 func TestKeptNoLongerThanThat(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	late := make(chan struct{})
@@ -136,9 +136,9 @@ func (w *stuckWorker) Next(State, Visit) error {
 	return ErrStopped
 }
 
-// TestPeriodicChecksAreKept: a search that checks properties of behaviours as it goes, and
-// is left at its limit of states again and again, has what one search has: how often it
-// checked, what was found, in which order, and what was said.
+// TestPeriodicChecksAreKept: a search with periodic checks of properties of behaviours
+// that stops at its limit of states and resumes again and again agrees with one search:
+// the number of checks, the violations, their order, and the warnings.
 func TestPeriodicChecksAreKept(t *testing.T) {
 	g := wideGraph(8_000, true)
 	g.bad = make([]bool, len(g.bad))
@@ -176,7 +176,7 @@ func TestPeriodicChecksAreKept(t *testing.T) {
 	}
 }
 
-// TestDamagedPeriodicChecks: what a checkpoint says of periodic checks is not believed where it cannot be.
+// TestDamagedPeriodicChecks: a checkpoint with impossible contents about periodic checks is refused.
 func TestDamagedPeriodicChecks(t *testing.T) {
 	m := &enabledModel{wideGraph(10, false), []LiveProperty{{Name: "Ends"}}}
 	good := func() *keptPeriodic {

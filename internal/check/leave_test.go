@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// TestLeave: a search that is left again and again, each time for another one,
-// finds what one search finds.
+// TestLeave: a search that leaves again and again, each time continued by
+// another one, finds what one search finds.
 func TestLeave(t *testing.T) {
 	left := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -56,8 +56,8 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestLeaveOnAFullDisk: that a search cannot be left is told apart from other
-// errors of the disk.
+// TestLeaveOnAFullDisk: an error in writing the checkpoint for Leave is
+// distinguished from other errors of the disk.
 func TestLeaveOnAFullDisk(t *testing.T) {
 	disk := newTestDisk(sim.NewDisk())
 	disk.most, disk.cause = 3, errFull
@@ -69,8 +69,8 @@ func TestLeaveOnAFullDisk(t *testing.T) {
 }
 
 // TestResumeHasAllInitialStates: a search that is killed while it enumerates
-// its initial states, which it joins in parts where memory is short, is not
-// resumed without the rest of them.
+// its initial states, which it joins in parts when memory is short, does not
+// resume without the rest of them.
 func TestResumeHasAllInitialStates(t *testing.T) {
 	g := manyInits(20000)
 	want := g.reference()
@@ -103,7 +103,7 @@ func TestResumeHasAllInitialStates(t *testing.T) {
 	}
 }
 
-// TestReport: a monitor tells what it was told, until a search of its own begins.
+// TestReport: a monitor returns the reported figures until a search uses it.
 func TestReport(t *testing.T) {
 	var m Monitor
 	f := Figures{Stats: Stats{Generated: 7, Distinct: 5, Queue: 2, Depth: 3}, Initial: 1, DiskBytes: 9, Before: 4}

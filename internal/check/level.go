@@ -15,7 +15,7 @@ import (
 // of the next one. Only the goroutine of run uses it: workers read the states
 // of their chunks instead.
 type level struct {
-	current, next *spill.Tape // states behind their lengths
+	current, next *spill.Tape // states, each preceded by its length
 	at            position    // in current: the first state that is not expanded
 	number        uint32      // its number: how many states are expanded
 	left, ahead   int64       // states of current that are not expanded, and of next
@@ -50,7 +50,7 @@ func (l *level) depth() int { return l.index }
 // opens reports whether the next state to be added is the first of the next level.
 func (l *level) opens() bool { return l.ahead == 0 }
 
-// add appends n states, behind their lengths, to the next level.
+// add appends n states, each preceded by its length, to the next level.
 func (l *level) add(n int, states []byte) {
 	l.next.Append(n, states)
 	l.ahead += int64(n)
@@ -75,8 +75,8 @@ func (l *level) deeper(reset func(t *spill.Tape, name string) error) error {
 	return reset(l.next, levelName(l.index+1))
 }
 
-// cut makes the segment one of up to most chunks of up to size states each, which follow
-// one another from the first state that is not expanded. It reads about as many
+// cut divides the next part of the level, from the first state that is not expanded,
+// into a segment of up to most chunks of up to size states each. It reads about as many
 // bytes as the segment allows a worker. It returns how many states the chunks have.
 func (l *level) cut(g *segment, most, size int) (states int, err error) {
 	g.clear()
@@ -112,11 +112,10 @@ func (l *level) cut(g *segment, most, size int) (states int, err error) {
 	return states, nil
 }
 
-// release frees the blocks of the current level that lie behind the first
-// waiting state.
+// release frees the blocks of the current level before the first waiting state.
 func (l *level) release() { l.current.Release(l.at.block) }
 
-// held is the memory that the states take, stored their size on disk.
+// held is the size of the states in memory, and stored their size on disk.
 func (l *level) held() int64   { return l.current.Held() + l.next.Held() }
 func (l *level) stored() int64 { return l.current.Stored() + l.next.Stored() }
 
@@ -131,12 +130,12 @@ func (l *level) spill(room int64) error {
 	return l.current.Store(true, l.at.block+1)
 }
 
-// save fills in what a checkpoint keeps, but for the tapes.
+// save fills in the fields of a checkpoint, except the tapes.
 func (l *level) save(m *manifest) {
 	m.Level, m.Number, m.Left, m.Ahead, m.Offset = l.index, l.number, l.left, l.ahead, l.at.offset
 }
 
-// restore takes over what a checkpoint has kept, but for the tapes.
+// restore takes over the fields of a checkpoint, except the tapes.
 func (l *level) restore(m *manifest) {
 	l.index, l.number, l.left, l.ahead = m.Level, m.Number, m.Left, m.Ahead
 	l.at = position{0, m.Offset}

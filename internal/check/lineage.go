@@ -19,11 +19,11 @@ import (
 // numbered in the order in which one worker would find them, so parents never
 // decrease from one record to the next; a record stores the increase, in one
 // number with the action. The record of a small step takes five to ten bytes.
-// Records lie on a tape, which moves to disk when memory is short. Some records
+// Records are on a tape, which moves to disk when memory is short. Some records
 // are indexed, at least the first of each block.
 type lineage struct {
 	tape    *spill.Tape
-	codes   uint64 // how many values an action has, the initial one included
+	codes   uint64 // the number of actions, including the initial one
 	samples []sample
 	n       uint32 // records
 	parent  uint32 // of the last record
@@ -35,8 +35,8 @@ type lineage struct {
 // lineageName is the name of the tape's file.
 const lineageName = "lineage"
 
-// sample says where a record starts and what the parent of the record before it
-// is. Records up to the next sample lie in the same block.
+// sample has the position of a record and the parent of the record before it.
+// Records up to the next sample are in the same block.
 type sample struct {
 	Number uint32 `json:"number"`
 	Parent uint32 `json:"parent"`
@@ -44,8 +44,7 @@ type sample struct {
 	Offset uint32 `json:"offset"`
 }
 
-// sampleEvery is how many records there are at least between two samples of a
-// block.
+// sampleEvery is the minimum number of records between two samples of a block.
 const sampleEvery = 256
 
 // rootAction is the action of an initial state.
@@ -55,10 +54,10 @@ func newLineage(tape *spill.Tape, actions int) *lineage {
 	return &lineage{tape: tape, codes: uint64(actions) + 1}
 }
 
-// difference appends to dst how child differs from parent: the length of what
-// both begin with, and whether both are as long; the length of what stands
-// between that and what both end with; the length of that end, unless it
-// follows from the others; and what is between.
+// difference appends to dst how child differs from parent: the length of the
+// common start, and whether both have the same length; the length of the part
+// of child between the common start and the common end; the length of the
+// common end, unless it follows from the others; and the bytes between.
 func difference(dst, parent, child []byte) []byte {
 	short := min(len(parent), len(child))
 	prefix := 0
@@ -84,8 +83,8 @@ func difference(dst, parent, child []byte) []byte {
 	return append(dst, middle...)
 }
 
-// split takes a difference off the front of b; the length of the common end is
-// that of a parent of so many bytes.
+// split takes a difference off the front of b. It needs the parent's length to
+// compute the length of the common end.
 func split(b []byte, parent int) (prefix, suffix int, middle, rest []byte) {
 	p, w := binary.Uvarint(b)
 	b = b[w:]
@@ -101,8 +100,8 @@ func split(b []byte, parent int) (prefix, suffix int, middle, rest []byte) {
 	return prefix, suffix, b[:m:m], b[m:]
 }
 
-// patch rebuilds the child from its parent and their difference, which diff
-// begins with.
+// patch rebuilds the child from its parent and their difference, which is at
+// the start of diff.
 func patch(parent, diff []byte) []byte {
 	prefix, suffix, middle, _ := split(diff, len(parent))
 	child := make([]byte, 0, prefix+len(middle)+suffix)
@@ -111,16 +110,16 @@ func patch(parent, diff []byte) []byte {
 	return append(child, parent[len(parent)-suffix:]...)
 }
 
-// appendCode appends what a record has before its difference: how much greater
-// its parent is than the one before, and its action.
+// appendCode appends the part of a record before its difference: how much
+// greater its parent is than the one before, and its action.
 func (l *lineage) appendCode(dst []byte, gap uint32, action int) []byte {
 	return binary.AppendUvarint(dst, uint64(gap)*l.codes+uint64(action+1))
 }
 
-// add writes n records: the first has the parent and the action, and records
-// are its difference and the whole of the others; the last parent is that of
-// the last. The parent of an initial state is 0, and its difference is from the
-// empty string.
+// add writes n records: parent and action are those of the first, records has
+// its difference and then the other records in full, and last is the parent of
+// the last record. The parent of an initial state is 0, and its difference is
+// from the empty string.
 func (l *lineage) add(n int, parent uint32, action int, records []byte, last uint32) {
 	invariant.Check(parent >= l.parent, "the parent %d follows %d", parent, l.parent)
 	if invariant.Enabled {
@@ -136,7 +135,7 @@ func (l *lineage) add(n int, parent uint32, action int, records []byte, last uin
 	l.n += uint32(n)
 }
 
-// blockReader keeps the block that was read last.
+// blockReader keeps the block that it read last.
 type blockReader struct {
 	tape  *spill.Tape
 	block int
@@ -205,7 +204,7 @@ func (l *lineage) path(i uint32) ([]Step, error) {
 	return steps, nil
 }
 
-// size is how many bytes of memory the lineage takes, and stored its size on disk.
+// size is the size of the lineage in memory, and stored its size on disk.
 func (l *lineage) size() int64   { return l.tape.Held() + int64(cap(l.samples))*16 }
 func (l *lineage) stored() int64 { return l.tape.Stored() }
 
@@ -217,7 +216,7 @@ func (l *lineage) spill(room int64) error {
 	return l.tape.Store(true, 0)
 }
 
-// save fills in what a checkpoint keeps, but for the tape.
+// save fills in the fields of a checkpoint, except the tape.
 func (l *lineage) save(m *manifest) {
 	m.Records, m.Parent = l.n, l.parent
 	for i, x := range l.samples {
@@ -227,7 +226,7 @@ func (l *lineage) save(m *manifest) {
 	}
 }
 
-// restore takes over what a checkpoint has kept, but for the tape.
+// restore takes over the fields of a checkpoint, except the tape.
 func (l *lineage) restore(m *manifest) { l.n, l.parent, l.samples = m.Records, m.Parent, m.Samples }
 
 // taped is the tape with its place in a checkpoint.

@@ -8,8 +8,8 @@ import (
 )
 
 // TestDifferenceOfShortStrings patches every pair of short strings of two
-// letters: among them are all ways in which what both begin with overlaps what
-// both end with, which random strings hardly ever do.
+// letters. They include all ways in which the common start overlaps the common
+// end, which is rare in random strings.
 func TestDifferenceOfShortStrings(t *testing.T) {
 	const longest = 6
 	all := [][]byte{nil}

@@ -14,10 +14,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/spill"
 )
 
-// liveGraph is the graph of a model as the properties of its behaviours see it.
-// States and steps lie on tapes, which go to disk where memory is short. In memory
-// there are always the fingerprints while it is built, the index of the tapes, and
-// what live.Find takes for its nodes; where these do not fit, nothing is decided.
+// liveGraph is the graph of a model for checking the properties of its behaviours.
+// States and steps are on tapes, which go to disk if memory is short. Always in
+// memory are the fingerprints while the graph is built, the index of the tapes,
+// and the nodes of live.Find; if these do not fit, nothing is decided.
 type liveGraph struct {
 	m       Model
 	number  int // of states
@@ -25,7 +25,7 @@ type liveGraph struct {
 	b       *graphBuilder // its figures, and its first worker
 
 	budget       int64    // bytes; 0 is no bound
-	disk         env.Disk // nil where all is to be in memory
+	disk         env.Disk // nil if everything stays in memory
 	states       *rows
 	steps        *rows
 	row          []byte // of the steps that are being added
@@ -39,7 +39,7 @@ type liveGraph struct {
 	cache        []cachedAtom
 	remembers    bool // there is memory for known
 
-	// What may still be computed and looked up, if that is bounded.
+	// The computations and lookups that remain, if they are bounded.
 	bounded                bool
 	evaluations, questions int64
 }
@@ -70,19 +70,19 @@ type cachedAtom struct {
 	holds bool
 }
 
-// How the memory of a graph is shared out: tapes have a fourth, and so have what is
-// read of them again and values of atoms.
+// How the memory of a graph is divided: a fourth for the two tapes, and a
+// fourth for blocks read back from them and for values of atoms together.
 const (
 	shareOfRows  = 8
 	shareOfRead  = 8
 	shareOfAtoms = 8
-	// readBlocksMin is how many blocks are kept of what is read, for each reader.
+	// readBlocksMin is the number of read blocks that each reader keeps.
 	readBlocksMin = 8
-	// atomsCachedMax is how many values of atoms on steps are remembered.
+	// atomsCachedMax is the maximum number of cached values of atoms on steps.
 	atomsCachedMax = 1 << 16
 )
 
-// graphName is what the names of the files of a graph begin with.
+// graphName is the prefix of the names of a graph's files.
 const graphName = "graph-"
 
 func newLiveGraph(ctx context.Context, m Model, o Options) (*liveGraph, error) {
@@ -102,8 +102,9 @@ func newLiveGraph(ctx context.Context, m Model, o Options) (*liveGraph, error) {
 	return g, nil
 }
 
-// build explores the model, as far as levelsMax of the builder says. What was known of
-// atoms stays known. Where it has explored all, it lets go of what only that needs.
+// build explores the model up to levelsMax of the builder. Known values of atoms stay
+// known. After it has explored everything, it frees the data that only exploring
+// needs.
 func (g *liveGraph) build() error {
 	if err := g.b.build(); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (g *liveGraph) keep(row []graphStep) {
 	from := uint32(g.steps.n)
 	prev := from
 	for _, s := range row {
-		if s.to != from { // what goes nowhere is understood
+		if s.to != from { // a step to the same state is implicit
 			g.row = live.AppendStep(g.row, prev, s.to)
 			prev = s.to
 		}
@@ -174,7 +175,7 @@ const (
 	liveRoomMin   = 1 << 20
 )
 
-// room is how much memory is left for a search in the graph; 0 is no bound.
+// room is the memory left for a search in the graph; 0 means no bound.
 func (g *liveGraph) room() int64 {
 	if g.budget == 0 {
 		return 0
@@ -182,7 +183,7 @@ func (g *liveGraph) room() int64 {
 	return max(liveRoomMin, g.budget-g.held()-g.budget/shareOfRead-g.budget/shareOfAtoms)
 }
 
-// held is the memory that the graph takes, stored its size on disk.
+// held is the size of the graph in memory, and stored its size on disk.
 func (g *liveGraph) held() int64   { return g.states.held() + g.steps.held() }
 func (g *liveGraph) stored() int64 { return g.states.tape.Stored() + g.steps.tape.Stored() }
 
@@ -215,11 +216,11 @@ func (g *liveGraph) close() error {
 // States is the number of states.
 func (g *liveGraph) States() int { return g.number }
 
-// Initial is how many of them are initial.
+// Initial is the number of initial states.
 func (g *liveGraph) Initial() int { return g.initial }
 
-// Steps returns where the steps from a state lead. A state that is not expanded has
-// only the implicit step to itself.
+// Steps returns the targets of the steps from a state. A state that is not expanded
+// has only the implicit step to itself.
 func (g *liveGraph) Steps(s uint32) ([]byte, error) {
 	if err := g.spend(0); err != nil || int(s) >= g.steps.n {
 		return nil, err
@@ -227,8 +228,8 @@ func (g *liveGraph) Steps(s uint32) ([]byte, error) {
 	return g.step.get(int(s))
 }
 
-// Atom is the value of an atom. What is known of states is remembered for all of
-// them, where there is room, and what is known of steps for some.
+// Atom is the value of an atom. Values on states are cached for all states if
+// there is room, and values on steps for some steps.
 func (g *liveGraph) Atom(i int, from, to uint32) (bool, error) {
 	if err := g.spend(0); err != nil {
 		return false, err
@@ -267,7 +268,7 @@ func (g *liveGraph) Atom(i int, from, to uint32) (bool, error) {
 	return holds, nil
 }
 
-// bitsOf is where what is known of an atom in a state is remembered, or nil.
+// bitsOf is the place where the value of an atom in a state is cached, or nil.
 func (g *liveGraph) bitsOf(i int, s uint32) *uint64 {
 	if g.known[i] == nil {
 		if !g.remembers {

@@ -12,19 +12,19 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/live"
 )
 
-// Properties of whole behaviours are decided on the graph of all states, which
-// is built after the search has found nothing wrong: the successors of every
-// state are computed once more. That costs a second evaluation and keeps the
-// search, which most runs consist of, free of everything that only liveness needs.
+// Properties of whole behaviours are decided on the graph of all states, which is
+// built after the search has found no violation: the successors of every state are
+// computed once more. That costs a second evaluation, but keeps the search, which
+// is all that most runs do, free of everything that only liveness needs.
 
 // Live are properties of behaviours.
 type Live struct {
 	// Atoms are what the formulas are made of.
 	Atoms []live.AtomKind
-	// Assume is what the behaviours that count satisfy: fairness.
+	// Assume is the condition on the behaviours to consider: fairness.
 	Assume     *live.Formula
 	Properties []LiveProperty
-	// Premises are what Properties promise something for.
+	// Premises are the conditions under which Properties promise something.
 	Premises []Premise
 	// Cut reports that behaviours may end at a constraint of the model, so that nothing
 	// can be concluded about fairness itself.
@@ -39,7 +39,8 @@ type LiveProperty struct {
 }
 
 // Premise is a predicate P of states for which a property promises something, as
-// P ~> Q does: where no state satisfies any of the atoms, it says nothing.
+// P ~> Q does: if no state satisfies any of the atoms, the property says
+// nothing.
 type Premise struct {
 	Property    string
 	Text, Place string // of P
@@ -47,7 +48,7 @@ type Premise struct {
 }
 
 // AtomError reports that an atom has no value in some state or step. The property
-// that asks for it is then left undecided.
+// that needs it is then undecided.
 type AtomError struct {
 	Atom int // its index in Live.Atoms
 	Err  *EvalError
@@ -55,7 +56,7 @@ type AtomError struct {
 
 func (e *AtomError) Error() string { return e.Err.Error() }
 
-// liveness decides the properties of behaviours and notes in r what it finds. g is the
+// liveness decides the properties of behaviours and records the results in r. g is the
 // graph, as far as it was built, or nil.
 func liveness(ctx context.Context, m Model, o Options, g *liveGraph, r *Result) (err error) {
 	if g == nil {
@@ -133,8 +134,8 @@ func (g *liveGraph) remark(ctx context.Context, asked *Live, r *Result) error {
 	return g.remarkFairness(ctx, asked, r)
 }
 
-// meets says whether a state satisfies a premise, or may: an atom may have no value.
-// After an interruption it may, too.
+// meets reports whether some state satisfies a premise or may satisfy it, because an
+// atom has no value or the search was interrupted.
 func (g *liveGraph) meets(ctx context.Context, p Premise) (bool, error) {
 	for _, i := range p.Atoms {
 		for s := range g.number {
@@ -154,8 +155,8 @@ func (g *liveGraph) meets(ctx context.Context, p Premise) (bool, error) {
 	return false, nil
 }
 
-// remarkFairness warns where fairness is not machine closed: then it forbids steps that the
-// specification allows, and properties may hold because nothing else is left.
+// remarkFairness warns if fairness is not machine closed: then it forbids steps that the
+// specification allows, and properties may hold only because of that.
 func (g *liveGraph) remarkFairness(ctx context.Context, asked *Live, r *Result) error {
 	if asked.Cut {
 		return nil
@@ -214,8 +215,8 @@ func (l *Live) unsure(p LiveProperty, failed *AtomError, r *Result) {
 	}
 }
 
-// accused reports whether a behaviour is known that breaks the property, of which
-// there may be several parts.
+// accused reports whether a behaviour is known that breaks the property, which
+// may have several parts.
 func (r *Result) accused(property string) bool {
 	return slices.ContainsFunc(r.Violations, func(v Violation) bool {
 		return v.Verdict == LivenessViolated && v.Property == property
@@ -246,7 +247,7 @@ func (o Options) incomplete(r *Result) {
 	}
 }
 
-// undecided notes that properties of behaviours have not been decided.
+// undecided records that properties of behaviours have not been decided.
 func undecided(ctx context.Context, r *Result, err error) error {
 	var limit *live.LimitError
 	var short *live.MemoryError
@@ -259,7 +260,7 @@ func undecided(ctx context.Context, r *Result, err error) error {
 			r.Verdict, r.Reason = Incomplete, string(l)
 		}
 	case errors.As(err, &limit), errors.As(err, &short), errors.Is(err, live.ErrTooLarge):
-		r.Unfinished = true // with more memory it may be
+		r.Unfinished = true // more memory may help
 		r.Complete, r.Verdict, r.Reason = false, Incomplete, "properties of behaviours were not checked: "+err.Error()
 	default:
 		return err

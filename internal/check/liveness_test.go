@@ -14,12 +14,12 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// liveModel is a graph whose behaviours have properties, made of atoms that are
-// true of some nodes and edges.
+// liveModel is a graph whose behaviours have properties, with atoms that are
+// true for some nodes and edges.
 type liveModel struct {
 	*graph
 	asked *Live
-	fail  int // the node of which the first atom has no value
+	fail  int // the node in which the first atom has no value
 }
 
 func (m *liveModel) Capabilities() ModelCapabilities {
@@ -39,8 +39,8 @@ func (w *liveModelWorker) Capabilities() Capabilities {
 	return Capabilities{AtLevel: w.AtLevel, Atom: w.Atom}
 }
 
-// Atom: a node whose number leaves no remainder with 3; an edge for which the sum
-// of numbers leaves none with 4, and one that leads to a greater number.
+// Atom: a node whose number is divisible by 3; an edge for which the sum of the
+// numbers is divisible by 4; and an edge that leads to a greater number.
 func (w *liveModelWorker) Atom(i int, s, t State) (bool, error) {
 	from := decodeNode(s)
 	if i == 0 {
@@ -80,7 +80,7 @@ func newLiveModel(g *graph) *liveModel {
 	return &liveModel{graph: g, asked: asked, fail: -1}
 }
 
-// liveOutcome is what two decisions are compared by.
+// liveOutcome is the part of a decision by which two are compared.
 type liveOutcome struct {
 	Verdict       Verdict
 	States, Steps int64
@@ -100,9 +100,9 @@ func liveOutcomeOf(r *Result) liveOutcome {
 	return o
 }
 
-// TestBehavioursOnDisk: neither the number of workers nor a memory that is too
-// small for the graph changes what is found of behaviours, and nothing is left
-// behind on disk.
+// TestBehavioursOnDisk: neither the number of workers nor a memory too small
+// for the graph changes the results about behaviours, and no file remains on
+// disk.
 func TestBehavioursOnDisk(t *testing.T) {
 	found := 0
 	for seed := range seeds(2, 1) {
@@ -145,7 +145,7 @@ func TestBehavioursOnDisk(t *testing.T) {
 	}
 }
 
-// allLive is a liveModel whose workers name all that is broken.
+// allLive is a liveModel whose workers name all broken properties.
 type allLive struct{ *liveModel }
 
 func (m *allLive) NewWorker() Worker {
@@ -161,8 +161,8 @@ func (w *allLiveWorker) Capabilities() Capabilities {
 func (w *allLiveWorker) BrokenInvariantAfter(int) (int, error) { return -1, nil }
 func (w *allLiveWorker) BrokenStepAfter(int) (int, error)      { return -1, nil }
 
-// TestBehavioursBeyondMemory: what cannot be decided within the memory is not
-// checked, and why is said.
+// TestBehavioursBeyondMemory: a property that cannot be decided within the
+// memory is reported as unchecked, with the reason.
 func TestBehavioursBeyondMemory(t *testing.T) {
 	m := newLiveModel(largeGraph(0, 100_000))
 	m.graph.deadlock = false
@@ -176,8 +176,8 @@ func TestBehavioursBeyondMemory(t *testing.T) {
 	}
 }
 
-// TestAtomWithoutValue: the properties that ask for it are not checked, and the
-// others are.
+// TestAtomWithoutValue: the properties that need the atom are not checked, and
+// the others are.
 func TestAtomWithoutValue(t *testing.T) {
 	g := &graph{actions: 1, inits: []int{0}, outside: make([]bool, 3), bad: make([]bool, 3), undef: make([]bool, 3),
 		edges: [][]edge{{{to: 1}}, {{to: 2}}, {{to: 0}}}}
@@ -207,8 +207,8 @@ func TestDiskFailsBehaviours(t *testing.T) {
 	failsWithItsDisk(t, m, Options{MemoryBytes: 1 << 20}, 23)
 }
 
-// failsWithItsDisk has the disk fail at one operation after another, in such steps:
-// the search fails too, unless it was at its end.
+// failsWithItsDisk makes the disk fail at one operation after another, at the given
+// interval: the search fails too, unless it was at its end.
 func failsWithItsDisk(t *testing.T, m Model, o Options, step int) {
 	failed := 0
 	for most := 1; most < 200; most += step {

@@ -66,7 +66,7 @@ func (m *Monitor) Deciding() (d Deciding, on bool) {
 	return Deciding{}, false
 }
 
-// decides notes how far the decision is. A nil Monitor notes nothing.
+// decides records the progress of the decision. A nil Monitor records nothing.
 func (m *Monitor) decides(d *Deciding) {
 	if m != nil {
 		m.deciding.Store(d)

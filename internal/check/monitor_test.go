@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/live"
 )
 
-// TestDeciding: while properties of behaviours are decided the monitor says so, and
-// who asked is told once, before that, on how many states.
+// TestDeciding: while properties of behaviours are decided, the monitor reports it;
+// before that, Options.Deciding is called once, with the number of states.
 func TestDeciding(t *testing.T) {
 	m := &enabledModel{wideGraph(5_000, false), []LiveProperty{{Name: "Ends", Formula: live.EventuallyOf(live.AtomOf(2))}}}
 	var w Monitor

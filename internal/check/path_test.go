@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// pathModel is a graph whose workers ask of every candidate how its parent was
-// reached.
+// pathModel is a graph whose workers ask for the path to the parent of every
+// candidate.
 type pathModel struct {
 	*graph
 	asked *atomic.Int64
@@ -33,7 +33,7 @@ func (w *pathWorker) Capabilities() Capabilities {
 	return Capabilities{AtLevel: w.AtLevel, AskPath: func(path func() ([]State, error)) { w.path = path }}
 }
 
-// BrokenInvariant has no value where the path is none.
+// BrokenInvariant has no value if the path is not one of the graph.
 func (w *pathWorker) BrokenInvariant() (int, error) {
 	states, err := w.path()
 	if err != nil {
@@ -54,8 +54,8 @@ func (w *pathWorker) BrokenInvariant() (int, error) {
 	return -1, nil
 }
 
-// TestPathToAState: workers learn how the state that they expand was reached, also
-// when the lineage is on disk, and in walks.
+// TestPathToAState: workers get the path to the state that they expand, also when
+// the lineage is on disk, and in walks.
 func TestPathToAState(t *testing.T) {
 	g := largeGraph(0, 6000)
 	g.deadlock = false

@@ -12,32 +12,32 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/live"
 )
 
-// Properties of behaviours can be checked during a search too, on the part of
-// the graph that it has explored: its levels up to the one that is next. A state
-// that is not expanded has no step there but that to itself, which every behaviour
-// may take, and atoms, ENABLED among them, are values of states and steps and not of
-// the part. So a behaviour of the part is one of the whole: what is violated there is
-// violated. That nothing is says nothing, and the properties are decided at the end
-// all the same.
+// Properties of behaviours can also be checked during a search, on the part of the
+// graph that it has explored: its levels up to the next one. A state that is not
+// expanded has only the step to itself there, which every behaviour may take. Atoms,
+// including ENABLED, are values of states and steps and do not depend on the part. So
+// a behaviour of the part is a behaviour of the whole, and a violation in the part is
+// a violation. Finding none means nothing, and the properties are still decided at
+// the end.
 //
-// When that is done depends on the counts at the ends of levels only: neither
-// on the workers nor on a clock, so that a violation is found at the same place in
-// every run. The graph is kept and grows, so that together with the last one
-// all checks build one graph; and since they are made when the number of states has
-// doubled, what is searched in it is about twice what the last check searches.
+// The times of the checks depend only on the counts at the ends of levels, not on
+// the workers or a clock, so a violation is found at the same place in every run.
+// The graph is kept and grows, so all checks, including the last, build one graph.
+// Since a check is made when the number of states has doubled, all checks together
+// search about twice as much as the last one.
 
-// PeriodicStatesMin is how many distinct states there are at the first check; each
-// further one comes at the end of the level in which twice as many are reached.
+// PeriodicStatesMin is the number of distinct states at the first check; each
+// further check is at the end of the level in which that number has doubled.
 const PeriodicStatesMin = 1 << 10
 
-// Bounds of a check, for each state that the search has computed so far. Beyond them
-// the check is given up.
+// Bounds of a check, for each state that the search has computed so far. A check
+// that exceeds them is abandoned.
 const (
 	periodicEvaluations = 8   // values of atoms that are computed
-	periodicQuestions   = 256 // values and steps that are asked for, most of them known
+	periodicQuestions   = 256 // values and steps that are looked up, most of them known
 )
 
-// periodicMemory is which part of the memory the graph has during the search.
+// periodicMemory is the share of the memory that the graph has during the search.
 const periodicMemory = 4
 
 // periodic checks properties of behaviours during a search.
@@ -46,12 +46,12 @@ type periodic struct {
 	ctx context.Context
 	o   Options
 	g   *liveGraph                                  // nil before the first check, and after the last
-	ask func(PeriodicQuery) (PeriodicAnswer, error) // nil where the checks are made here
+	ask func(PeriodicQuery) (PeriodicAnswer, error) // nil if this process makes the checks
 	keptPeriodic
 }
 
-// keptPeriodic is what the checks have found so far. A checkpoint holds it, since a
-// search that is resumed begins the graph anew, but not the checks.
+// keptPeriodic is what the checks have found so far. A checkpoint holds it, because
+// a resumed search rebuilds the graph but does not repeat the checks.
 type keptPeriodic struct {
 	Level  int             `json:"level"` // that was checked last
 	Checks int             `json:"looks"`
@@ -60,7 +60,7 @@ type keptPeriodic struct {
 	Off    bool            `json:"off"` // nothing is checked any more
 }
 
-// keptViolation is a violation, and how many others were known when it was found.
+// keptViolation is a violation, and the number of violations known when it was found.
 type keptViolation struct {
 	Property string     `json:"property"`
 	Trace    []keptStep `json:"trace"`
@@ -71,13 +71,14 @@ type keptViolation struct {
 	Stats      LiveStats `json:"stats"`
 }
 
-// keptStep is a Step without what can be shown again.
+// keptStep is a Step without the parts that can be computed again.
 type keptStep struct {
 	Action int    `json:"action"`
 	State  []byte `json:"state"`
 }
 
-// newKeptViolation notes a violation that was found when so many others were known.
+// newKeptViolation records a violation and the number of violations known when it was
+// found.
 func newKeptViolation(v Violation, after int, stats LiveStats) keptViolation {
 	e := keptViolation{Property: v.Property, Loop: v.Loop, LoopAction: v.LoopAction, After: after, Stats: stats}
 	for _, s := range v.Trace {
@@ -86,7 +87,7 @@ func newKeptViolation(v Violation, after int, stats LiveStats) keptViolation {
 	return e
 }
 
-// violation is what was noted. Its states are not shown yet.
+// violation is the recorded violation. Its states do not have their values yet.
 func (e keptViolation) violation() Violation {
 	v := Violation{Verdict: LivenessViolated, Property: e.Property, Index: -1, Loop: e.Loop, LoopAction: e.LoopAction}
 	for _, s := range e.Trace {
@@ -95,7 +96,7 @@ func (e keptViolation) violation() Violation {
 	return v
 }
 
-// kept is for a checkpoint, nil where nothing was checked.
+// kept is the contents for a checkpoint, or nil if nothing was checked.
 func (c *periodic) kept() *keptPeriodic {
 	if c == nil || c.Level == 0 {
 		return nil
@@ -157,7 +158,7 @@ func newPeriodic(ctx context.Context, m Model, o Options) *periodic {
 	return &periodic{m: m, ctx: ctx, o: o}
 }
 
-// searchOptions are those of the search beside it.
+// searchOptions are the options of the search.
 func (c *periodic) searchOptions(o Options) Options {
 	if c != nil {
 		o.MemoryBytes -= o.MemoryBytes / periodicMemory
@@ -165,7 +166,8 @@ func (c *periodic) searchOptions(o Options) Options {
 	return o
 }
 
-// doublings is how often the least number of states has doubled to n, and 1.
+// doublings is one more than the number of times that the minimum number of states has
+// doubled to reach n.
 func doublings(n int64) int { return bits.Len64(uint64(n / PeriodicStatesMin)) }
 
 // check is called when the search begins a level, and checks if it is time.
@@ -185,7 +187,7 @@ func (c *periodic) check(s *search) {
 	}
 }
 
-// decide checks the properties, and says whether the search is to end.
+// decide checks the properties and reports whether the search must end.
 func (c *periodic) decide(q PeriodicQuery) (end bool, err error) {
 	c.Level = q.Level
 	if err = c.grow(q.Level); err == nil {
@@ -218,8 +220,8 @@ func (c *periodic) has(name string) bool {
 // note adds a remark for the result.
 func (c *periodic) note(text string) { c.Notes = append(c.Notes, text) }
 
-// grow extends the graph to the states of which the shortest path has less than
-// so many states, and to where they lead.
+// grow extends the graph to the states whose shortest path has less than the
+// given number of states, and to their successors.
 func (c *periodic) grow(level int) error {
 	if c.g == nil {
 		o := c.o
@@ -235,7 +237,7 @@ func (c *periodic) grow(level int) error {
 }
 
 // find looks for violations of the properties that are not known to be violated, and
-// says whether the search is to end.
+// reports whether the search must end.
 func (c *periodic) find(q PeriodicQuery) (end bool, err error) {
 	c.g.bound(periodicEvaluations*q.Generated, periodicQuestions*q.Generated)
 	defer c.g.bound(0, 0)
@@ -273,8 +275,8 @@ func (c *periodic) accused(property string) bool {
 	return false
 }
 
-// report adds to the result of the search what was found. Violations are in the
-// order in which they were found.
+// report adds the violations to the result of the search, in the order in which
+// they were found.
 func (c *periodic) report(r *Result) {
 	if c == nil {
 		return
@@ -299,8 +301,8 @@ func (c *periodic) report(r *Result) {
 	r.Violations = all
 }
 
-// graph is the graph that was begun, if there is one, which from then on belongs to
-// the caller: now it may have all of the memory.
+// graph returns the graph built so far, if there is one. It then belongs to the
+// caller and may use all of the memory.
 func (c *periodic) graph() *liveGraph {
 	if c == nil || c.g == nil {
 		return nil
@@ -319,7 +321,7 @@ func (c *periodic) close() error {
 	return c.forget()
 }
 
-// forget removes the graph; the next check builds it anew.
+// forget removes the graph; the next check builds it again.
 func (c *periodic) forget() error {
 	if c.g == nil {
 		return nil

@@ -68,9 +68,9 @@ func (w *enabledWorker) Atom(i int, s, _ State) (bool, error) {
 	return i == 1 || last == (i == 2), nil
 }
 
-// TestPeriodicFindsEarly: a loop near the beginning of a large graph is found when
-// little of it was searched, at the same place for any number of workers, and within
-// a memory.
+// TestPeriodicFindsEarly: a loop near the beginning of a large graph is found after
+// little of it was searched, at the same place for any number of workers, and with
+// bounded memory.
 func TestPeriodicFindsEarly(t *testing.T) {
 	m := &enabledModel{wideGraph(300_000, true), []LiveProperty{{Name: "Ends", Formula: live.EventuallyOf(live.AtomOf(2))}}}
 	var want *Result
@@ -107,12 +107,12 @@ func TestPeriodicFindsEarly(t *testing.T) {
 	}
 }
 
-// sameFigures compares results but for what their memory and periodic checks took.
+// sameFigures compares results except for their memory and periodic checks.
 var sameFigures = cmpopts.IgnoreFields(Result{}, "Bytes", "DiskBytes", "StateBytes", "Live.Checks", "Live.Bytes", "Live.DiskBytes")
 
-// TestPeriodicTakesNoStateForTheLast: that a state is not expanded yet is no reason
-// for a behaviour to stop in it where a step is enabled. When nothing is violated every figure is
-// that of a search that checks at the end.
+// TestPeriodicTakesNoStateForTheLast: a behaviour may not stop in a state with an enabled step
+// just because the state is not expanded yet. If there is no violation, every figure is that of a
+// search that checks at the end.
 func TestPeriodicTakesNoStateForTheLast(t *testing.T) {
 	m := &enabledModel{wideGraph(20_000, false), []LiveProperty{{Name: "Ends", Formula: live.EventuallyOf(live.AtomOf(2))}}}
 	want, err := Run(context.Background(), m, Options{IgnoreDeadlock: true})
@@ -137,8 +137,9 @@ func TestPeriodicTakesNoStateForTheLast(t *testing.T) {
 }
 
 // TestPeriodicAgainstFinal: on random graphs the same properties are violated, and
-// all other figures are the same, where the search goes on to its end. What is found
-// before it is a path of the graph with a loop that breaks the property by itself.
+// all other figures are the same, if the search continues to its end. A violation
+// found earlier is a path of the graph with a loop that breaks the property by
+// itself.
 func TestPeriodicAgainstFinal(t *testing.T) {
 	early := 0
 	for seed := range seeds(4, 2) {
@@ -209,8 +210,8 @@ func violated(r *Result) []string {
 	return names
 }
 
-// checkLasso demands of a violation that its steps are those of the graph, and that
-// the graph of these alone violates the property.
+// checkLasso requires that the steps of a violation are steps of the graph, and
+// that the graph of these steps alone violates the property.
 func checkLasso(t *testing.T, m *liveModel, v Violation) {
 	t.Helper()
 	n := len(m.edges)
@@ -244,7 +245,8 @@ func checkLasso(t *testing.T, m *liveModel, v Violation) {
 	}
 }
 
-// TestPeriodicBeyondMemory: where a look has too little memory, that is said, and the end decides.
+// TestPeriodicBeyondMemory: if a check has too little memory, a warning reports it, and the check
+// at the end decides.
 func TestPeriodicBeyondMemory(t *testing.T) {
 	m := &enabledModel{wideGraph(100_000, false), []LiveProperty{{Name: "Ends", Formula: live.EventuallyOf(live.AtomOf(2))}}}
 	disk := sim.NewDisk()
@@ -272,8 +274,8 @@ func TestDiskFailsPeriodicChecks(t *testing.T) {
 	failsWithItsDisk(t, &allLive{m}, Options{MemoryBytes: 1 << 20, Periodic: true, Continue: true}, step)
 }
 
-// TestPeriodicIsBounded: a graph that is asked too much says so, and what was looked
-// at is taken up again at the end.
+// TestPeriodicIsBounded: a check that exceeds its bounds reports it, and the check
+// at the end continues with its graph.
 func TestPeriodicIsBounded(t *testing.T) {
 	m := newLiveModel(largeGraph(0, 3000))
 	g, err := newLiveGraph(context.Background(), m, Options{Workers: 1})
@@ -300,7 +302,8 @@ func TestPeriodicIsBounded(t *testing.T) {
 }
 
 // TestPeriodicOrder: with --continue violations are in the order in which they were
-// found, so an invariant that is broken late comes behind what a look has found.
+// found, so an invariant that is broken late comes after the violation that a check
+// has found.
 func TestPeriodicOrder(t *testing.T) {
 	g := wideGraph(30_000, true)
 	g.bad[29_999] = true

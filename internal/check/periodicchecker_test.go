@@ -13,22 +13,23 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// blindModel has no properties of behaviours, as the compiled code of a model.
+// blindModel has no properties of behaviours, like the compiled code of a model.
 type blindModel struct{ Model }
 
 func (m blindModel) Capabilities() ModelCapabilities {
 	return ModelCapabilities{Durable: m.Model.Capabilities().Durable}
 }
 
-// TestCheckerOfAnother: a search that begins with its own checks, goes on where it has no
-// properties and asks, and comes to its end here again, finds what one search finds.
+// TestCheckerOfAnother: a search that begins with its own checks, continues in a process
+// without properties that asks for checks, and ends in the first process again, finds
+// what one search finds.
 func TestCheckerOfAnother(t *testing.T) {
 	g := wideGraph(8_000, true)
 	g.bad = make([]bool, len(g.bad))
 	g.bad[7_999] = true
 	m := orderModel{&enabledModel{g, []LiveProperty{{Name: "Ends", Formula: live.EventuallyOf(live.AtomOf(2))}}}}
 	for _, goOn := range []bool{true, false} {
-		// After how many segments here, and there; 0 is never.
+		// The numbers of segments after which to leave, here and there; 0 means never.
 		for _, leaveAt := range [][2]int{{1, 0}, {1, 1}, {1, 2}, {1, 3}, {2, 0}, {3, 0}, {3, 2}} {
 			whole := Options{IgnoreDeadlock: true, Continue: goOn, Periodic: true}
 			want := mustRun(t, m, whole)
@@ -75,8 +76,8 @@ func TestCheckerOfAnother(t *testing.T) {
 	}
 }
 
-// TestChecksThatFail: an answer that is none ends the search with an error, and so does
-// one that failed.
+// TestChecksThatFail: an invalid answer ends the search with an error, and so does a
+// failed check.
 func TestChecksThatFail(t *testing.T) {
 	m := blindModel{wideGraph(8_000, false)}
 	wrong := errors.New("no answer")

@@ -4,9 +4,9 @@ package check
 
 import "sync/atomic"
 
-// progress is what other goroutines see of a search. The goroutine of run writes
-// it between segments; what workers have done since then is in their own counters.
-// It may be read from any goroutine.
+// progress is the part of a search that other goroutines see. The goroutine of run
+// writes it between segments; the work done since then is in the workers' own
+// counters. It may be read from any goroutine.
 type progress struct {
 	distinct atomic.Int64
 	queue    atomic.Int64
@@ -35,13 +35,13 @@ func (p *progress) began(roots int64) { p.roots.Store(roots) }
 // onDisk publishes the number of bytes on disk.
 func (p *progress) onDisk(bytes int64) { p.disk.Store(bytes) }
 
-// known is how many distinct states there were after the last segment.
+// known is the number of distinct states after the last segment.
 func (p *progress) known() int64 { return p.distinct.Load() }
 
-// computedBefore is how many states were computed before the search was resumed.
+// computedBefore is the number of states computed before the search was resumed.
 func (p *progress) computedBefore() int64 { return p.before.Load() }
 
-// found is how many distinct states there are, with those of the workers.
+// found is the number of distinct states, including those that workers have found.
 func (p *progress) found(workers []*worker) int64 {
 	n := p.distinct.Load()
 	for _, w := range workers {

@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/fpset"
 )
 
-// report is what a search has counted and found. It belongs to the goroutine of
-// run; workers ask it only which properties are known to be violated, which changes
+// report has the counts and findings of a search. It belongs to the goroutine of
+// run; workers only read which properties are known to be violated, which changes
 // only between segments.
 type report struct {
 	info     Info
@@ -26,17 +26,17 @@ type report struct {
 	err        error
 }
 
-// violation is what is wrong and where. Within a run the one with the lowest
-// chunk is kept.
+// violation is a violation and its position. Within a run the one with the
+// lowest chunk is kept.
 type violation struct {
 	verdict   Verdict
-	asked     Verdict // InvariantViolated or StepViolated where a property was evaluated, or Deadlock
+	asked     Verdict // InvariantViolated or StepViolated if a property was evaluated, or Deadlock
 	index     int     // of the invariant or action property, or -1
 	err       *EvalError
 	fromState bool   // parent is set
 	parent    uint32 // the state that was being expanded
 	action    int
-	last      State // the candidate, nil where the parent itself is at fault
+	last      State // the candidate, or nil if the parent itself is at fault
 }
 
 // property is the name of the property that is violated or could not be evaluated; it
@@ -58,8 +58,8 @@ func newReport(info Info) report {
 	return r
 }
 
-// properties is how many properties a search can find violated, and property
-// numbers the one that a violation is of.
+// properties is the number of properties that a search can find violated, and
+// property the index of a violation's property.
 func (r *report) properties() int { return len(r.info.Invariants) + len(r.info.Steps) + 1 }
 
 func (r *report) property(v *violation) int {
@@ -94,10 +94,10 @@ func (r *report) fail(err error) bool {
 // failure is the error that ended the search, or nil.
 func (r *report) failure() error { return r.err }
 
-// over reports whether there is no more to be done.
+// over reports whether the search is finished.
 func (r *report) over() bool { return r.last != nil || r.err != nil }
 
-// count adds up what a chunk counted. opens says that the states which it found
+// count adds the counts of a chunk. opens reports that the states that it found
 // are the first of their level.
 func (r *report) count(c *chunk, opens bool) {
 	for a, n := range c.counts {
@@ -117,7 +117,7 @@ func (r *report) count(c *chunk, opens bool) {
 	}
 }
 
-// judge records what is wrong in a chunk and reports whether that ends the
+// judge records the violations in a chunk and reports whether they end the
 // search.
 func (r *report) judge(c *chunk) bool {
 	for _, v := range c.notes {
@@ -127,7 +127,7 @@ func (r *report) judge(c *chunk) bool {
 	return r.last != nil
 }
 
-// note takes over a violation that the search goes on after, if it is the first of
+// note records a violation after which the search continues, if it is the first of
 // its property.
 func (r *report) note(v *violation) {
 	if n := r.property(v); !r.known[n] {
@@ -136,13 +136,13 @@ func (r *report) note(v *violation) {
 	}
 }
 
-// figures are the counts, with so many states that wait.
+// figures are the counts, with the given number of waiting states.
 func (r *report) figures(waiting int64) Stats {
 	r.stats.Queue = waiting
 	return r.stats
 }
 
-// roots is how many distinct initial states there are.
+// roots is the number of distinct initial states.
 func (r *report) roots() int64 {
 	if len(r.levels) == 0 {
 		return 0
@@ -150,13 +150,13 @@ func (r *report) roots() int64 {
 	return r.levels[0]
 }
 
-// distinct and generated are the counts of states, and noted is how many violations
-// the search went on after.
+// distinct and generated are the counts of states, and noted is the number of
+// violations after which the search continued.
 func (r *report) distinct() int64  { return r.stats.Distinct }
 func (r *report) generated() int64 { return r.stats.Generated }
 func (r *report) noted() int       { return len(r.violations) }
 
-// save fills in what a checkpoint keeps.
+// save fills in the fields of a checkpoint.
 func (r *report) save(m *manifest) {
 	m.Stats, m.Coverage, m.Levels, m.Depth = r.stats, r.coverage, r.levels, len(r.levels)
 	for _, v := range r.violations {
@@ -164,7 +164,7 @@ func (r *report) save(m *manifest) {
 	}
 }
 
-// restore takes over what a checkpoint has kept.
+// restore takes over the fields of a checkpoint.
 func (r *report) restore(m *manifest) {
 	r.stats, r.coverage, r.levels = m.Stats, m.Coverage, m.Levels
 	r.stats.Depth = m.Depth
@@ -173,14 +173,14 @@ func (r *report) restore(m *manifest) {
 	}
 }
 
-// remarkable reports whether the search has come to its end with nothing wrong and
-// states that a model can have something to say of: of a single one there is nothing.
+// remarkable reports whether the search ended without a violation and has states on
+// which the model may remark; there is nothing to remark about a single state.
 func (r *report) remarkable() bool {
 	return r.last == nil && len(r.broken) == 0 && r.stats.Distinct > 1
 }
 
-// result is the Result of a search that was ended for the reason, which is nil where
-// it was not. A violation is described with describe.
+// result is the Result of a search; why is the reason for which it was ended, or nil
+// if it ran to its end. describe describes a violation.
 func (r *report) result(o Options, why *stop, describe func(*violation) (Violation, error)) (*Result, error) {
 	out := &Result{Info: r.info, Stats: r.stats, Init: r.coverage[0], Actions: r.coverage[1:], Levels: r.levels,
 		Violation: Violation{Index: -1}, Broken: r.broken, Collision: fpset.Collision(r.stats.Distinct)}

@@ -5,7 +5,8 @@ package check
 import "testing"
 
 // TestViolationsNameTheirProperty: a violation has the name of the property that was
-// evaluated, whatever came of it, and none where no property was.
+// evaluated, whether it was false or failed, and no name if no property was
+// evaluated.
 func TestViolationsNameTheirProperty(t *testing.T) {
 	info := Info{Invariants: []string{"Small", "Even"}, Steps: []string{"Grows", "Stays"}}
 	for _, c := range []struct {

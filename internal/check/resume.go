@@ -16,9 +16,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/spill"
 )
 
-// open loads the checkpoint that is to be resumed, gives the model back what it
-// has kept, and removes files that no checkpoint has. It comes before the first
-// worker.
+// open loads the checkpoint to resume, restores the model, and removes files
+// that no checkpoint has. It must be called before the first worker is made.
 func (k *keeper) open(m Model) error {
 	d := m.Capabilities().Durable
 	if d == nil {
@@ -63,8 +62,7 @@ func ours(name string) bool {
 	return false
 }
 
-// load reads the manifest and compares it with the search that is to be
-// resumed.
+// load reads the manifest and compares it with the search to resume.
 func (k *keeper) load() (*manifest, error) {
 	data, err := readFile(k.st.disk, manifestName, manifestBytesMax)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -162,7 +160,7 @@ func (m *manifest) validFiles() error {
 // validFigures checks the figures of a manifest against each other.
 func (m *manifest) validFigures() error {
 	var generated, distinct, levels int64
-	sign := int64(0) // negative where a figure is
+	sign := int64(0) // negative if a figure is
 	for _, c := range m.Coverage {
 		generated, distinct = generated+c.Generated, distinct+c.Distinct
 		sign |= c.Generated | c.Distinct
@@ -201,7 +199,8 @@ func (m *manifest) validSamples() error {
 	return nil
 }
 
-// validFound says what is wrong with the violations that a search went on after.
+// validFound describes what is wrong with the violations after which a search
+// continued.
 func (m *manifest) validFound(s *search) error {
 	for _, v := range m.Found {
 		properties := 1
@@ -224,8 +223,8 @@ func (m *manifest) validFound(s *search) error {
 	return nil
 }
 
-// restoreModel returns the model back what it has kept. It comes before the
-// first worker.
+// restoreModel restores the model. It must be called before the first worker is
+// made.
 func (k *keeper) restoreModel(d Durable) error {
 	m := k.from
 	data, err := readFile(k.st.disk, m.Model.Name, modelBytesMax)
@@ -241,7 +240,7 @@ func (k *keeper) restoreModel(d Durable) error {
 	return nil
 }
 
-// resume makes the search what it was when the checkpoint was kept.
+// resume restores the state that the search had when the checkpoint was made.
 func (s *search) resume() error {
 	k := s.store.keeper
 	m := k.from
@@ -284,7 +283,7 @@ func (m *manifest) files() []string {
 	return names
 }
 
-// openRuns opens the runs, and reads their fingerprints where there is room for
+// openRuns opens the runs, and reads their fingerprints if there is room for
 // all of them.
 func (st *store) openRuns(runs []keptRun) error {
 	total := int64(0)

@@ -8,10 +8,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/spill"
 )
 
-// rows is a list of byte strings that is written at its end and read anywhere:
-// the states of a graph, and the steps from each. The strings lie in groups on a
-// tape, which goes to disk where memory is short; of each group the place is kept,
-// half a byte a string.
+// rows is a list of byte strings that is written at its end and read anywhere: the
+// states of a graph, and the steps from each. The strings are in groups on a tape,
+// which goes to disk if memory is short. The position of each group is kept in
+// memory, half a byte per string.
 type rows struct {
 	tape    *spill.Tape
 	at      []uint64 // where each group begins: block and offset
@@ -24,8 +24,8 @@ type rows struct {
 
 const (
 	rowsGroup = 16
-	// rowsBlockBytes is about how large blocks on disk are: smaller than those of
-	// a tape that is read in order.
+	// rowsBlockBytes is the approximate size of blocks on disk: smaller than
+	// those of a tape that is read in order.
 	rowsBlockBytes = 32 << 10
 )
 
@@ -41,7 +41,7 @@ func (r *rows) add(b []byte) {
 	}
 }
 
-// spill brings what is in memory to room bytes, or as little as there can be.
+// spill reduces the memory of the rows to room bytes, or to the minimum.
 func (r *rows) spill(room int64) error {
 	if !r.seldom && r.tape.Held() <= room || r.bytes-r.stored < rowsBlockBytes {
 		return nil
@@ -50,7 +50,7 @@ func (r *rows) spill(room int64) error {
 	return r.tape.Store(true, 0)
 }
 
-// held is how many bytes of memory the rows take.
+// held is the size of the rows in memory.
 func (r *rows) held() int64 {
 	return r.tape.Held() + int64(cap(r.at))*8 + int64(cap(r.pending))
 }
@@ -64,11 +64,11 @@ type rowReader struct {
 
 type keptBlock struct {
 	number int   // plus one
-	stored int64 // that of the rows: a block that was in memory then may be no more
+	stored int64 // that of the rows: a block that was in memory then may be gone
 	data   []byte
 }
 
-// newReader returns a reader that keeps about so many bytes.
+// newReader returns a reader that keeps about the given number of bytes.
 func (r *rows) newReader(bytes int64) *rowReader {
 	return &rowReader{r: r, kept: make([]keptBlock, max(1, bytes/rowsBlockBytes))}
 }

@@ -123,7 +123,7 @@ const (
 	AssumptionFalse
 	// Deadlock: the last state of the trace has no successor.
 	Deadlock
-	// InvariantViolated: it is false in the last state of the trace.
+	// InvariantViolated: an invariant is false in the last state of the trace.
 	InvariantViolated
 	// StepViolated: the last step of the trace breaks an action property, or
 	// the trace is one initial state that breaks its initial part.
@@ -131,7 +131,7 @@ const (
 	// EvalFailed: an expression has no value; Result.Err has the reason, and
 	// the trace, if there is one, leads to where it was evaluated.
 	EvalFailed
-	// Incomplete: what was searched is correct and something was not searched;
+	// Incomplete: no violation was found, and something was not searched;
 	// Result.Reason names it.
 	Incomplete
 	// Interrupted: the context ended before the search.
@@ -170,7 +170,8 @@ type Result struct {
 	// Searched reports that every reachable state was visited.
 	Searched bool
 	// Unfinished reports that the search, or the decision after it, was ended
-	// early, whatever is violated: it can be continued, and a checkpoint stays.
+	// early, with or without a violation: it can be continued, and a checkpoint
+	// stays.
 	Unfinished bool
 
 	// Stats are exact for the search that one worker makes: after a violation
@@ -225,8 +226,8 @@ type Violation struct {
 // decided; it is zero if there were none.
 type LiveStats struct {
 	States, Steps int64
-	// Bytes and DiskBytes are what its states and steps took in memory and on
-	// disk.
+	// Bytes and DiskBytes are the sizes of its states and steps in memory and
+	// on disk.
 	Bytes, DiskBytes int64
 	// Checks is the number of checks during the search.
 	Checks int
@@ -238,7 +239,7 @@ type LiveStats struct {
 // worker's error that is not an *EvalError, for errors of the disk, and if
 // there is nothing to resume: a *MismatchError or ErrNoCheckpoint; and ErrLeft,
 // or a *LeaveError, if Checkpoint.Leave has ended it. All goroutines have ended
-// when it returns. When ctx ends, Run returns soon, with what is known.
+// when it returns. When ctx ends, Run returns soon, with the results so far.
 func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -334,7 +335,7 @@ func Behaviours(ctx context.Context, m Model, o Options, r *Result) error {
 	return behaviours(ctx, m, o, checks, r)
 }
 
-// behaviours goes on with the graph of the periodic checks, if there were any.
+// behaviours continues with the graph of the periodic checks, if there were any.
 func behaviours(ctx context.Context, m Model, o Options, checks *periodic, r *Result) error {
 	for _, v := range r.Violations {
 		if len(v.Trace) > 0 && v.Trace[0].Values == nil {

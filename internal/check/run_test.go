@@ -22,7 +22,7 @@ import (
 // TestMain fails when a goroutine of any test is still alive at the end.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestLevels: every worker knows how deep the state is that it expands.
+// TestLevels: every worker knows the depth of the state that it expands.
 func TestLevels(t *testing.T) {
 	g := chain(500)
 	for i := range 400 {
@@ -108,7 +108,8 @@ func TestEvaluationErrorInNext(t *testing.T) {
 	}
 }
 
-// TestOtherErrorsEndTheRun: what is no evaluation error is not a verdict.
+// TestOtherErrorsEndTheRun: an error that is not an evaluation error is not a
+// verdict.
 func TestOtherErrorsEndTheRun(t *testing.T) {
 	g := chain(40)
 	g.err = errors.New("disk on fire")
@@ -125,7 +126,7 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// unchecked asks for a property that cannot be checked.
+// unchecked has a property that cannot be checked.
 type unchecked struct{ *graph }
 
 func (m unchecked) Info() Info {
@@ -207,7 +208,7 @@ func TestLimitFromOutside(t *testing.T) {
 	}
 }
 
-// endless is a model of which the enumeration itself has no end.
+// endless is a model whose enumeration never ends.
 type endless struct {
 	*graph
 	init bool
@@ -311,7 +312,7 @@ func TestDifference(t *testing.T) {
 	})
 }
 
-// TestLineage keeps random trees and asks for every path.
+// TestLineage stores random trees and checks every path.
 func TestLineage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLineage(spill.NewTape(nil, "lineage"), 7)

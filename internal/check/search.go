@@ -8,27 +8,28 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// The search goes level by level, and a level in segments. A segment of the
-// frontier, the states of the level, is cut into chunks, which workers take in
-// order. Every distinct state has a number; in a segment, a state that is new
-// belongs to the lowest chunk that finds it, and in a chunk to the state from
-// which it is found first. When the workers are done, what each chunk found and
-// still owns is joined in the order of chunks. So a state belongs to the parent
-// that one worker alone would have found it from, and numbers, parents, actions
-// and counts are those of a search by one worker.
+// The search proceeds level by level, and through a level in segments. A
+// segment of the frontier, the states of the level, is divided into chunks,
+// which workers take in order. Every distinct state has a number; in a segment,
+// a state that is new belongs to the lowest chunk that finds it, and in a chunk
+// to the state from which it is found first. When the workers are done, the
+// states that each chunk found and still owns are joined in the order of
+// chunks. So a state belongs to the parent that one worker alone would have
+// found it from, and numbers, parents, actions and counts are those of a search
+// by one worker.
 //
 // A violation ends the search where one worker would have ended it: chunks
 // after the violation's are dropped, those before it are finished (one of them
-// may hold an earlier violation), and the violation's own was left at the
-// violation. A search that goes on after violations keeps, in the same order,
+// may have an earlier violation), and the violation's own chunk stopped at the
+// violation. A search that continues after violations keeps, in the same order,
 // the first of every property.
 //
-// Where memory is short, the states of both levels, the lineage and most
+// If memory is short, the states of both levels, the lineage and most
 // fingerprints are on disk (store.go). A state whose fingerprint is not in
-// memory is then taken for new until the end of the segment, when what the
-// disk knows is left out.
+// memory then counts as new until the end of the segment, when the states known
+// on disk are dropped.
 //
-// What may be used by which goroutine, and when:
+// Which goroutine may use which part, and when:
 //
 //	level, report, marks, store, periodic   the goroutine of run, while the segment is closed
 //	lineage                                 the same; its paths also a worker, one at a time
@@ -50,8 +51,8 @@ type search struct {
 	workers  []*worker
 	set      *fpset.Seen
 	lineage  *lineage
-	store    *store    // nil where everything stays in memory
-	periodic *periodic // nil where properties of behaviours are checked at the end only
+	store    *store    // nil if everything stays in memory
+	periodic *periodic // nil if properties of behaviours are checked only at the end
 
 	level    level
 	segment  segment
@@ -80,7 +81,7 @@ func (s *search) quiet() {
 	invariant.Check(s.segment.closed(), "the search changes while a segment is explored")
 }
 
-// over reports whether there is no more to be done.
+// over reports whether the search is finished.
 func (s *search) over() bool { return s.report.over() || s.ending.stopped() }
 
 // fail ends the search because the world or a worker failed.
@@ -125,7 +126,7 @@ func (s *search) run() {
 	}
 }
 
-// assume evaluates the assumptions and says whether to go on.
+// assume evaluates the assumptions and reports whether to continue.
 func (s *search) assume() bool {
 	w := s.workers[0]
 	broken, err := w.ev.Assumptions()
@@ -164,10 +165,10 @@ func (s *search) deeper() {
 	s.fail(s.level.deeper(s.store.reset))
 }
 
-// levelParallelMin is the least segment for which further goroutines pay.
+// levelParallelMin is the smallest segment for which more goroutines are worthwhile.
 const levelParallelMin = 32
 
-// explore explores a segment of the level and joins what was found.
+// explore explores a segment of the level and joins the results.
 func (s *search) explore() {
 	n, err := s.level.cut(&s.segment, chunksMax(len(s.workers)), s.chunkSize())
 	if err != nil {
@@ -184,7 +185,7 @@ func (s *search) explore() {
 }
 
 // chunkSize is the number of states in a chunk of the next segment: small
-// enough that all workers stay busy to the end, and that their finds fit into
+// enough that all workers stay busy to the end, and that their results fit into
 // their shares of the memory.
 func (s *search) chunkSize() int {
 	size := min(int64(chunkStatesMax), s.level.inLevel()/int64(8*len(s.workers)))
@@ -204,8 +205,8 @@ func (s *search) begin(alone bool) {
 	}
 }
 
-// join makes what the chunks found a part of the next level. After an
-// interruption it counts what was done, in whatever order.
+// join adds the states that the chunks found to the next level. After an
+// interruption it counts the work done, in any order.
 func (s *search) join() {
 	s.quiet()
 	for _, w := range s.workers {
@@ -240,7 +241,7 @@ func (s *search) join() {
 	}
 }
 
-// joinChunk adds up what a chunk counted and takes over its states.
+// joinChunk adds the counts of a chunk and takes over its states.
 func (s *search) joinChunk(c *chunk) {
 	s.report.count(c, s.level.opens())
 	s.marks.joined(c.found)
@@ -258,7 +259,7 @@ func (s *search) joinChunk(c *chunk) {
 func (s *search) ended() {
 	e := s.ending.due()
 	if e == nil || s.over() || s.level.waiting() == 0 {
-		return // in the last case the search has come to its end
+		return // in the last case the search is at its end
 	}
 	s.fail(s.store.last())
 	s.ending.interrupt(e.verdict, e.reason)
@@ -284,7 +285,7 @@ func (s *search) evaluators() []Worker {
 	return all
 }
 
-// memory is what the search holds on to, roughly.
+// memory is approximately the memory that the search holds.
 func (s *search) memory() int64 {
 	n := s.set.Bytes() + s.lineage.size() + s.level.held() + s.store.held()
 	for _, w := range s.workers {
@@ -298,7 +299,7 @@ func (s *search) tapes(m *manifest) []taped {
 	return append([]taped{s.lineage.taped(m)}, s.level.tapes(m)...)
 }
 
-// drop frees what only the search needs.
+// drop frees the memory that only the search needs.
 func (s *search) drop() {
 	s.set, s.lineage, s.level = nil, nil, level{}
 	for _, w := range s.workers {
@@ -313,7 +314,7 @@ func (s *search) remark(r *Result) {
 	}
 }
 
-// result turns what the finished search knows into a Result.
+// result makes the Result of the finished search.
 func (s *search) result() (*Result, error) {
 	r, err := s.report.result(s.o, s.ending.why(), s.describe)
 	if err != nil {
@@ -326,7 +327,7 @@ func (s *search) result() (*Result, error) {
 	return r, nil
 }
 
-// describe turns a violation into what is known of it outside.
+// describe converts a violation to its public form.
 func (s *search) describe(v *violation) (Violation, error) {
 	out := Violation{Verdict: v.verdict, Index: v.index, Err: v.err, Property: v.property(s.info)}
 	var err error

@@ -15,14 +15,14 @@ import (
 // any goroutine.
 type segment struct {
 	chunks []chunk
-	share  int64        // how many bytes a worker may find before the segment is full
+	share  int64        // the bytes that a worker may find before the segment is full
 	taken  atomic.Int64 // chunks given out
 	last   atomic.Int64 // no chunk after this one is needed
-	full   atomic.Bool  // the segment ends with the chunks that are taken
+	full   atomic.Bool  // the segment ends with the chunks taken so far
 	open   atomic.Bool  // workers explore it
 }
 
-// chunk is a part of a segment, and what its exploration found.
+// chunk is a part of a segment with the results of its exploration.
 type chunk struct {
 	// The states, their number, the first one's number, and where in the level they
 	// end.
@@ -40,7 +40,7 @@ type chunk struct {
 	violation *violation
 	notes     []*violation
 
-	// What the chunk owns in the end: the number of states by action and in
+	// The states that the chunk owns in the end: their number by action and in
 	// all, the first of them among the worker's candidates, the parent of the
 	// last, and their bytes in the worker's records and states.
 	kept            []int64
@@ -53,8 +53,8 @@ type chunk struct {
 func (c *chunk) reset() { *c = chunk{counts: c.counts[:0], kept: c.kept[:0]} }
 
 const (
-	// chunkStatesMax bounds how many states a worker takes at once: those that
-	// are near to one another have many successors in common, which one worker
+	// chunkStatesMax bounds how many states a worker takes at once:
+	// neighbouring states have many successors in common, which one worker
 	// finds in its cache.
 	chunkStatesMax = 512
 	// A segment has at most chunksMin chunks, so that the marks suffice for two of
@@ -62,7 +62,7 @@ const (
 	chunksMin, chunksEach = fpset.PiecesMax / 2, 8
 )
 
-// chunksMax is how many chunks a segment has at most.
+// chunksMax is the maximum number of chunks of a segment.
 func chunksMax(workers int) int {
 	return min(fpset.PiecesMax, max(chunksMin, chunksEach*workers))
 }
@@ -82,11 +82,11 @@ func (g *segment) add() *chunk {
 	return c
 }
 
-// size is how many chunks there are, and chunk is one of them.
+// size is the number of chunks, and chunk returns one of them.
 func (g *segment) size() int            { return len(g.chunks) }
 func (g *segment) chunk(k int64) *chunk { return &g.chunks[k] }
 
-// begin makes the chunks ready to be taken.
+// begin makes the chunks available to workers.
 func (g *segment) begin() {
 	g.taken.Store(0)
 	g.last.Store(int64(len(g.chunks)))
@@ -136,12 +136,13 @@ func (g *segment) endWith(k int64) {
 	}
 }
 
-// allow says how many bytes a worker may find or read, and allowed returns it.
+// allow sets how many bytes a worker may find or read, and allowed returns that.
 func (g *segment) allow(bytes int64) { g.share = bytes }
 func (g *segment) allowed() int64    { return g.share }
 
-// tooMuch reports whether so many bytes are more than a worker may find or read, and
-// fill ends the segment with the chunks that are taken where they are.
+// tooMuch reports whether the given number of bytes is more than a worker may find
+// or read, and fill ends the segment with the chunks taken so far, at their current
+// states.
 func (g *segment) tooMuch(bytes int64) bool { return bytes > g.share }
 
 func (g *segment) fill(bytes int64) {

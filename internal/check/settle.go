@@ -9,36 +9,36 @@ import (
 )
 
 // When the chunks of a segment are done, some of the states that a chunk found
-// belong to a lower one, which found them later by the clock. To ask the set for
-// every state takes as long as finding it there, so the workers avoid it where they
-// can. A worker that lowers a mark records the fingerprint for the chunk that held
-// it. A chunk owns every fingerprint it found that no lower chunk claimed. The marks
-// then stay in the set. Marks of the next segment are higher, so its chunks cannot
-// claim older fingerprints; and when no marks are left, one walk through the tables
+// belong to a lower one, which found them later in time. Looking up every state in
+// the set takes as long as finding it there, so the workers avoid it where they can.
+// A worker that lowers a mark records the fingerprint for the chunk that held it. A
+// chunk owns every fingerprint it found that no lower chunk claimed. The marks then
+// stay in the set. Marks of the next segment are higher, so its chunks cannot claim
+// older fingerprints; and when no marks are left, one walk through the tables
 // settles everything.
 //
-// Where few states were found, so that the walk would take longer than it saves, and
-// where a state that seems new may be on disk, the workers ask the set.
+// If few states were found, so that the walk would take longer than it saves, or if
+// a state that seems new may be on disk, the workers look states up in the set.
 
 // marks are those of a segment's chunks. They belong to the goroutine of run and
 // change between segments; workers read them.
 type marks struct {
-	direct    bool       // one worker explores, so that what it finds is its own at once
+	direct    bool       // one worker explores, so it owns what it finds at once
 	kept      bool       // workers record what they take from others
-	top       fpset.Mark // the highest mark of what was found before the segment
-	unsettled int64      // how many fingerprints have a mark above Old
+	top       fpset.Mark // the highest mark of states found before the segment
+	unsettled int64      // the number of fingerprints with a mark above Old
 }
 
 func newMarks() marks { return marks{top: fpset.Old} }
 
-// begin is called before a segment, which one worker explores alone or several do;
-// partial says that a state that seems new may be on disk.
+// begin is called before a segment; alone reports that one worker explores it, and
+// partial that a state that seems new may be on disk.
 func (m *marks) begin(alone, partial bool) {
 	m.direct = alone && !partial
 	m.kept = !m.direct && !partial
 }
 
-// of is the mark of what chunk k finds.
+// of is the mark of the states that chunk k finds.
 func (m *marks) of(k int64) fpset.Mark {
 	if m.direct {
 		return m.top
@@ -46,12 +46,12 @@ func (m *marks) of(k int64) fpset.Mark {
 	return m.top + 1 + fpset.Mark(k)
 }
 
-// suffice reports whether there are marks for so many chunks.
+// suffice reports whether there are marks for that many chunks.
 func (m *marks) suffice(chunks int) bool {
 	return m.direct || int(m.top)+chunks <= fpset.PiecesMax+int(fpset.Old)
 }
 
-// all says that every fingerprint is settled.
+// all records that every fingerprint is settled.
 func (m *marks) all() { m.top, m.unsettled = fpset.Old, 0 }
 
 // settled reports whether that is so already.
@@ -68,18 +68,18 @@ func (m *marks) used(chunks int) {
 	}
 }
 
-// joined counts what a chunk found, where its marks stay in the set.
+// joined counts the states that a chunk found, if its marks stay in the set.
 func (m *marks) joined(found int) {
 	if m.kept || m.direct && !m.settled() {
 		m.unsettled += int64(found)
 	}
 }
 
-// waiting is how many fingerprints are not settled.
+// waiting is the number of fingerprints that are not settled.
 func (m *marks) waiting() int64 { return m.unsettled }
 
 // alone reports whether what a chunk finds is its own at once, and recorded whether
-// workers record what they take from others.
+// workers record the states that they take from others.
 func (m *marks) alone() bool    { return m.direct }
 func (m *marks) recorded() bool { return m.kept }
 
@@ -121,11 +121,11 @@ func (s *search) settle() {
 }
 
 const (
-	// settleParallelMin is the least number of candidates for which it pays to
-	// settle them in parallel.
+	// settleParallelMin is the smallest number of candidates for which settling
+	// in parallel is worthwhile.
 	settleParallelMin = 1024
-	// keepMin is how many slots are walked through in the time that it takes to
-	// look one fingerprint up.
+	// keepMin is the number of slots that can be walked through in the time of
+	// one lookup of a fingerprint.
 	keepMin = 64
 )
 
@@ -162,7 +162,7 @@ func (w *worker) settle() {
 	}
 }
 
-// owns reports whether candidate i, which the chunk found, is its own. It is asked
+// owns reports whether the chunk owns candidate i, which it found. It is called
 // once for each, in order.
 func (w *worker) owns(c *chunk, i int) bool {
 	if w.s.marks.recorded() {
@@ -176,7 +176,7 @@ func (w *worker) owns(c *chunk, i int) bool {
 	return w.s.set.Settle(w.candidates[i].fp, c.mark)
 }
 
-// losses are the fingerprints that a chunk found and others took from it.
+// losses are the fingerprints that a chunk found and other chunks took from it.
 type losses struct {
 	slots []uint64 // a power of two; 0 is an empty slot
 	mask  uint64
@@ -184,7 +184,7 @@ type losses struct {
 	zero  bool // the fingerprint 0 is one
 }
 
-// collect makes them those of the chunk with the mark.
+// collect fills the losses of the chunk with the mark.
 func (l *losses) collect(from []*worker, m fpset.Mark) {
 	n := 0
 	for _, w := range from {

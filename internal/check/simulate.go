@@ -56,7 +56,7 @@ func (m *WalkMonitor) Stats() WalkStats {
 // Simulation is the result of random walks.
 type Simulation struct {
 	Info    Info
-	Verdict Verdict // OK: nothing was wrong with the walks
+	Verdict Verdict // OK: the walks found no violation
 	WalkStats
 	// Taken counts the steps that each action of Info made in the walks, and
 	// Enabled the states in which it could have made one.
@@ -77,7 +77,7 @@ type Simulation struct {
 // properties of everything that it computes on the way. A violation is that of
 // the walk with the lowest number, with its trace shortened if one of its
 // states leads directly to a later one. Finding nothing proves nothing. When
-// ctx ends, Simulate returns soon, with what is known.
+// ctx ends, Simulate returns soon, with the results so far.
 func Simulate(ctx context.Context, m Model, o SimulateOptions) (*Simulation, error) {
 	if o.Depth == 0 {
 		o.Depth = DepthDefault
@@ -122,7 +122,7 @@ func Simulate(ctx context.Context, m Model, o SimulateOptions) (*Simulation, err
 	return r, s.finish(r, walkers)
 }
 
-// simulation is what the walkers share.
+// simulation is the state that the walkers share.
 type simulation struct {
 	m       Model
 	info    Info
@@ -194,7 +194,7 @@ func (w *walker) start() error {
 	return err
 }
 
-// look evaluates what must hold of a state and of the step to it.
+// look evaluates the properties of a state and of the step to it.
 func (w *walker) look(action int, st State) (inside bool, err error) {
 	wrong := func(asked Verdict, i int, err error) error {
 		w.problem = &violation{verdict: asked, asked: asked, index: i, action: action, last: slices.Clone(st)}
@@ -223,7 +223,7 @@ func (w *walker) look(action int, st State) (inside bool, err error) {
 	return inside, nil
 }
 
-// walkAll takes walks until there are none to take.
+// walkAll takes walks until none are left.
 func (w *walker) walkAll() {
 	s := w.s
 	for s.ctx.Err() == nil && w.err == nil {
@@ -296,7 +296,7 @@ func (w *walker) walk(n int64) {
 	w.stats.Longest = max(w.stats.Longest, len(w.path))
 }
 
-// stop reports whether a walk ends because of what its last step has shown.
+// stop reports whether a walk ends because of the result of its last step.
 func (w *walker) stop(n, generated int64, err error) bool {
 	var e *EvalError
 	switch {
@@ -387,7 +387,7 @@ func (w *walker) tell(r *Simulation, end *walkEnd) error {
 	}
 	r.Length = len(path)
 	var err error
-	// The last step is what breaks a property of steps: it must stay.
+	// The last step breaks a property of steps, so it must stay.
 	fixed := 0
 	if v.asked == StepViolated && len(path) > 1 {
 		fixed = 1
@@ -407,7 +407,7 @@ func (w *walker) shorten(path []Step, fixed int) ([]Step, error) {
 		return nil, nil
 	}
 	end := len(path) - 1 - fixed
-	// The same state again is no step at all, also in the beginning.
+	// A repetition of the same state is no step, also at the beginning.
 	at := 0
 	for i := 0; i <= end; i++ {
 		if slices.Equal(path[i].State, path[0].State) {
@@ -449,5 +449,5 @@ func (s *splitmix) next() uint64 {
 	return z ^ z>>31
 }
 
-// below is a number from 0 to n-1; for n far below 2^64 all count alike.
+// below is a number from 0 to n-1; for n far below 2^64 all are equally likely.
 func (s *splitmix) below(n int) int { return int(s.next() % uint64(n)) }

@@ -21,8 +21,8 @@ func mustSimulate(t testing.TB, m Model, o SimulateOptions) *Simulation {
 	return r
 }
 
-// TestSimulateAgainstSearch: on small graphs many walks find something wrong
-// exactly where the search does, and what they show is a path that ends in it.
+// TestSimulateAgainstSearch: on small graphs many walks find a violation
+// exactly if the search does, and their trace is a path that ends in it.
 func TestSimulateAgainstSearch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := randomGraph(rt)
@@ -72,7 +72,8 @@ func (g *graph) follow(t *rapid.T, r *Simulation) {
 	}
 }
 
-// TestWalksAreTheirSeeds: the same seed finds the same, whoever walks.
+// TestWalksAreTheirSeeds: the same seed gives the same result, for any number
+// of workers.
 func TestWalksAreTheirSeeds(t *testing.T) {
 	g := &graph{inits: []int{0}, actions: 2, edges: make([][]edge, 40), outside: make([]bool, 40), bad: make([]bool, 40), undef: make([]bool, 40)}
 	for n := range g.edges {

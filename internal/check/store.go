@@ -13,20 +13,19 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/spill"
 )
 
-// A search that must not take more than so much memory moves what it has found
-// to disk between segments: the blocks of both levels and of the lineage, and
-// fingerprints, in sorted runs. Of the fingerprints on disk the newest, and
-// those that were met again, stay in memory as long as there is room. A
-// candidate that is not in memory is looked for in the runs at the end of its
-// segment, together with all others, in the order of the runs. Runs of similar
-// size are merged, so that there are few.
+// A search with a memory bound moves data to disk between segments: the blocks
+// of both levels and of the lineage, and fingerprints, in sorted runs. The
+// newest fingerprints on disk, and those that were met again, stay in memory as
+// long as there is room. A candidate that is not in memory is looked up in the
+// runs at the end of its segment, together with all others, in the order of the
+// runs. Runs of similar size are merged, so that there are few.
 
-// store is what a search has on disk; nil where it has nothing. It belongs to
-// the goroutine of run, but for dropped and has.
+// store is the part of a search on disk; nil if there is none. It belongs to
+// the goroutine of run, except dropped and has.
 type store struct {
 	s       *search
 	disk    env.Disk
-	budget  int64 // for the search in memory; 0 is no bound
+	budget  int64 // for the search in memory; 0 means no bound
 	runs    []*spill.Run
 	seq     int  // of the next run
 	partial bool // there are fingerprints on disk that are not in memory
@@ -34,21 +33,21 @@ type store struct {
 	keeper  *keeper // of checkpoints, or nil
 }
 
-// How the memory of a search is shared out: what a segment finds, fingerprints,
-// and the blocks of the lineage and of the levels have a quarter, a half, an
-// eighth and an eighth.
+// How the memory of a search is divided: a quarter for the finds of a segment,
+// a half for fingerprints, and an eighth each for the blocks of the lineage and
+// of the levels.
 const (
 	shareOfSegment = 4
 	shareOfSet     = 2
 	shareOfTape    = 8
-	// segmentBytesMax and segmentBytesMin bound what a segment finds.
+	// segmentBytesMax and segmentBytesMin bound the bytes that a segment finds.
 	segmentBytesMax = 64 << 20
 	segmentBytesMin = 64 << 10
-	// slotBytes is what a fingerprint takes in memory.
+	// slotBytes is the memory that a fingerprint takes.
 	slotBytes = 12
 )
 
-// newStore returns nil where nothing is to go to disk.
+// newStore returns nil if nothing must go to disk.
 func newStore(s *search) *store {
 	if s.o.Disk == nil {
 		return nil
@@ -60,7 +59,7 @@ func newStore(s *search) *store {
 	return st
 }
 
-// segmentBytes is how much the workers may find before it is joined.
+// segmentBytes is how many bytes the workers may find before they are joined.
 func (s *search) segmentBytes() int64 {
 	if s.store == nil || s.store.budget == 0 {
 		return segmentBytesMax
@@ -111,7 +110,7 @@ func (st *store) recall() error {
 	return errors.Join(errs...)
 }
 
-// balance moves to disk what there is no memory for.
+// balance moves to disk what exceeds the memory bound.
 func (st *store) balance() error {
 	if st == nil || st.s.over() {
 		return nil
@@ -143,7 +142,7 @@ func (st *store) last() error {
 	return st.keeper.keep()
 }
 
-// spill brings the search back to its budget.
+// spill reduces the memory of the search to its budget.
 func (st *store) spill() error {
 	s := st.s
 	if err := errors.Join(s.lineage.spill(st.budget/shareOfTape), s.level.spill(st.budget/shareOfTape)); err != nil {
@@ -163,10 +162,10 @@ func (st *store) spill() error {
 	return nil
 }
 
-// fresh is how many fingerprints are in no run.
+// fresh is the number of fingerprints that are in no run.
 func (st *store) fresh() int64 { return st.s.set.Fresh() + st.s.marks.waiting() }
 
-// writeRun moves the fingerprints that are in no run to one.
+// writeRun writes the fingerprints that are in no run to a new one.
 func (st *store) writeRun(drop bool) error {
 	st.s.settleAll()
 	w, err := spill.NewWriter(st.disk, st.runName())
@@ -231,7 +230,7 @@ func (st *store) reset(t *spill.Tape, name string) error {
 	return st.remove(old)
 }
 
-// held is the memory that the store takes, bytes its size on disk.
+// held is the size of the store in memory, and bytes its size on disk.
 func (st *store) held() int64 {
 	if st == nil {
 		return 0
@@ -270,11 +269,11 @@ func (st *store) close() error {
 	return errors.Join(errs...)
 }
 
-// resumed reports whether the search goes on from a checkpoint.
+// resumed reports whether the search continues from a checkpoint.
 func (st *store) resumed() bool { return st != nil && st.keeper != nil && st.keeper.o.Resume }
 
-// open finds the checkpoint that is to be resumed and makes the model what it
-// was. It comes before the first worker.
+// open finds the checkpoint to resume and restores the model. It must be called
+// before the first worker is made.
 func (st *store) open(m Model) error {
 	if st == nil || st.keeper == nil {
 		return nil
@@ -282,7 +281,7 @@ func (st *store) open(m Model) error {
 	return st.keeper.open(m)
 }
 
-// end removes the checkpoint of a search that has come to its end.
+// end removes the checkpoint of a search that has ended.
 func (st *store) end(r *Result) error {
 	if st == nil || st.keeper == nil || r.Unfinished || r.Verdict == Interrupted || r.Verdict == Incomplete {
 		return nil

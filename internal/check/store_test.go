@@ -20,14 +20,14 @@ import (
 )
 
 // testDisk is a disk in memory that several goroutines may use, and that fails
-// from an operation on.
+// from a given operation on.
 type testDisk struct {
 	env.Disk
 	mu    *sync.Mutex
 	ops   int
-	most  int   // operations until it fails; 0 is never
+	most  int   // operations until it fails; 0 means never
 	cause error // with which it fails
-	// reads are those so far; that with the number badRead fails, and no other.
+	// reads is the number of reads so far; only read number badRead fails.
 	reads, badRead int
 }
 
@@ -113,8 +113,8 @@ func files(t interface{ Fatal(...any) }, d env.Disk) []string {
 	return names
 }
 
-// TestBoundedMemory: a search that may hold next to nothing finds what one in
-// memory finds, and leaves no files.
+// TestBoundedMemory: a search with hardly any memory finds what one in memory
+// finds, and leaves no files.
 func TestBoundedMemory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
@@ -163,14 +163,14 @@ func TestBoundedMemoryOnLargeGraphs(t *testing.T) {
 	}
 }
 
-// TestBoundedMemoryWithKeys: nodes with one key are told apart by their bytes in
-// invariants, so that a node met again must not be taken for new.
+// TestBoundedMemoryWithKeys: invariants distinguish nodes with one key by their
+// bytes, so a node met again must not count as new.
 func TestBoundedMemoryWithKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
 		g.key = rapid.IntRange(1, 60).Draw(t, "key")
 		want := g.reference()
-		// One worker goes exactly the way of the reference.
+		// One worker makes exactly the search of the reference.
 		r, err := Run(context.Background(), g, Options{Disk: sim.NewDisk(), MemoryBytes: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -181,8 +181,8 @@ func TestBoundedMemoryWithKeys(t *testing.T) {
 	})
 }
 
-// TestBoundedMemoryKnowsKeys: a node that has the key of one
-// that is on disk is not visited, and need not satisfy invariants.
+// TestBoundedMemoryKnowsKeys: a node with the key of a node on disk is not
+// visited, and need not satisfy invariants.
 func TestBoundedMemoryKnowsKeys(t *testing.T) {
 	g := chain(40)
 	g.key = 20
@@ -196,8 +196,8 @@ func TestBoundedMemoryKnowsKeys(t *testing.T) {
 	}
 }
 
-// TestBoundedMemoryContinues: a search that goes on after violations finds the
-// same ones.
+// TestBoundedMemoryContinues: a search that continues after violations finds
+// the same ones.
 func TestBoundedMemoryContinues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := randomProperties(t)
@@ -226,8 +226,8 @@ func TestBoundedMemoryStatesMax(t *testing.T) {
 
 var errFull = errors.New("no space left on device")
 
-// TestFullDisk: an error of the disk is one of the world, at whatever moment it
-// comes, and no verdict.
+// TestFullDisk: an error of the disk is returned as an error, whenever it
+// happens, and is no verdict.
 func TestFullDisk(t *testing.T) {
 	g := largeGraph(0, 3000)
 	whole := newTestDisk(sim.NewDisk())
@@ -239,7 +239,7 @@ func TestFullDisk(t *testing.T) {
 		_, err := Run(context.Background(), g, Options{Workers: 2, Disk: d, MemoryBytes: 1})
 		if errors.Is(err, errFull) {
 			full++
-		} else if err != nil || d.ops >= most { // two workers may make do with fewer operations another time
+		} else if err != nil || d.ops >= most { // two workers may need fewer operations in another run
 			t.Fatalf("after %d of %d operations: %v", most, whole.ops, err)
 		}
 	}
@@ -259,8 +259,8 @@ func TestOptionsOfTheDisk(t *testing.T) {
 	}
 }
 
-// Durable, Save and Restore make a graph a model that can be kept: a saved
-// graph has its number of nodes.
+// Durable, Save and Restore make a graph a model that can be checkpointed: a
+// saved graph is its number of nodes.
 func (g *graph) Durable() error { return g.volatile }
 
 func (g *graph) Save(w io.Writer, workers []Worker) error {
@@ -276,9 +276,9 @@ func (g *graph) Restore(r io.Reader) error {
 	return nil
 }
 
-// TestResume keeps checkpoints now and then, kills the search by a disk that
-// fails at some operation, lets the power fail, and resumes what is left, until
-// a search comes to its end: its outcome is that of one that was not killed.
+// TestResume makes checkpoints from time to time, kills the search by a disk
+// that fails at some operation, lets the power fail, and resumes from the disk,
+// until a search ends: its outcome is that of a search that was not killed.
 func TestResume(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
@@ -320,8 +320,8 @@ func resumeUntilDone(t *rapid.T, g *graph, want outcome) {
 	}
 }
 
-// TestResumeWithinALevel: a checkpoint that was kept when a part of a level was
-// expanded goes on with the rest.
+// TestResumeWithinALevel: a search resumed from a checkpoint in the middle of a
+// level continues with the rest of the level.
 func TestResumeWithinALevel(t *testing.T) {
 	g := largeGraph(0, 20000)
 	want := g.reference()
@@ -361,8 +361,8 @@ func TestResumeWithinALevel(t *testing.T) {
 	}
 }
 
-// TestResumeContinues: what a search went on after, before it was killed, is in
-// the checkpoint.
+// TestResumeContinues: the violations after which a killed search had continued
+// are in the checkpoint.
 func TestResumeContinues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := randomProperties(t)
@@ -402,7 +402,8 @@ func keptGraph(t *testing.T) (*graph, *sim.Disk, Options) {
 	return g, d, o
 }
 
-// TestRefusedCheckpoints: what is another search's, or is damaged, is refused.
+// TestRefusedCheckpoints: a checkpoint that is another search's, or is damaged,
+// is refused.
 func TestRefusedCheckpoints(t *testing.T) {
 	g, d, o := keptGraph(t)
 	try := func(change func(m *graph, o *Options), d *sim.Disk) error {
@@ -436,8 +437,8 @@ func TestRefusedCheckpoints(t *testing.T) {
 	}
 }
 
-// TestDamagedCheckpoints turns bits over in every file of a checkpoint: it is
-// an error, or changes nothing.
+// TestDamagedCheckpoints flips bits in every file of a checkpoint: the result
+// is an error, or unchanged.
 func TestDamagedCheckpoints(t *testing.T) {
 	g, kept, o := keptGraph(t)
 	want := g.reference()

@@ -129,7 +129,8 @@ func (w *twoPhaseWorker) Next(from State, visit Visit) error {
 	return nil
 }
 
-// TestTwoPhaseCounts has the counts on which other checkers agree.
+// TestTwoPhaseCounts compares the counts with those on which other checkers
+// agree.
 func TestTwoPhaseCounts(t *testing.T) {
 	tests := []struct {
 		n                   int

@@ -10,22 +10,23 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check/fpset"
 )
 
-// worker explores chunks of a segment. What it finds stays in its arena until
-// the segment is joined.
+// worker explores chunks of a segment. Its finds stay in its arena until the
+// segment is joined.
 type worker struct {
 	s  *search
 	id int
-	// adder puts what the worker finds into the set.
+	// adder puts the fingerprints that the worker finds into the set.
 	adder *fpset.Adder
 	ev    Worker
-	// key and atLevel are capabilities of ev, nil where it has none.
+	// key and atLevel are capabilities of ev; nil if it does not have them.
 	key     func() (State, error)
 	atLevel func(states int)
 	// all is ev's or judge's method that names all broken properties, if the
 	// search continues after violations.
 	all   Further
 	visit Visit
-	// judge answers about candidates in batches; nil where they are not gathered.
+	// judge answers questions about candidates in batches; nil if they are not
+	// gathered.
 	judge Judge
 	batch batch
 	later Visit
@@ -35,15 +36,15 @@ type worker struct {
 	counts     []int64 // of the current chunk, [0] for initial states
 	diff       []byte
 	mine       []*chunk // of this segment, in order
-	// taken are the fingerprints that the worker found where chunks with these
-	// marks, which are behind its own, had found them first.
+	// taken are the fingerprints that the worker took from chunks with these
+	// marks, which come after its own and had found them first.
 	taken [256][]uint64
 	lost  losses // of the chunk that is settled
-	// What settle makes of the candidates that are left: records for the
-	// lineage and states behind their lengths, for each chunk together.
+	// The output of settle for the remaining candidates: records for the
+	// lineage, and states preceded by their lengths, for each chunk together.
 	records, states []byte
 
-	// The state that is being expanded.
+	// The state being expanded.
 	mark      fpset.Mark // of the chunk
 	expanding bool       // false while there is none: assumptions, initial states
 	number    uint32
@@ -52,7 +53,7 @@ type worker struct {
 	total     int64  // successors in the whole run
 	fresh     int64  // states added in this segment
 	passed    int64  // states expanded in this segment
-	fp        uint64 // of the candidate, where it was new
+	fp        uint64 // of the candidate, if it was new
 	found     *violation
 	fatal     error
 
@@ -76,7 +77,7 @@ type candidate struct {
 	action int32
 }
 
-// candidateBytes is what a candidate takes.
+// candidateBytes is the size of a candidate.
 const candidateBytes = 24
 
 // errFound ends an enumeration: there is a violation. It does not leave the
@@ -102,7 +103,7 @@ func (w *worker) start() {
 		can.AskPath(w.path)
 	}
 	n := len(w.s.info.Actions) + 1
-	w.counts = make([]int64, n+16)[8 : 8+n : 8+n] // in no cache line with what others write
+	w.counts = make([]int64, n+16)[8 : 8+n : 8+n] // in no cache line that others write
 	w.visit = w.candidate
 	if can.Later != nil && w.key == nil {
 		judge, constrained := can.Later()
@@ -110,7 +111,7 @@ func (w *worker) start() {
 	}
 }
 
-// path is how the state that is being expanded was reached.
+// path is the path to the state being expanded.
 func (w *worker) path() ([]State, error) {
 	if !w.expanding {
 		return nil, nil
@@ -192,7 +193,7 @@ func (w *worker) explore() {
 	}
 }
 
-// holds is how many bytes the worker's finds of this segment take.
+// holds is the number of bytes that the worker's finds of this segment take.
 func (w *worker) holds() int64 { return w.arena.used + int64(len(w.candidates))*candidateBytes }
 
 // chunk expands the states of chunk k.
@@ -216,7 +217,7 @@ func (w *worker) chunk(k int64) {
 	if v == nil && whole {
 		v, whole = w.outcome(w.examine())
 	}
-	// The worker left off at the state whose number it has.
+	// The worker stopped at the state whose number it has.
 	expanded := int(w.number + 1 - c.number)
 	if !whole {
 		expanded--
@@ -229,10 +230,10 @@ func (w *worker) chunk(k int64) {
 	s.checkLimit()
 }
 
-// checkLimit ends the search when the workers together found too many states.
+// checkLimit ends the search if the workers together found too many states.
 func (s *search) checkLimit() {
 	if s.store.dropped() || s.ending.keepsSegments() {
-		return // what seems new may be old, or the segment is made whole: join decides
+		return // states that seem new may be old, or the segment must be finished: join decides
 	}
 	if s.progress.found(s.workers) > s.o.StatesMax {
 		s.ending.interrupt(Incomplete, limitReached)
@@ -255,8 +256,8 @@ func (w *worker) finish(c *chunk, from, expanded int) {
 	w.expanding, w.parent = false, nil
 }
 
-// expand visits the successors of the current state. It returns what is wrong
-// with them, and whether the enumeration ran to its end or to that.
+// expand visits the successors of the current state. It returns a violation
+// among them, and whether the enumeration ran to its end or to that violation.
 func (w *worker) expand() (v *violation, whole bool) {
 	w.visited = 0
 	visit := w.visit
@@ -273,7 +274,7 @@ func (w *worker) expand() (v *violation, whole bool) {
 	if err == nil && w.visited > 0 {
 		return nil, true
 	}
-	if !errors.Is(err, errFound) { // what was gathered comes first
+	if !errors.Is(err, errFound) { // the gathered candidates come first
 		if first := w.examine(); first != nil {
 			err = first
 		}
@@ -291,8 +292,8 @@ func (w *worker) expand() (v *violation, whole bool) {
 	return w.outcome(err)
 }
 
-// outcome says what an error in an enumeration means: what is wrong, and whether
-// it ran to its end or to that.
+// outcome interprets an error in an enumeration: it returns the violation, and
+// whether the enumeration ran to its end or to the violation.
 func (w *worker) outcome(err error) (v *violation, whole bool) {
 	switch {
 	case err == nil:
@@ -313,8 +314,8 @@ func (w *worker) publish() {
 	w.expanded.Store(w.passed)
 }
 
-// stopPollEvery is how many successors of one state are visited between two
-// looks at whether the search is over.
+// stopPollEvery is the number of successors of one state visited between two
+// checks of whether the search is over.
 const stopPollEvery = 256
 
 // candidate is called for every state that the model computes.

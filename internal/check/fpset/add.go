@@ -9,17 +9,16 @@ import (
 
 // A lock that several processors take in turn costs each of them a read from
 // another processor's cache, as much as reading the slot of the fingerprint. So each
-// goroutine adds through an Adder of its own, which notes in a word of its own that
-// it is at work in a shard, and changes the table with compare-and-swap. Only a
-// goroutine that grows a table waits for the others. A table must grow at a fixed
-// number of taken slots, no matter which Adders took them. So an Adder takes slots
-// only from a grant, and before a table grows, what is left of all grants is taken
-// back.
+// goroutine adds through its own Adder, which marks in its own word that it is
+// working in a shard, and changes the table with compare-and-swap. Only a goroutine
+// that grows a table waits for the others. A table must grow at a fixed number of
+// taken slots, no matter which Adders took them. So an Adder takes slots only from a
+// grant, and before a table grows, the rest of all grants is reclaimed.
 
 // Adder adds fingerprints to a Seen for one goroutine.
 type Adder struct {
 	set *Seen
-	_   [64]byte // keeps what others write out of the cache lines of words
+	_   [64]byte // keeps other writers out of the cache lines of words
 	// words are, for each shard, twice the number of slots that the adder may
 	// take, and one more while it is changing the table, or closed.
 	words [shards]atomic.Int32

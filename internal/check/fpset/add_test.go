@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestAdders has several goroutines add the same fingerprints, each with an adder
-// of its own, and plays what a search makes of that: who found a fingerprint, and
-// from whom nobody took it, is its owner, the lowest that found it. The tables are
-// as large as if one had added everything.
+// TestAdders has several goroutines add the same fingerprints, each with its own
+// adder, and works out the owners as a search does: the owner of a fingerprint
+// found it and lost it to no other goroutine, so it is the lowest that found it.
+// The tables are as large as if one goroutine had added everything.
 func TestAdders(t *testing.T) {
 	for _, goroutines := range []int{1, 2, 5} {
 		const each = 1 << 16
@@ -101,7 +101,7 @@ func TestAddersGrowTogether(t *testing.T) {
 	for i := range 4000 {
 		fp := seenFingerprint(i) >> shardBits
 		a := adders[0]
-		if i%50 == 0 { // of what it is granted it leaves most to others
+		if i%50 == 0 { // it leaves most of its grant to others
 			a = adders[1+i/50%2]
 		}
 		if o, _ := a.Add(fp, Old); o != alone.Add(fp, Old) {

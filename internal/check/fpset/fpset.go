@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fpset is the set of states that a search has seen, as 64-bit
-// fingerprints: what makes a state cost bytes instead of a state.
+// Package fpset is the set of states that a search has seen, stored as 64-bit
+// fingerprints, so that a state costs a few bytes.
 //
 // There are two kinds. Seen is that of a search: eight bytes a state, looked up
 // without a lock, with a mark that says which piece of work found it (seen.go). In a Set each
@@ -9,9 +9,9 @@
 // goroutines claim one fingerprint, the lowest claim stays, whatever their order.
 //
 // A Set is cut into shards by the upper bits of the fingerprint. A shard is
-// an open-addressing table with its own lock, its slices hold no pointers, and
-// it grows independently: no lock and no pause affects all shards. Two states with one
-// fingerprint are taken for one; Collision bounds how likely that is.
+// an open-addressing table with its own lock, its slices hold no pointers, and it
+// grows independently: no lock and no pause affects all shards. Two states with the
+// same fingerprint count as one; Collision bounds the probability of that.
 package fpset
 
 import (
@@ -48,7 +48,7 @@ type shard struct {
 	slots  []uint64 // fingerprints; 0 is an empty slot
 	claims []uint32
 	taken  int
-	_      [40]byte // a cache line of its own
+	_      [40]byte // its own cache line
 }
 
 // New returns an empty set.

@@ -86,7 +86,7 @@ func TestConcurrentAdds(t *testing.T) {
 }
 
 // TestHashTellsStatesApart hashes inputs that differ little: no two collide,
-// and the bits that choose shard and slot are evenly used.
+// and the bits that choose shard and slot are evenly distributed.
 func TestHashTellsStatesApart(t *testing.T) {
 	seen := map[uint64]string{}
 	var high, low [256]int

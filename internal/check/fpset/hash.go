@@ -19,8 +19,8 @@ const (
 
 // Hash is the fingerprint of a state. Sixteen bytes at a time are multiplied
 // into the hash, 64 by 64 to 128 bits, and the halves of the product folded;
-// the rotated hash is added so that a zero factor cannot erase what came
-// before. The length takes part, and so do the bytes of a short tail.
+// the rotated hash is added so that a zero factor cannot erase the bytes
+// before. The length is hashed too, and so are the bytes of a short tail.
 func Hash(b []byte) uint64 {
 	n := uint64(len(b))
 	h := seed1 ^ n*seed2

@@ -16,8 +16,8 @@ import (
 // choose the shard and need not be stored. While workers explore a part of the
 // search, a new fingerprint is marked with the number of the piece of work that
 // found it, the lowest number if several did. Since a piece belongs to one worker,
-// that suffices to work out afterwards what a single worker would have found. Between
-// parts every fingerprint is settled: it is Old or Cached.
+// this is enough to determine afterwards what a single worker would have found.
+// Between parts every fingerprint is settled: it is Old or Cached.
 //
 // Home slots grow with the fingerprint, so that a growing table is copied from
 // front to end, and a table grows by a quarter only: from 10 to 12.5 bytes a
@@ -33,18 +33,18 @@ type Seen struct {
 	own    *Adder     // of callers that have none
 }
 
-// Mark is what a fingerprint is known by.
+// Mark is the state of a fingerprint in a Seen.
 type Mark uint8
 
-// The marks. Pieces of work have the marks from FirstPiece on. An
-// Adder that adds with Old must find what is Cached, so Cached is lower.
+// The marks. Pieces of work have the marks from FirstPiece on. An Adder that
+// adds with Old must find Cached fingerprints, so Cached is lower.
 const (
 	Cached     Mark = 1 // settled, and in a run on disk
 	Old        Mark = 2 // settled, and in no run on disk
 	FirstPiece Mark = 3
 )
 
-// PiecesMax is how many pieces of work have marks of their own.
+// PiecesMax is the number of pieces of work that have their own marks.
 const PiecesMax = 256 - int(FirstPiece)
 
 type seenShard struct {
@@ -84,7 +84,7 @@ func (s *Seen) of(fp uint64) (slots []uint64, key uint64) {
 	return *s.tables[fp>>(64-shardBits)].Load(), fp << markBits
 }
 
-// seek returns the slot of key and what is in it, or the empty slot where it
+// seek returns the slot of key and its content, or the empty slot where it
 // belongs and 0.
 func seek(slots []uint64, key uint64) (i int, found uint64) {
 	home, _ := bits.Mul64(key, uint64(len(slots)))
@@ -99,9 +99,8 @@ func seek(slots []uint64, key uint64) (i int, found uint64) {
 	}
 }
 
-// Touch reads the place where a fingerprint would lie, so that it is near when
-// Add comes for it. Of several calls in a row the processor waits for all at
-// once.
+// Touch reads the slot where a fingerprint would be, so that it is in the cache
+// when Add needs it. For several calls in a row the processor waits only once.
 func (s *Seen) Touch(fp uint64) {
 	slots, key := s.of(fp)
 	home, _ := bits.Mul64(key, uint64(len(slots)))
@@ -117,8 +116,9 @@ func (s *Seen) Add(fp uint64, m Mark) Outcome {
 	return o
 }
 
-// rebuild copies to a table of n slots what keep makes of the occupied ones of a
-// shard's; 0 leaves one out. Others may read the old table meanwhile.
+// rebuild copies the occupied slots of a shard's table, each as keep changes it,
+// to a table of n slots; 0 leaves one out. Others may read the old table
+// meanwhile.
 func (s *Seen) rebuild(shard uint64, n int, keep func(uint64) uint64) {
 	slots, old, taken := make([]uint64, n), *s.tables[shard].Load(), 0
 	for i := 0; i < n; i += pageSlots {
@@ -137,7 +137,7 @@ func (s *Seen) rebuild(shard uint64, n int, keep func(uint64) uint64) {
 	s.publish(shard, slots, taken)
 }
 
-// pageSlots is how many slots lie in a page of memory. A page that is read before
+// pageSlots is the number of slots in a page of memory. A page that is read before
 // it is written costs two page faults, and the second interrupts all processors that
 // run the process, so that they update their tables.
 const pageSlots = 512
@@ -187,9 +187,9 @@ func (s *Seen) Recall(fp uint64) {
 func (s *Seen) Restore(fp uint64) { s.Add(fp, Cached) }
 
 // Write passes every fingerprint that is Old to emit, in ascending order, and
-// marks it as Cached; with drop, it first drops those that are Cached already.
-// No other call may use the set meanwhile, and all fingerprints must be
-// settled. After an error of emit the set is unusable.
+// marks it as Cached; if drop is set, it first drops those that are Cached
+// already. No other call may use the set meanwhile, and all fingerprints must
+// be settled. After an error of emit the set is unusable.
 func (s *Seen) Write(drop bool, emit func(fp uint64) error) error {
 	var fps []uint64
 	for i := range uint64(shards) {

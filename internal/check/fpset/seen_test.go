@@ -11,11 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSeenAgainstAMap plays what a search does with a set beside a map.
+// TestSeenAgainstAMap does what a search does with a set, and compares it with
+// a map.
 func TestSeenAgainstAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, want := NewSeen(), map[uint64]Mark{}
-		// Few shards, so that they grow; neighbours, so that they collide.
+		// Few shards, so that they grow; neighbouring values, so that they
+		// collide.
 		fingerprint := rapid.Custom(func(t *rapid.T) uint64 {
 			return rapid.SampledFrom([]uint64{0, 1 << 56, 0xff << 56}).Draw(t, "shard") | rapid.Uint64Range(0, 300).Draw(t, "low")<<rapid.SampledFrom([]int{0, 40}).Draw(t, "by")
 		})
@@ -76,7 +78,7 @@ func TestSeenAgainstAMap(t *testing.T) {
 	})
 }
 
-// seenMove writes, or drops, what a store would.
+// seenMove writes or drops fingerprints as a store would.
 func seenMove(t *rapid.T, s *Seen, want map[uint64]Mark) {
 	drop := rapid.Bool().Draw(t, "drop")
 	forget := func() {

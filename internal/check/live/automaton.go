@@ -9,18 +9,19 @@ import (
 
 // Limits of a formula.
 const (
-	// SubformulasMax is how many different subformulas a formula may have in
-	// which <> or [] occurs.
+	// SubformulasMax is the maximum number of different subformulas of a
+	// formula that contain <> or [].
 	SubformulasMax = 64
-	// AutomatonMax is how many states an automaton may have, and how many
-	// transitions each of them; TransitionsMax is how many all have together.
+	// AutomatonMax is the maximum number of states of an automaton, and of
+	// transitions of each state; TransitionsMax is the maximum number of all
+	// transitions.
 	AutomatonMax   = 1 << 14
 	TransitionsMax = 1 << 20
-	// AtomsMax is how many atoms a problem may have.
+	// AtomsMax is the maximum number of atoms of a problem.
 	AtomsMax = 1 << 12
 )
 
-// LimitError states which limit a formula is beyond.
+// LimitError states which limit a formula exceeds.
 type LimitError struct {
 	What string
 	Max  int
@@ -33,13 +34,13 @@ func (e *LimitError) Error() string {
 // automaton accepts the runs of a formula. State 0 is the initial one.
 type automaton struct {
 	states     [][]transition
-	eventually int // how many <>f there are to be kept
+	eventually int // the number of promises <>f
 }
 
-// transition is taken on a step that satisfies its guard. It puts off the
-// promises <>f in postponed; a run is accepted when none is put off forever.
+// transition is taken on a step that satisfies its guard. It postpones the
+// promises <>f in postponed; a run is accepted if none is postponed forever.
 type transition struct {
-	guard     *Formula // it speaks of one step
+	guard     *Formula // it is about one step
 	next      int
 	postponed uint64
 }
@@ -119,7 +120,7 @@ func (t *tableau) state(set uint64) int {
 }
 
 // expansion finds the transitions of one state: the ways to satisfy its
-// obligations now, each with what it leaves for the next step.
+// obligations now, each with the obligations that it leaves for the next step.
 type expansion struct {
 	t     *tableau
 	found []transition
@@ -192,7 +193,7 @@ func (x *expansion) add(literals []*Formula, next, postponed uint64) {
 	x.found = append(x.found, tr)
 }
 
-// guard is f, or the one like it that there is already.
+// guard is f, or the equal guard that exists already.
 func (t *tableau) guard(f *Formula) *Formula {
 	text := f.String()
 	if g := t.guards[text]; g != nil {
@@ -207,9 +208,9 @@ func (a *automaton) trivial() bool {
 	return len(a.states) == 1 && len(a.states[0]) == 1 && a.states[0][0].guard.Op == True && a.states[0][0].postponed == 0
 }
 
-// groups numbers the components of the automaton, by state. It is -1 for those
-// that no accepted run stays in: they have no step, or all of their steps postpone
-// the same promise.
+// groups numbers the components of the automaton, by state. It is -1 for
+// components in which no accepted run stays: they have no step, or all of their
+// steps postpone the same promise.
 func (a *automaton) groups() []int {
 	n := len(a.states)
 	reach := make([]int, n)

@@ -7,15 +7,14 @@ import (
 	"errors"
 )
 
-// ErrForm reports that Stuck cannot decide: fairness has another form than it
-// knows, or the ways to fair behaviours are too entangled.
+// ErrForm reports that Stuck cannot decide: fairness has a form that it does
+// not know, or finding the ways to fair behaviours takes too many rounds.
 var ErrForm = errors.New("live: whether this fairness is machine closed is not known")
 
-// Stuck looks for a state that can be reached and from which no behaviour that
-// satisfies p.Assume goes on: fairness is machine closed on this graph exactly
-// where there is none (Abadi and Lamport, The Existence of Refinement Mappings, section
-// 2.3). It is the least one; ok says whether there is one. p.Property is not looked at. The
-// errors are those of Find, and ErrForm.
+// Stuck looks for a reachable state from which no behaviour satisfies p.Assume: fairness is
+// machine closed on this graph exactly if there is none (Abadi and Lamport, The Existence
+// of Refinement Mappings, section 2.3). It returns the lowest such state; ok reports
+// whether there is one. It ignores p.Property. The errors are those of Find, and ErrForm.
 func Stuck(ctx context.Context, g Graph, p Problem) (state uint32, ok bool, err error) {
 	s := search{ctx: ctx, g: g, atoms: p.Atoms, room: p.MemoryBytes}
 	for _, f := range conjuncts(p.Assume.normal(false)) {
@@ -51,12 +50,12 @@ func Stuck(ctx context.Context, g Graph, p Problem) (state uint32, ok bool, err 
 	return 0, false, nil
 }
 
-// sweepsMax bounds the rounds through all states in which reaching looks for ways.
+// sweepsMax bounds the passes that reaching makes over all states.
 const sweepsMax = 64
 
 // reaching are the nodes that lead to a component that accepts. States are numbered
-// breadth first, so going through them backwards and forwards by turns takes few
-// rounds; where it takes many, it gives up with ErrForm.
+// breadth first, so alternating backward and forward passes need few rounds; if
+// they need too many, it gives up with ErrForm.
 func (t *tarjan) reaching() (*nodeSet, error) {
 	states := uint32(t.s.g.States())
 	fair, comps := newNodeSet(states), map[uint32]bool{}

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// from is the graph of the states that can be reached from s, which is the only
-// initial one.
+// from is the graph of the states reachable from s, which is the only initial
+// one.
 func (g *small) from(s int) *small {
 	out := &small{edges: map[[2]int]uint64{}, fail: -1, initial: 1}
 	numbers, order := map[int]int{s: 0}, []int{s}
@@ -32,7 +32,7 @@ func (g *small) from(s int) *small {
 	return out
 }
 
-// TestStuck holds Stuck against a search for a fair behaviour from each state.
+// TestStuck compares Stuck with a search for a fair behaviour from each state.
 func TestStuck(t *testing.T) {
 	stuck, closed := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -77,8 +77,8 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// TestStuckOfOtherForms: what is no fairness is not judged, and no fairness is
-// closed.
+// TestStuckOfOtherForms: a formula that is not fairness is not judged, and the
+// absence of fairness is closed.
 func TestStuckOfOtherForms(t *testing.T) {
 	g := &small{states: []uint64{0}, initial: 1, edges: map[[2]int]uint64{{0, 0}: 2}, fail: -1}
 	p := Problem{Atoms: kinds, Assume: LeadsTo(AtomOf(0), AtomOf(1))}

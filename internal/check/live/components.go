@@ -5,13 +5,13 @@ package live
 import "slices"
 
 // The components of the product are found by Tarjan's algorithm, without
-// recursion, and judged one by one. The steps that stay in a component are asked
-// for again rather than kept, so a node takes four bytes, and while it is open
-// at most twenty more.
+// recursion, and judged one by one. The steps within a component are computed
+// again rather than stored, so a node takes four bytes, and while it is open at
+// most twenty more.
 
-// What tarjan.mark holds of a node: 0 where it has not been seen, its number in
-// the order of the search while its component is open, and with the highest bit
-// the number of its component.
+// The value of tarjan.mark for a node: 0 if it has not been visited; its number
+// in the order of the search while its component is open; afterwards, with the
+// highest bit set, the number of its component.
 const (
 	closed  = 1 << 31
 	markMax = closed - 1
@@ -21,22 +21,22 @@ const (
 type tarjan struct {
 	s        *search
 	promises uint64 // all of them
-	group    []int  // by state of the automaton: its component there, or -1 where none accepts
+	group    []int  // by state of the automaton: its component there, or -1 if none accepts
 	skipped  []uint32
 	mark     []uint32
 	seen     uint32 // marks in the order of the search
 	comps    uint32 // components that were closed
 	stack    []uint32
 	frames   []frame
-	succs    []uint32 // of the nodes of frames, those that had not been seen
+	succs    []uint32 // of the nodes of frames, those that had not been visited
 
 	only     []*Formula // what steps must satisfy to be used
 	parts    []part     // still to be searched
 	accepted []accepted
 }
 
-// part is a set of nodes to be searched for components, with what must hold of
-// the steps that may be used.
+// part is a set of nodes to search for components, with the condition on the
+// steps that may be used.
 type part struct {
 	nodes []uint32
 	only  []*Formula
@@ -56,7 +56,7 @@ type frame struct {
 }
 
 // components looks for components that accept, first in the whole product, then
-// in what is left of components that would accept without some steps.
+// in the rest of components that would accept without some steps.
 func (s *search) components() (*tarjan, error) {
 	t := &tarjan{s: s, promises: 1<<s.a.eventually - 1, only: s.only}
 	states := uint32(s.g.States())
@@ -94,8 +94,8 @@ func (s *search) components() (*tarjan, error) {
 	return t, nil
 }
 
-// layOut returns the nodes whose components may accept places in mark, and says
-// how many there are.
+// layOut gives places in mark to the nodes whose components may accept, and
+// returns their number.
 func (t *tarjan) layOut(states uint32) uint32 {
 	t.skipped = make([]uint32, len(t.group))
 	if t.s.reached == nil {
@@ -121,8 +121,8 @@ func (t *tarjan) at(n uint32) uint32 {
 	return t.s.reached.place(n) - t.skipped[t.s.aut(n)]
 }
 
-// inside calls visit for the steps from n that may be used and stay within what
-// may be a component.
+// inside calls visit for the steps from n that may be used and whose target may
+// be in the same component.
 func (t *tarjan) inside(n uint32, visit func(m uint32, postponed uint64) bool) error {
 	group := t.group[t.s.aut(n)]
 	return t.s.each(n, func(m uint32, postponed uint64) bool {
@@ -238,7 +238,7 @@ func (t *tarjan) within(nodes []uint32, visit func(postponed uint64) bool) error
 	return nil
 }
 
-// some says whether some step of a component satisfies f.
+// some reports whether some step of a component satisfies f.
 func (t *tarjan) some(nodes []uint32, f *Formula) (found bool, err error) {
 	err = t.within(nodes, func(uint64) bool {
 		found = f.holds(t.s.ask)
@@ -247,10 +247,10 @@ func (t *tarjan) some(nodes []uint32, f *Formula) (found bool, err error) {
 	return found, err
 }
 
-// judge says whether a component accepts, or a part of it may, which it then
-// gives what the steps of that part must satisfy.
+// judge reports whether a component accepts. If a part of it may accept, judge
+// gives that part the condition that its steps must satisfy.
 func (t *tarjan) judge(nodes []uint32) (ok bool, narrower []*Formula, err error) {
-	// A component has a step, and no promise that is postponed by every one.
+	// A component has a step, and no promise that every step postpones.
 	steps, postponed := false, t.promises
 	err = t.within(nodes, func(p uint64) bool {
 		steps = true

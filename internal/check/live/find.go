@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Lasso is a behaviour that goes round forever: Path leads from an initial
-// state to the first state of Loop, without it; after the last state of Loop
-// comes its first again. In a Loop of one state nothing happens.
+// Lasso is an infinite behaviour: Path leads from an initial state to the first
+// state of Loop, without including it; after the last state of Loop comes its
+// first again. A Loop of one state is stuttering.
 type Lasso struct{ Path, Loop []uint32 }
 
 // ErrTooLarge reports that the product of graph and automaton has more nodes
@@ -21,9 +21,8 @@ var ErrTooLarge = errors.New("live: the product of the state graph and the formu
 const productMax = 1<<31 - 2
 
 // Find looks for a behaviour of g that satisfies p.Assume and not p.Property;
-// nil means that there is none. It returns a *LimitError where a formula is
-// beyond a limit, a *MemoryError, ErrTooLarge, the error of ctx, or what g
-// returned.
+// nil means that there is none. It returns a *LimitError if a formula exceeds a
+// limit, a *MemoryError, ErrTooLarge, the error of ctx, or what g returned.
 func Find(ctx context.Context, g Graph, p Problem) (*Lasso, error) {
 	if len(p.Atoms) > AtomsMax {
 		return nil, &LimitError{"atoms", AtomsMax}
@@ -76,10 +75,11 @@ func Find(ctx context.Context, g Graph, p Problem) (*Lasso, error) {
 	return best, nil
 }
 
-// branchesMax is how many disjuncts are decided one after the other.
+// branchesMax is the maximum number of disjuncts that are decided one after the
+// other.
 const branchesMax = 64
 
-// times distributes: what follows from one of each.
+// times distributes a conjunction of disjunctions: one choice from each.
 func times(branches, choices [][]condition) [][]condition {
 	var out [][]condition
 	for _, b := range branches {
@@ -90,7 +90,7 @@ func times(branches, choices [][]condition) [][]condition {
 	return out
 }
 
-// must adds a condition that a run has to satisfy.
+// must adds a condition that a run must satisfy.
 func (s *search) must(c condition) {
 	switch {
 	case c.often == nil:
@@ -112,7 +112,7 @@ func (s *search) find() (*Lasso, error) {
 	return found.lasso()
 }
 
-// length is how many states there are to read.
+// length is the number of states that can be read.
 func (l *Lasso) length() int { return len(l.Path) + len(l.Loop) }
 
 func conjuncts(f *Formula) []*Formula {
@@ -130,7 +130,7 @@ type search struct {
 	g     Graph
 	a     *automaton
 	atoms []AtomKind
-	room  int64 // bytes that may be taken; 0 for no bound
+	room  int64 // maximum bytes; 0 for no bound
 	taken int64
 
 	// What a run must satisfy in the limit: from some step on only, infinitely
@@ -142,17 +142,17 @@ type search struct {
 
 	reached *nodeSet // nil where it is every node
 
-	// The step that is being looked at.
+	// The current step.
 	from, to uint32
 	ask      func(atom int) bool
 	err      error // of an atom
 	polls    int
 }
 
-// pollEvery is how many nodes are expanded between two looks at the context.
+// pollEvery is how many nodes are expanded between two checks of the context.
 const pollEvery = 1 << 12
 
-// take accounts for so many bytes.
+// take accounts for the given number of bytes.
 func (s *search) take(what string, bytes int64) error {
 	s.taken += bytes
 	if s.room > 0 && s.taken > s.room {
@@ -161,7 +161,7 @@ func (s *search) take(what string, bytes int64) error {
 	return nil
 }
 
-// atom is the value of an atom on the step that is being looked at.
+// atom is the value of an atom on the current step.
 func (s *search) atom(i int) bool {
 	kind := s.atoms[i]
 	if s.err != nil || kind != StateAtom && s.from == s.to {
@@ -175,9 +175,10 @@ func (s *search) atom(i int) bool {
 func (s *search) state(n uint32) uint32 { return n % uint32(s.g.States()) }
 func (s *search) aut(n uint32) int      { return int(n / uint32(s.g.States())) }
 
-// each calls visit for every step of the product from node n: where it leads and
-// what it postpones. It stops where visit is false. The stuttering step comes
-// first. Formulas that visit evaluates are those of the step.
+// each calls visit for every step of the product from node n, with its target
+// and the promises that it postpones. It stops if visit returns false. The
+// stuttering step comes first. Formulas that visit evaluates are about that
+// step.
 func (s *search) each(n uint32, visit func(m uint32, postponed uint64) bool) error {
 	if s.polls++; s.polls%pollEvery == 0 && s.ctx.Err() != nil {
 		return s.ctx.Err()
@@ -207,7 +208,7 @@ func (s *search) each(n uint32, visit func(m uint32, postponed uint64) bool) err
 	return nil
 }
 
-// all reports whether every formula holds on the step that is being looked at.
+// all reports whether every formula holds on the current step.
 func (s *search) all(fs []*Formula) bool {
 	for _, f := range fs {
 		if !f.holds(s.ask) {
@@ -217,9 +218,9 @@ func (s *search) all(fs []*Formula) bool {
 	return true
 }
 
-// reach finds the nodes of the product that can be reached. It goes through the
-// states in their order as long as anything is new: states are numbered breadth
-// first, so that few rounds are enough.
+// reach finds the reachable nodes of the product. It passes over the states in
+// their order until a pass finds nothing new; states are numbered breadth
+// first, so few passes are enough.
 func (s *search) reach() error {
 	states, m := uint32(s.g.States()), uint32(len(s.a.states))
 	if s.a.trivial() {

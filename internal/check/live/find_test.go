@@ -56,7 +56,7 @@ func (g *small) Atom(i int, from, to uint32) (bool, error) {
 	return bits>>(i-2)&1 == 1, nil
 }
 
-// drawGraph draws a graph of which every state can be reached.
+// drawGraph draws a graph in which every state is reachable.
 func drawGraph(t *rapid.T, most int) *small {
 	n := rapid.IntRange(1, most).Draw(t, "states")
 	g := &small{edges: map[[2]int]uint64{}, fail: -1}
@@ -79,8 +79,8 @@ func drawGraph(t *rapid.T, most int) *small {
 	return g
 }
 
-// drawFormula draws a formula that cannot tell stuttering: steps are spoken of
-// in []box and <>angle only.
+// drawFormula draws a formula that is insensitive to stuttering: it mentions
+// steps only in []box and <>angle.
 func drawFormula(t *rapid.T, depth int) *Formula {
 	if depth == 0 {
 		return AtomOf(rapid.IntRange(0, 1).Draw(t, "atom"))
@@ -116,7 +116,8 @@ type behaviour struct {
 	loop    int // where the loop begins
 }
 
-// letters reads a lasso; false where it is no behaviour of the graph.
+// letters reads a lasso; it returns false if the lasso is not a behaviour of the
+// graph.
 func (g *small) letters(path, loop []uint32) (behaviour, bool) {
 	b := behaviour{loop: len(path)}
 	states := append(append([]uint32(nil), path...), loop...)
@@ -134,7 +135,8 @@ func (g *small) letters(path, loop []uint32) (behaviour, bool) {
 	return b, true
 }
 
-// holds says at which places of the behaviour a formula holds, by its meaning.
+// holds returns the positions of the behaviour at which a formula holds, by
+// definition.
 func (b behaviour) holds(f *Formula) []bool {
 	n := len(b.letters)
 	out := make([]bool, n)
@@ -186,13 +188,13 @@ func (b behaviour) holds(f *Formula) []bool {
 	return out
 }
 
-// violates says whether the behaviour satisfies the assumption and not the
+// violates reports whether the behaviour satisfies the assumption and not the
 // property.
 func (b behaviour) violates(p Problem) bool {
 	return b.holds(p.Assume)[0] && !b.holds(p.Property)[0]
 }
 
-// search tries every behaviour of up to so many states.
+// search tries every behaviour of up to the given number of states.
 func (g *small) search(p Problem, most int) ([]uint32, int) {
 	var try func(states []uint32) ([]uint32, int)
 	try = func(states []uint32) ([]uint32, int) {
@@ -221,9 +223,9 @@ func (g *small) search(p Problem, most int) ([]uint32, int) {
 	return try(nil)
 }
 
-// TestAgainstEveryBehaviour holds Find against a search of all short lassos on
-// tiny graphs: what it finds is a violation, and where it finds nothing there
-// is none.
+// TestAgainstEveryBehaviour compares Find with a search of all short lassos on
+// tiny graphs: what it finds is a violation, and if it finds nothing there is
+// none.
 func TestAgainstEveryBehaviour(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t, 4)
@@ -245,8 +247,8 @@ func TestAgainstEveryBehaviour(t *testing.T) {
 	})
 }
 
-// findDrawn is Find, for a formula that was drawn: one of many may be beyond what
-// automata may have, and says nothing then.
+// findDrawn is Find for a random formula. A few random formulas exceed the limits
+// of automata; the tests skip them.
 func findDrawn(t *rapid.T, g *small, p Problem) *Lasso {
 	lasso, err := Find(context.Background(), g, p)
 	var limit *LimitError
@@ -272,7 +274,7 @@ func TestNegation(t *testing.T) {
 	})
 }
 
-// TestLargerLassos: what is found in larger graphs is a violation.
+// TestLargerLassos: a lasso found in a larger graph is a violation.
 func TestLargerLassos(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGraph(t, 12)
@@ -288,7 +290,7 @@ func TestLargerLassos(t *testing.T) {
 }
 
 // TestMistakes: an atom without a value ends the search, or does not matter: then
-// the answer is that with any value. So does a memory that is too small.
+// the answer is the same for any value. Too little memory also ends the search.
 func TestMistakes(t *testing.T) {
 	failed, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -320,7 +322,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestLazy: what the answer does not need is not asked for.
+// TestLazy: Find does not evaluate atoms that the answer does not need.
 func TestLazy(t *testing.T) {
 	g := &small{initial: 1, states: make([]uint64, 40), edges: map[[2]int]uint64{}, fail: -1}
 	for s := range g.states {
@@ -341,10 +343,10 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// TestShortLassos: of several loops that accept a short one is shown, also where
-// the one that is reached first is long.
+// TestShortLassos: of several loops that accept, a short one is shown, even if
+// the first one reached is long.
 func TestShortLassos(t *testing.T) {
-	// 0 goes round over 1 ... 9; 0 leads to 10 too, and 10 stutters.
+	// 0 is on a loop over 1 ... 9; 0 also leads to 10, and 10 stutters.
 	g := &small{initial: 1, states: make([]uint64, 11), edges: map[[2]int]uint64{}, fail: -1}
 	for s := range 10 {
 		g.edges[[2]int{s, (s + 1) % 10}] = 3
@@ -364,8 +366,8 @@ func TestShortLassos(t *testing.T) {
 func TestLimits(t *testing.T) {
 	g := &small{initial: 1, states: make([]uint64, 1), edges: map[[2]int]uint64{{0, 0}: 2}, fail: -1}
 	atoms := make([]AtomKind, 70)
-	// Each of n promises is kept now or put off: so there are 2^n states, and 3^n
-	// transitions.
+	// Each of n promises is kept now or postponed, so there are 2^n states and
+	// 3^n transitions.
 	for _, c := range []struct {
 		promises int
 		beyond   string

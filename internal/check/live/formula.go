@@ -9,14 +9,14 @@
 // satisfies the assumption and not the formula.
 //
 // Behaviours are infinite; every state may be followed by itself (a stuttering
-// step). It promises that a lasso is found exactly where one exists. It refuses
-// formulas beyond its limits, by name, instead of deciding part of them.
+// step). It finds a lasso exactly if one exists. It refuses formulas beyond its
+// limits, with the name of the limit, instead of deciding part of them.
 //
 // The method is the classical one (Vardi and Wolper, 1986; on the fly as Gerth,
 // Peled, Vardi and Wolper, 1995): the negated formula becomes an automaton with
 // acceptance on steps, its product with the graph is searched for strongly
-// connected components that accept, and strong fairness is taken care of by
-// taking states out of a component and looking again (Emerson and Lei, 1985).
+// connected components that accept, and strong fairness is handled by removing
+// states from a component and searching again (Emerson and Lei, 1985).
 package live
 
 import (
@@ -78,8 +78,8 @@ func Weak(enabled, taken *Formula) *Formula {
 	return AlwaysOf(EventuallyOf(Any(Negate(enabled), taken)))
 }
 
-// Strong is strong fairness: where it is enabled infinitely often, the action
-// is taken infinitely often.
+// Strong is strong fairness: if the action is enabled infinitely often, it is
+// taken infinitely often.
 func Strong(enabled, taken *Formula) *Formula {
 	return Any(EventuallyOf(AlwaysOf(Negate(enabled))), AlwaysOf(EventuallyOf(taken)))
 }
@@ -126,7 +126,7 @@ func (f *Formula) String() string {
 }
 
 // normal is f, or its negation, with negations at the atoms only, constants
-// folded, and nothing nested that need not be.
+// folded, and no unnecessary nesting.
 func (f *Formula) normal(negated bool) *Formula {
 	switch f.Op {
 	case True, False:
@@ -182,7 +182,7 @@ func (f *Formula) normal(negated bool) *Formula {
 	return &Formula{Op: op, Args: []*Formula{a}}
 }
 
-// propositional reports whether f speaks of one step only.
+// propositional reports whether f is about one step only.
 func (f *Formula) propositional() bool {
 	if f.Op == Always || f.Op == Eventually {
 		return false
@@ -229,8 +229,8 @@ func (f *Formula) holds(ask func(atom int) bool) bool {
 // FALSE.
 type condition struct{ often, ever *Formula }
 
-// conditionOf recognises []<>p, <>[]q and []<>p \/ <>[]q, where p and q speak
-// of one step, in a normal formula.
+// conditionOf recognises []<>p, <>[]q and []<>p \/ <>[]q, where p and q are
+// about one step, in a normal formula.
 func conditionOf(f *Formula) (condition, bool) {
 	switch {
 	case f.Op == Always && f.Args[0].Op == Eventually && f.Args[0].Args[0].propositional():

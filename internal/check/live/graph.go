@@ -8,25 +8,25 @@ import (
 )
 
 // Graph is a finite graph of states and steps, and the values of atoms. States
-// are numbered from 0, those that are initial first, and each can be reached from
-// one of these. A step from a state to itself changes nothing: it is understood
-// and need not be there.
+// are numbered from 0, initial states first, and each is reachable from an
+// initial state. A step from a state to itself changes nothing: it is implicit
+// and need not be in the graph.
 type Graph interface {
-	// States is the number of states, Initial of those that are initial.
+	// States is the number of states, and Initial the number of initial states.
 	States() int
 	Initial() int
-	// Steps is where the steps from a state lead, as AppendStep writes it. It is
-	// the graph's and valid until the next call.
+	// Steps returns the targets of the steps from a state, as AppendStep writes
+	// them. The slice belongs to the graph and is valid until the next call.
 	Steps(s uint32) ([]byte, error)
 	// Atom is the value of an atom in the state from or, if it is about steps, on
-	// the step from one state to another one. It is asked for where the answer
-	// needs it only. Its error ends Find, which returns it.
+	// the step from one state to another one. Find calls it only if the answer
+	// needs it. An error ends Find, which returns it.
 	Atom(i int, from, to uint32) (bool, error)
 }
 
-// AppendStep appends a step to a state to those before, the last of which leads
-// to the state prev; for the first step it is the state that all begin in. It is
-// the distance between the two as a varint with a sign.
+// AppendStep appends a step to a row. prev is the target of the step before; for
+// the first step it is the state in which all begin. The step is stored as the
+// distance from prev to its target, as a signed varint.
 func AppendStep(row []byte, prev, to uint32) []byte {
 	return binary.AppendVarint(row, int64(to)-int64(prev))
 }
@@ -44,23 +44,24 @@ type AtomKind uint8
 const (
 	// StateAtom: a predicate of the state that a step begins in.
 	StateAtom AtomKind = iota
-	// AngleAtom: <A>_v of a step; it is false of a stuttering step.
+	// AngleAtom: <A>_v of a step; it is false for a stuttering step.
 	AngleAtom
-	// BoxAtom: [A]_v of a step; it is true of a stuttering step.
+	// BoxAtom: [A]_v of a step; it is true for a stuttering step.
 	BoxAtom
 )
 
-// Problem is what is asked of a graph.
+// Problem is a question about a graph.
 type Problem struct {
 	Atoms []AtomKind
-	// Assume holds of the behaviours that count; Property should hold of them.
+	// Assume selects the behaviours to consider; Property should hold for all of
+	// them.
 	Assume, Property *Formula
-	// MemoryBytes, where it is not 0, bounds what Find takes beside the graph.
+	// MemoryBytes, if not 0, bounds the memory that Find uses besides the graph.
 	MemoryBytes int64
 }
 
-// MemoryError reports that there is too little memory to decide a formula: it takes
-// at least so many bytes.
+// MemoryError reports that there is too little memory to decide a formula, and how
+// many bytes it needs at least.
 type MemoryError struct {
 	What       string
 	Bytes, Max int64

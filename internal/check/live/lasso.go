@@ -7,20 +7,20 @@ import (
 	"sort"
 )
 
-// A lasso is a way to a component that accepts, and a loop in it that does all
-// that has to be done infinitely often. Nodes are visited breadth first, and from
-// the first that lie in such components a loop is sought, each time on the
-// shortest way to the next thing that is still to be done, and home. The
-// shortest lasso of these is shown.
+// A lasso is a path to a component that accepts, and a loop in it with every kind
+// of step that must occur infinitely often. Nodes are visited breadth first. From
+// the first ones in such components a loop is built, each time by the shortest
+// way to the next required step, and then back to the start. The shortest of
+// these lassos is shown.
 
-// How many nodes loops are sought from, and how many nodes are expanded until no
-// further one is.
+// The number of nodes from which loops are built, and the number of expanded
+// nodes after which no further loop is.
 const (
 	candidatesMax = 64
 	walkedMax     = 1 << 18
 )
 
-// want is a thing that some step of a loop has to do.
+// want is a condition that some step of a loop must satisfy.
 type want func(postponed uint64) bool
 
 // walker makes loops.
@@ -56,7 +56,7 @@ func (t *tarjan) lasso() (*Lasso, error) {
 	}
 	w := &walker{t: t, back: make([]uint32, len(t.mark))}
 	var best *Lasso
-	depth, level := 0, len(queue) // how far a node is; where the next level begins
+	depth, level := 0, len(queue) // the distance of a node; where the next level begins
 	candidates := 0
 	for i := 0; i < len(queue); i++ {
 		if i == level {
@@ -96,8 +96,8 @@ func (t *tarjan) lasso() (*Lasso, error) {
 	return best, nil
 }
 
-// accepts says whether a node is in a component that accepts, and which steps
-// may be used in it.
+// accepts reports whether a node is in a component that accepts, and which
+// steps may be used in it.
 func (t *tarjan) accepts(n uint32) (only []*Formula, ok bool) {
 	if t.group[t.s.aut(n)] < 0 {
 		return nil, false
@@ -149,7 +149,7 @@ func (w *walker) from(first uint32, only []*Formula) (*Lasso, error) {
 	return l, nil
 }
 
-// plan finds what a loop in a component has to do.
+// plan finds the conditions that the steps of a loop in a component must satisfy.
 func (w *walker) plan(first uint32) error {
 	s := w.t.s
 	nodes, err := w.nodes(first)
@@ -201,8 +201,8 @@ func (w *walker) forget(nodes []uint32) {
 	}
 }
 
-// wanted reports whether a step is one to go to: it does something that is still
-// to be done or, when all is done, leads home.
+// wanted reports whether a loop should take a step: it satisfies an outstanding
+// condition or, if there is none, leads back to the start.
 func (w *walker) wanted(home bool, postponed uint64, done []bool) bool {
 	all := true
 	for i, want := range w.wants {
@@ -216,8 +216,8 @@ func (w *walker) wanted(home bool, postponed uint64, done []bool) bool {
 	return all && home
 }
 
-// way is the shortest way from a node over a step that is wanted: the nodes
-// after the first. What the step does is noted.
+// way is the shortest way from a node over a wanted step: the nodes after the
+// first. It records the conditions that the step satisfies.
 func (w *walker) way(from, home uint32, done []bool) ([]uint32, error) {
 	queue := []uint32{from}
 	defer func() { w.forget(queue) }()

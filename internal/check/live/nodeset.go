@@ -14,7 +14,7 @@ const rankWords = 8
 
 func newNodeSet(n uint32) *nodeSet { return &nodeSet{bits: make([]uint64, (n+63)/64)} }
 
-// nodeSetBytes is what a set of n nodes takes.
+// nodeSetBytes is the size of a set of n nodes.
 func nodeSetBytes(n int64) int64 { return n/8 + n/(64*rankWords)*4 }
 
 func (s *nodeSet) has(n uint32) bool { return s.bits[n/64]>>(n%64)&1 == 1 }
@@ -32,11 +32,11 @@ func (s *nodeSet) count() {
 	}
 }
 
-// place is how many elements are less than n.
+// place is the number of elements less than n.
 func (s *nodeSet) place(n uint32) uint32 {
 	w := n / 64
 	if int(w) == len(s.bits) {
-		w-- // behind the last node
+		w-- // after the last node
 		return s.place(w*64) + uint32(bits.OnesCount64(s.bits[w]))
 	}
 	p := s.rank[w/rankWords]

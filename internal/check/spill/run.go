@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// ErrCorrupt is wrapped by errors that report a file whose contents are not
-// what the search wrote.
+// ErrCorrupt is wrapped by errors about a file whose contents differ from what
+// the search wrote.
 var ErrCorrupt = errors.New("the file is damaged")
 
 // A run is a file of fingerprints in ascending order, in pages:
@@ -29,7 +29,7 @@ const (
 	pageBytes = 4096
 	pageHead  = 8
 	pageMax   = (pageBytes - pageHead) / 8
-	// extentPages is how many pages are read or written at once.
+	// extentPages is the number of pages that are read or written at once.
 	extentPages = 64
 )
 
@@ -122,8 +122,8 @@ func (r *Run) addPage(page []byte) { r.sum = crc32.Update(r.sum, castagnoli, pag
 // Abandon closes the file of a run that will not be finished.
 func (w *Writer) Abandon() { w.r.file.Close() }
 
-// OpenRun opens a run that was closed, with so many fingerprints and this
-// checksum, and compares every page with its own.
+// OpenRun opens a closed run that must have n fingerprints and the given
+// checksum, and compares every page with its own checksum.
 func OpenRun(disk env.Disk, name string, n int64, sum uint32) (*Run, error) {
 	f, err := disk.Open(name, false)
 	if err != nil {
@@ -169,16 +169,16 @@ func OpenRun(disk env.Disk, name string, n int64, sum uint32) (*Run, error) {
 // Name is the name of the file.
 func (r *Run) Name() string { return r.name }
 
-// Len is how many fingerprints there are.
+// Len is the number of fingerprints.
 func (r *Run) Len() int64 { return r.n }
 
 // Sum is the checksum of the whole run. It distinguishes runs of equal length.
 func (r *Run) Sum() uint32 { return r.sum }
 
-// Bytes is the size of the file, Held of what is in memory.
+// Bytes is the size of the file, and Held that of the part in memory.
 func (r *Run) Bytes() int64 { return int64(len(r.first)) * pageBytes }
 
-// Held is how many bytes of memory the run takes.
+// Held is the number of bytes of memory that the run takes.
 func (r *Run) Held() int64 { return int64(cap(r.first)) * 8 }
 
 // Sync makes the run durable.
@@ -250,20 +250,20 @@ func (r *Run) Each(visit func(fp uint64) error) error {
 	})
 }
 
-// page is the page that fp is on, if it is on any, or -1.
+// page is the only page that fp can be on, or -1.
 func (r *Run) page(fp uint64) int {
 	return sort.Search(len(r.first), func(i int) bool { return r.first[i] > fp }) - 1
 }
 
-// Has says whether a fingerprint is in the run.
+// Has reports whether a fingerprint is in the run.
 func (r *Run) Has(fp uint64) (bool, error) {
 	found := false
 	err := r.Find([]uint64{fp}, func(uint64) { found = true })
 	return found, err
 }
 
-// Find calls hit with each of the fingerprints, which ascend, that is in the
-// run.
+// Find calls hit with each of the fingerprints that is in the run. The
+// fingerprints must be in ascending order.
 func (r *Run) Find(fps []uint64, hit func(fp uint64)) error {
 	var buf []byte
 	for len(fps) > 0 {
@@ -272,8 +272,7 @@ func (r *Run) Find(fps []uint64, hit func(fp uint64)) error {
 			fps = fps[1:]
 			continue
 		}
-		// Pages that follow each other are read together as long as they are
-		// wanted.
+		// Adjacent pages are read together as long as all are needed.
 		to, k := page+1, 1
 		for k < len(fps) && to-page < extentPages {
 			p := r.page(fps[k])
@@ -314,8 +313,8 @@ func (r *Run) match(buf []byte, from, to int, fps []uint64, hit func(fp uint64))
 	return done
 }
 
-// Merge writes the fingerprints of two runs into a new one; runs that have one in
-// common are damaged. The old ones stay.
+// Merge writes the fingerprints of two runs into a new one; it is an error if
+// they have a fingerprint in common. The old runs stay.
 func Merge(disk env.Disk, name string, a, b *Run) (*Run, error) {
 	w, err := NewWriter(disk, name)
 	if err != nil {

@@ -55,8 +55,8 @@ func fingerprints(t *rapid.T, name string) []uint64 {
 	return slices.Compact(fps)
 }
 
-// TestRunFinds looks for what is in a run and what is not, one by one and many
-// at once.
+// TestRunFinds looks up fingerprints that are in a run and others, one by one
+// and many at once.
 func TestRunFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := sim.NewDisk()
@@ -103,7 +103,7 @@ func TestRunFinds(t *testing.T) {
 	})
 }
 
-// TestMerge: what is in either run, and no more, is in the new one.
+// TestMerge: the new run has the fingerprints of both runs, and no others.
 func TestMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := sim.NewDisk()
@@ -125,7 +125,7 @@ func TestMerge(t *testing.T) {
 	})
 }
 
-// TestDamagedRun turns over a bit of a run: whoever reads it is told.
+// TestDamagedRun flips a bit of a run: reading it is an error.
 func TestDamagedRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := sim.NewDisk()
@@ -149,8 +149,8 @@ func TestDamagedRun(t *testing.T) {
 	})
 }
 
-// TestForeignRun: a run of another search is not taken for one that is as long,
-// and runs that have a fingerprint in common are not merged.
+// TestForeignRun: a run of another search is not accepted in place of one of
+// equal length, and runs that have a fingerprint in common are not merged.
 func TestForeignRun(t *testing.T) {
 	d := sim.NewDisk()
 	var a, b []uint64
@@ -168,7 +168,7 @@ func TestForeignRun(t *testing.T) {
 	if _, err := Merge(d, "both", mine, other); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("merged: %v", err)
 	}
-	// Fingerprints that do not ascend, under checksums that are right.
+	// Fingerprints out of order, with correct checksums.
 	page := make([]byte, pageBytes)
 	binary.LittleEndian.PutUint32(page[4:], 2)
 	binary.LittleEndian.PutUint64(page[pageHead:], 20)
@@ -204,8 +204,8 @@ func flip(t *rapid.T, d env.Disk, name string, at int64, bit byte) {
 	}
 }
 
-// TestTape writes, stores, releases and opens a tape again, and reads what is
-// left of it.
+// TestTape writes, stores, releases and opens a tape again, and reads the rest
+// of it.
 func TestTape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := sim.NewDisk()
@@ -261,8 +261,8 @@ func TestTape(t *testing.T) {
 	})
 }
 
-// TestDamagedTape: a block that is not what was written is an error, and so is
-// a table that is not of the file.
+// TestDamagedTape: a block that differs from what was written is an error, and
+// so is a table of another file.
 func TestDamagedTape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := sim.NewDisk()
@@ -300,7 +300,7 @@ type fullFile struct{ env.File }
 
 func (f fullFile) WriteAt(b []byte, _ int64) (int, error) { return len(b) / 2, errFull }
 
-// TestFullDisk: the error of the disk comes out, with the name of the file.
+// TestFullDisk: the error of the disk is returned, with the name of the file.
 func TestFullDisk(t *testing.T) {
 	tape := NewTape(fullDisk{sim.NewDisk()}, "tape")
 	tape.Append(1, []byte("abc"))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spill keeps on disk what a search has no memory for: tapes, on which
-// items are written at the end and read in order, and sorted runs of
+// Package spill keeps on disk the parts of a search for which it has no memory:
+// tapes, on which items are appended and read in order, and sorted runs of
 // fingerprints.
 //
-// In: an env.Disk of which the search is the only user, and what is to be kept.
-// Out: the same bytes again, or an error. Every block that is read back is
-// compared with its checksum. Nothing here is durable before Sync. The package
-// refuses to go on after an error: what failed is to be thrown away.
+// In: an env.Disk whose only user is the search, and bytes to keep. Out: the
+// same bytes again, or an error. Every block that is read back is compared with
+// its checksum. Nothing is durable before Sync. After an error the caller must
+// discard the tape or run that failed.
 package spill
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// BlockBytes is the size of a tape's blocks; what is larger gets a block of its
+// BlockBytes is the size of a tape's blocks; a larger item gets a block of its
 // own.
 const BlockBytes = 256 << 10
 
 // Tape is a row of blocks. It is kept in memory until Store is called. A Tape
 // is used by one goroutine; blocks that are in memory may be read by others.
 type Tape struct {
-	disk   env.Disk // nil where there is none
+	disk   env.Disk // nil if there is none
 	name   string
 	file   env.File
 	end    int64 // of the file
@@ -42,15 +42,16 @@ type Block struct {
 	At    int64  `json:"at"` // in the file
 	Sum   uint32 `json:"sum"`
 
-	data   []byte // nil where it is only on disk
+	data   []byte // nil if it is only on disk
 	stored bool
 }
 
-// NewTape returns an empty tape; where it is stored, its file has the name.
+// NewTape returns an empty tape; if it is stored, its file has the given name.
 func NewTape(disk env.Disk, name string) *Tape { return &Tape{disk: disk, name: name} }
 
-// Append writes parts behind each other into one block, as so many items. It
-// returns the number of the block and where in it they begin.
+// Append writes the parts one after another into one block, as the given number
+// of items. It returns the number of the block and the offset at which they
+// begin.
 func (t *Tape) Append(items int, parts ...[]byte) (block, offset int) {
 	need := 0
 	for _, p := range parts {
@@ -71,7 +72,7 @@ func (t *Tape) Append(items int, parts ...[]byte) (block, offset int) {
 	return last, offset
 }
 
-// buffer is memory for a block that is to hold need bytes.
+// buffer is memory for a block that needs need bytes.
 func (t *Tape) buffer(need int) []byte {
 	if n := len(t.spare); need <= BlockBytes && n > 0 {
 		b := t.spare[n-1]
@@ -102,7 +103,7 @@ func (t *Tape) free(b *Block) {
 // Blocks is the number of blocks.
 func (t *Tape) Blocks() int { return len(t.blocks) }
 
-// Block says what is known of a block; its bytes are not part of that.
+// Block describes a block, without its bytes.
 func (t *Tape) Block(i int) Block {
 	b := t.blocks[i]
 	b.data = nil
@@ -140,15 +141,15 @@ func (t *Tape) Keep(i int) ([]byte, error) {
 	return data, err
 }
 
-// Release lets go of the blocks before block i.
+// Release frees the blocks before block i.
 func (t *Tape) Release(i int) {
 	for ; t.from < i; t.from++ {
 		t.free(&t.blocks[t.from])
 	}
 }
 
-// Store writes every block that is not on disk yet; where the memory is wanted
-// it lets go of the blocks from block keep on.
+// Store writes every block that is not on disk yet; if the memory is needed, it
+// frees the blocks from block keep on.
 func (t *Tape) Store(release bool, keep int) error {
 	for i := t.from; i < len(t.blocks); i++ {
 		b := &t.blocks[i]
@@ -180,7 +181,7 @@ func (t *Tape) store(b *Block) error {
 	return nil
 }
 
-// Sync makes what is stored durable.
+// Sync makes the stored blocks durable.
 func (t *Tape) Sync() error {
 	if t.file == nil {
 		return nil
@@ -191,14 +192,14 @@ func (t *Tape) Sync() error {
 	return nil
 }
 
-// Name is the name of the file, and stored says whether there is one.
+// Name is the name of the file, and stored reports whether there is one.
 func (t *Tape) Name() (name string, stored bool) { return t.name, t.file != nil }
 
 // Table describes the blocks from block i on, all of which are stored.
 func (t *Tape) Table(i int) []Block { return append([]Block{}, t.blocks[i:]...) }
 
-// OpenTape returns the tape that a table describes. What the file has beyond it
-// is written over.
+// OpenTape returns the tape that a table describes. Anything in the file beyond
+// it is overwritten.
 func OpenTape(disk env.Disk, name string, table []Block) (*Tape, error) {
 	t := NewTape(disk, name)
 	if len(table) == 0 {
@@ -226,7 +227,7 @@ func OpenTape(disk env.Disk, name string, table []Block) (*Tape, error) {
 	return t, nil
 }
 
-// Reset empties the tape; name is that of its next file. The file so far is
+// Reset empties the tape; name is that of its next file. The current file is
 // closed and stays.
 func (t *Tape) Reset(name string) error {
 	t.Release(len(t.blocks))
@@ -244,10 +245,11 @@ func (t *Tape) Close() error {
 	return err
 }
 
-// Held is how many bytes of memory the tape takes, Stored how many on disk.
+// Held is the number of bytes that the tape takes in memory, and Stored the
+// number on disk.
 func (t *Tape) Held() int64 { return t.held + int64(cap(t.blocks))*blockOverhead }
 
-// blockOverhead is what a Block takes.
+// blockOverhead is the size of a Block.
 const blockOverhead = 64
 
 // Stored is the size of the file.
@@ -258,7 +260,7 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// writeAll writes b at off, whatever short writes there are.
+// writeAll writes b at off, even if single writes are short.
 func writeAll(f env.File, b []byte, off int64) error {
 	for len(b) > 0 {
 		n, err := f.WriteAt(b, off)

@@ -11,11 +11,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/syntax"
 )
 
-// Labels and variables with another name than they were declared with.
+// Labels and variables whose name differs from their declaration.
 //
 // Locals of two processes may have one name; in the translation, where all
 // variables are global, only one of them keeps it. A definition of the module
-// that uses the name means that one, which its author may not have meant.
+// that uses the name refers to that one, which its author may not have meant.
 
 // owned is a variable with the name of its owner, or "" for the variable that
 // counts crashes.

@@ -102,7 +102,7 @@ l3: call P(5); l4: either { goto l1 } or { await m = 2; skip } } } *)
 }
 
 // TestStaleModular changes a modular algorithm after its translation was made,
-// or the translation itself. The algorithm is what is used.
+// or the translation itself. The algorithm is used.
 func TestStaleModular(t *testing.T) {
 	const algorithm = `---- MODULE T ----
 EXTENDS Integers, Sequences, TLC

@@ -176,7 +176,7 @@ func (r Result) judged(list *source.List) *source.List {
 		case d.Code == syntax.MarkersBroken:
 			d.Severity, d.Code = source.Error, PCalTagsError
 		case d.Code == resolve.NoText:
-			continue // it will have one: what is written is read again
+			continue // it will have one: the written text is read again
 		case d.Severity == source.Error && r.module != nil && d.Code == resolve.Redefined && contains(r.Algorithm.Span, d.Span):
 			d = inconsistent(d)
 		}

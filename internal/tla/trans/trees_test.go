@@ -17,9 +17,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
 )
 
-// treesAgree loads a module with what its algorithm declares, and once more
-// with the text that is printed for it. It says how many definitions were
-// compared, 0 where the module is refused.
+// treesAgree loads a module with the declarations of its algorithm, and again
+// with the text printed for them. It returns the number of definitions
+// compared, or 0 if the module is refused.
 func treesAgree(t *testing.T, files load.Files, path string) int {
 	t.Helper()
 	f, diags, err := Translate(files, path, nil)
@@ -78,9 +78,9 @@ func declarations(s *core.Spec) string {
 	return strings.Join(out, ", ")
 }
 
-// plainly is the body of a definition with all parentheses, where lists of
-// conjuncts within lists are one list, bound names are numbers, and an assertion
-// does not say where it stands.
+// plainly is the body of a definition with all parentheses, in which nested
+// lists of conjuncts are one list, bound names are numbers, and an assertion
+// does not state its position.
 func plainly(d *core.Def) string {
 	flat := *d
 	flat.Body = core.Transform(d.Body, func(x core.Expr, again func(core.Expr) core.Expr) core.Expr {
@@ -191,8 +191,8 @@ func TestTreesAreThoseOfTheText(t *testing.T) {
 	t.Logf("%d definitions", compared)
 }
 
-// TestRecursiveBehindTheAlgorithm: the algorithm uses what RECURSIVE announces
-// before it and the text behind it defines.
+// TestRecursiveBehindTheAlgorithm: the algorithm uses an operator that
+// RECURSIVE announces before it and the text after it defines.
 func TestRecursiveBehindTheAlgorithm(t *testing.T) {
 	const module = `---- MODULE T ----
 EXTENDS Integers
@@ -221,7 +221,7 @@ Half(n) == IF n < 2 THEN 0 ELSE 1 + Half(n - 2)
 }
 
 // TestSelectedTextOfATranslation: a module may select parts of its translation,
-// which only one that is written has.
+// which needs a written translation.
 func TestSelectedTextOfATranslation(t *testing.T) {
 	const module = `---- MODULE T ----
 EXTENDS Integers
