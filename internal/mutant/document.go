@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Fate is what became of a mutant when it was last tried.
+// Fate is the outcome of a mutant when it was last tried.
 type Fate struct {
-	Outcome Outcome // "" where it was not tried
-	// By is a package's directory, a dot, and the test function; the directory
-	// alone where no test is to blame.
+	Outcome Outcome // "" if it was not tried
+	// By is a package's directory, a dot, and the test function; only the
+	// directory if no test is to blame.
 	By      string
-	Seconds int // that its tests took, building included
+	Seconds int // the time of its tests, building included
 }
 
 // Fates are the fates of mutants, by name.

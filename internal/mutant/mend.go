@@ -15,8 +15,8 @@ import (
 // A row whose text is gone is mended in two steps. Declaration names the
 // declaration that held the text in a version of the package that the row still
 // fits. Nearest compares every run of lines in the declaration of that name, as
-// long as the text give or take a line, with the text, by the pairs of
-// neighbouring characters that both have, and takes the most similar; where the
+// long as the text plus or minus a line, with the text, by the pairs of
+// neighbouring characters that both have, and takes the most similar. If the
 // declaration is gone, it searches the whole package.
 
 // Declaration returns the name of the top-level declaration of a Go text that
@@ -72,11 +72,11 @@ func declarations(text string) []declaration {
 	return all
 }
 
-// Proposal is what could take the place of a row's texts.
+// Proposal is a possible replacement for a row's texts.
 type Proposal struct {
 	Place string // file:line
 	Old   string
-	New   string // "" where the mistake cannot be carried over
+	New   string // "" if the mistake cannot be carried over
 }
 
 // Nearest proposes new texts for m from the lines of its package in tree that
@@ -142,8 +142,8 @@ func (m Mutant) proposal(tree fs.FS, w window) (Proposal, error) {
 	}
 }
 
-// difference is what remains of two texts without their common beginning and
-// end, cut between words.
+// difference is the rest of two texts without their common beginning and end,
+// cut between words.
 func difference(a, b string) (string, string) {
 	word := func(c byte) bool { return c == '_' || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c)) }
 	from := 0
@@ -160,7 +160,7 @@ func difference(a, b string) (string, string) {
 	for end > 0 && end < len(a) && word(a[len(a)-end-1]) && word(a[len(a)-end]) {
 		end--
 	}
-	// Where nothing is replaced, the word or the operator before it is.
+	// If nothing is replaced, the word or the operator before it is.
 	for last := from; last == len(a)-end && from > 0 && a[from-1] != ' ' && word(a[from-1]) == word(a[last-1]); {
 		from--
 	}

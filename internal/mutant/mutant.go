@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mutant holds the mutants that the suites which guard safety must
-// kill: small wrong edits of our own code that a maintainer could make, each
-// with the packages whose tests have to notice.
+// Package mutant has the mutants that the safety suites must kill: small wrong
+// edits of our own code that a maintainer could make, each with the packages
+// whose tests must fail.
 //
 // In: the table, which is data (table_*.go), the text of the packages that it
-// names, and what `go test -json` prints. Out: the file that a mutant edits,
+// names, and the output of `go test -json`. Out: the file that a mutant edits,
 // its mutated text, the verdict on a run, the page of fates, and proposals for
 // rows that no longer fit. The package runs nothing and writes nothing itself;
 // the command cmd/mutants does, through an overlay, so that the sources are
 // never touched.
 //
-// It promises that a mutant counts as killed only where the same tests pass
-// without it, and refuses a mutant whose text is not found exactly once: a
-// table that has fallen behind the code is an error, not a mutant fewer. A row
-// names a package, not a file, so that code can move within its package.
+// A mutant counts as killed only if the same tests pass without it. A mutant
+// whose text is not found exactly once is an error, so that an outdated table
+// does not lose mutants silently. A row names a package, not a file, so that
+// code can move within its package.
 //
 // `go test ./internal/mutant` reports the rows that need mending;
 // `go run ./internal/mutant/cmd/mutants -mend` proposes their new texts.
@@ -32,7 +32,7 @@ import (
 // Mutant is one wrong edit.
 type Mutant struct {
 	Name   string // area/what-is-wrong, unique
-	Breaks string // one sentence: what is no longer so
+	Breaks string // one sentence: the promise that no longer holds
 	Kind   Kind
 	// In is where the text is: the directory of a package, relative to the root of
 	// the repository and with slashes, whose Go files except tests are searched; or
@@ -41,11 +41,11 @@ type Mutant struct {
 	// Old occurs exactly once there, within one declaration, and New replaces it.
 	// If one line is enough to make it unique, it is at most one line.
 	Old, New string
-	// Packages have the tests that must notice, as directories relative to the
+	// Packages have the tests that must fail, as directories relative to the
 	// root, in the order in which they run; the first failure ends the run.
 	Packages []string
-	// Run, where it is not empty, restricts the tests as `go test -run` does,
-	// and Short makes them short.
+	// Run, if not empty, restricts the tests as `go test -run` does, and Short
+	// makes them short.
 	Run   string
 	Short bool
 }
@@ -55,8 +55,8 @@ type Kind string
 
 // The kinds.
 const (
-	// Unsound: something wrong passes for right; a state, a violation or a
-	// forbidden trace is missed.
+	// Unsound: something wrong is accepted; a state, a violation or a forbidden
+	// trace is missed.
 	Unsound Kind = "unsound"
 	// WrongAnswer: a value, a count or a place is wrong, or something correct is
 	// reported as wrong.
@@ -103,7 +103,7 @@ func (m Mutant) Edit(tree fs.FS) (file, mutated string, err error) {
 }
 
 // Locate returns the one file of in, a package's directory or a file, that
-// contains old, and the file's text. It is an error where old occurs more than
+// contains old, and the file's text. It is an error if old occurs more than
 // once or not at all.
 func Locate(tree fs.FS, in, old string) (file, text string, err error) {
 	files, err := sources(tree, in)

@@ -31,7 +31,7 @@ func TestTableFitsTheCode(t *testing.T) {
 		if m.Area() == m.Name || !strings.HasSuffix(m.Breaks, ".") || !kinds[m.Kind] || len(m.Packages) == 0 {
 			t.Errorf("%s: want area/name, a sentence, a kind and packages", m.Name)
 		}
-		// What another package's tests must notice as well is another row.
+		// A mutant that another package's tests must also kill is another row.
 		edit := [4]string{m.In, m.Old, m.New, strings.Join(m.Packages, " ")}
 		if other := edits[edit]; other != "" {
 			t.Errorf("%s makes the same edit as %s", m.Name, other)

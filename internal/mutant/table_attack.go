@@ -2,9 +2,9 @@
 
 package mutant
 
-// attackMutants are about the parts of the checker that leave work out or put
-// it away: steps taken alone, orbits, files, checkpoints and packed states. A
-// state that one of them loses is a false "verified".
+// attackMutants are about the parts of the checker that omit or store work:
+// steps taken alone, orbits, files, checkpoints and packed states. A state that
+// one of them loses makes "verified" false.
 func attackMutants() []Mutant {
 	all := append(aloneMutants(), orbitMutants()...)
 	all = append(append(all, fileMutants()...), manifestMutants()...)

@@ -2,8 +2,8 @@
 
 package mutant
 
-// checkMutants are about the search: what is counted, what is looked at, and
-// what is reported.
+// checkMutants are about the search: its counts, the states that it visits, and
+// its reports.
 func checkMutants() []Mutant {
 	return append(append(append(append(fingerprintMutants(), searchMutants()...), deepenMutants()...), liveMutants()...), spillMutants()...)
 }

@@ -2,14 +2,14 @@
 
 package mutant
 
-// crashMutants are about the programs that are proved, the devices below them
-// and the servers above them: crash tests find out for themselves what proofs
+// crashMutants are about the proved programs, the devices below them and the
+// servers above them: crash tests must find by themselves what the proofs
 // exclude.
 func crashMutants() []Mutant {
 	return append(append(append(logMutants(), diskMutants()...), mailMutants()...), procsMutants()...)
 }
 
-// procsMutants are about what judges processes.
+// procsMutants are about the code that judges processes.
 func procsMutants() []Mutant {
 	const procs = "internal/evidence/procs"
 	return []Mutant{

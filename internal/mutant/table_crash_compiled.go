@@ -2,8 +2,9 @@
 
 package mutant
 
-// crashCompiledMutants are about compiled programs that survive crashes: what is on
-// the disk before anybody can see it, what a life begins with, and what its traces say.
+// crashCompiledMutants are about compiled programs that survive crashes: what is on the
+// disk before its effects are visible, the state with which a life begins, and the
+// contents of its traces.
 func crashCompiledMutants() []Mutant {
 	runtime, journal := []string{"distsys"}, []string{"distsys/durable"}
 	return []Mutant{

@@ -3,7 +3,7 @@
 package mutant
 
 // crashLanguageMutants are about processes that crash and start again: what they
-// keep, what they lose, when they crash, and what is asked of them.
+// keep, what they lose, when they crash, and the rules that they must obey.
 func crashLanguageMutants() []Mutant {
 	specs := []string{"specs"}
 	const byHand = "TestCrashesByHand"

@@ -2,8 +2,8 @@
 
 package mutant
 
-// dedalusAttackMutants are about what strangers say to compiled Dedalus programs, about
-// clients that measure, names that a step would take, and what is generated for
+// dedalusAttackMutants are about messages of strangers to compiled Dedalus programs,
+// clients that measure, names that a step would take, and the code generated for
 // aggregates.
 func dedalusAttackMutants() []Mutant {
 	all := dedalusCrowdMutants()

@@ -2,8 +2,8 @@
 
 package mutant
 
-// batchMutants are about decouplings of Dedalus programs that tell each other in batches:
-// what is made, what allows it, and what checks it.
+// batchMutants are about decouplings of Dedalus programs whose parts send each other
+// batches: the rewritten program, the conditions, and the checks.
 func batchMutants() []Mutant {
 	return append(batchRuleMutants(), batchConditionMutants()...)
 }

@@ -2,7 +2,7 @@
 
 package mutant
 
-// costMutants are about what Dedalus programs cost and how steps are chosen.
+// costMutants are about the cost of Dedalus programs and the choice of steps.
 func costMutants() []Mutant {
 	tests := []string{"internal/dedalus/cost"}
 	return []Mutant{

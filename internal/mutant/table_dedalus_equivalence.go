@@ -2,8 +2,8 @@
 
 package mutant
 
-// dedalusEquivalenceMutants are mistakes in what compares programs: the exploration,
-// the adversary and its oracle.
+// dedalusEquivalenceMutants are mistakes in the comparison of programs: the
+// exploration, the adversary and its oracle.
 func dedalusEquivalenceMutants() []Mutant {
 	explore := []string{"internal/dedalus/explore"}
 	adversary := []string{"internal/dedalus/adversary"}

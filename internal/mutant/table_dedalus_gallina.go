@@ -2,7 +2,7 @@
 
 package mutant
 
-// dedalusGallinaMutants are mistakes in the interpreter of Dedalus and in what values are, which the
+// dedalusGallinaMutants are mistakes in the interpreter of Dedalus and in its values, which the
 // semantics in Coq does not share.
 func dedalusGallinaMutants() []Mutant {
 	row := func(name, breaks, in, old, new string) Mutant {

@@ -2,8 +2,8 @@
 
 package mutant
 
-// lateMutants are about the code that is generated for recursive relations: indexes
-// that are brought up to date when they are looked up, and heads that are gathered.
+// lateMutants are about the code generated for recursive relations: indexes that
+// are updated on lookup, and heads that are collected.
 func lateMutants() []Mutant {
 	tests := []string{"internal/dedalus/gen"}
 	return []Mutant{

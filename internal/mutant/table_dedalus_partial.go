@@ -2,8 +2,8 @@
 
 package mutant
 
-// partialMutants are about partial partitionings of Dedalus programs: what allows them,
-// what is made, and what checks it.
+// partialMutants are about partial partitionings of Dedalus programs: the conditions,
+// the rewritten program, and the checks.
 func partialMutants() []Mutant {
 	const rewrite, certificate = "internal/dedalus/rewrite", "internal/dedalus/certificate"
 	row := func(name, in, run, breaks, old, new string) Mutant {

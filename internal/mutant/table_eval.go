@@ -2,8 +2,8 @@
 
 package mutant
 
-// evalMutants are about the compiled evaluator: which successors a state has,
-// and what formulas say of them.
+// evalMutants are about the compiled evaluator: the successors of a state, and
+// the values of formulas in them.
 func evalMutants() []Mutant {
 	return append(append(actionMutants(), formulaMutants()...), modelMutants()...)
 }

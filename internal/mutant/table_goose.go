@@ -2,8 +2,8 @@
 
 package mutant
 
-// gooseMutants are about the translator from Go to Coq: a program that means
-// one thing in Go means no other in Coq.
+// gooseMutants are about the translator from Go to Coq: a program must mean the
+// same in Go and in Coq.
 func gooseMutants() []Mutant {
 	goose, semantics := []string{"internal/goose"}, []string{"internal/goose/differential"}
 	return []Mutant{

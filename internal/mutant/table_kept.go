@@ -2,8 +2,8 @@
 
 package mutant
 
-// keptMutants are about searches that are ended before their end and gone on with, and
-// about what is told of a result.
+// keptMutants are about searches that are stopped early and continued, and about the
+// report of a result.
 func keptMutants() []Mutant {
 	checks, ashlar := []string{"internal/check"}, []string{"cmd/ashlar"}
 	return []Mutant{

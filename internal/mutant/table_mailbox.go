@@ -2,8 +2,8 @@
 
 package mutant
 
-// mailboxMutants are about what crosses the network: each message arrives
-// once, in order, and no sender is believed wrongly.
+// mailboxMutants are about messages on the network: each arrives once, in
+// order, and no sender is believed wrongly.
 func mailboxMutants() []Mutant {
 	return append(deliveryMutants(), linkMutants()...)
 }

@@ -2,7 +2,8 @@
 
 package mutant
 
-// messageMutants are of what readers and compactions see of a key's messages.
+// messageMutants are about the messages of a key that readers and compactions
+// see.
 func messageMutants() []Mutant {
 	return []Mutant{
 		{

@@ -2,7 +2,7 @@
 
 package mutant
 
-// compiledSearchMutants are about searches by code that is compiled for a model.
+// compiledSearchMutants are about searches by code compiled for a model.
 func compiledSearchMutants() []Mutant {
 	packed, child := []string{"internal/model/pack"}, []string{"internal/search/program"}
 	return []Mutant{

@@ -2,9 +2,9 @@
 
 package mutant
 
-// packMutants are about code on packed states: what is remembered, which bits are
-// looked for, what a symmetry does to them, and what may not be left out because
-// it may have no value.
+// packMutants are about code on packed states: cached values, the bits that are
+// searched, the effect of a symmetry on them, and evaluations that must not be
+// omitted because they may have no value.
 func packMutants() []Mutant {
 	row := func(name string, kind Kind, in, packages, run, breaks, old, text string) Mutant {
 		return Mutant{Name: "pack/" + name, Kind: kind, In: in, Packages: []string{packages}, Run: run, Breaks: breaks, Old: old, New: text}

@@ -2,8 +2,8 @@
 
 package mutant
 
-// readerMutants are about what is read: modules as people have them, the
-// operators of the community modules, and translations that are out of date.
+// readerMutants are about reading: modules as users write them, the operators
+// of the community modules, and outdated translations.
 func readerMutants() []Mutant {
 	stdlib := []string{"tla/stdlib"}
 	return []Mutant{

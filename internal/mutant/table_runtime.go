@@ -3,7 +3,7 @@
 package mutant
 
 // runtimeMutants are about running systems: sections are atomic, nothing is
-// lost, and no section waits that could continue.
+// lost, and a section that can continue does not wait.
 func runtimeMutants() []Mutant {
 	return append(sectionMutants(), resourceMutants()...)
 }

@@ -2,8 +2,8 @@
 
 package mutant
 
-// simMutants are of the simulator: what does less harm than it promises lets the
-// mistakes of everything that is tested in it pass.
+// simMutants are about the simulator: a fault that does less harm than promised
+// hides mistakes in everything tested with it.
 func simMutants() []Mutant {
 	return []Mutant{
 		{

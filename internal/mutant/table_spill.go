@@ -2,8 +2,8 @@
 
 package mutant
 
-// spillMutants are about searches that go to disk, are resumed, or leave states
-// out: what keeps their counts exact.
+// spillMutants are about searches that go to disk, are resumed, or omit states:
+// their counts must stay exact.
 func spillMutants() []Mutant {
 	return append(append(append(seenMutants(), storeMutants()...), reductionMutants()...), append(workersMutants(), keptMutants()...)...)
 }

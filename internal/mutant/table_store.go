@@ -2,13 +2,13 @@
 
 package mutant
 
-// What the store must not lose. Most of these die by the crash suite, in its
-// short form. Where that cannot show them, they die by a test of the package:
-// the crash suite does everything in one goroutine, so that no sync meets a
-// flush and few frames wait for a sync at one time.
+// What the store must not lose. The short crash suite kills most of these. A
+// test of the package kills the others: the crash suite does everything in one
+// goroutine, so no sync runs beside a flush, and few frames wait for a sync at
+// the same time.
 const crashTests = "TestCrashes$"
 
-// crash makes a mutant that the crash suite has to find.
+// crash makes a mutant that the crash suite must kill.
 func crash(name, in string, kind Kind, breaks, before, after string) Mutant {
 	return Mutant{
 		Name: name, In: in, Kind: kind, Breaks: breaks, Old: before, New: after,
@@ -16,10 +16,10 @@ func crash(name, in string, kind Kind, breaks, before, after string) Mutant {
 	}
 }
 
-// noError stands in the place of a call whose error is looked at.
+// noError replaces a call whose error is checked.
 const noError = "if err := error(nil); err != nil {"
 
-// durabilityMutants are about syncs, superblocks and answers that come too early.
+// durabilityMutants are about premature syncs, superblocks and answers.
 func durabilityMutants() []Mutant {
 	return []Mutant{
 		crash("store/durable/data-not-synced-before-superblock", "store", Lost,
@@ -130,8 +130,8 @@ func durabilityMutants() []Mutant {
 	}
 }
 
-// recoveryMutants are about what a superblock says and what recovery makes of
-// it.
+// recoveryMutants are about the contents of a superblock and their use in
+// recovery.
 func recoveryMutants() []Mutant {
 	return []Mutant{
 		{
@@ -217,8 +217,8 @@ func recoveryMutants() []Mutant {
 	}
 }
 
-// journalMutants are about segments, sessions and the chain, and about what is
-// the end of the journal.
+// journalMutants are about segments, sessions, the chain, and finding the end
+// of the journal.
 func journalMutants() []Mutant {
 	journal := []string{"internal/store/journal"}
 	return []Mutant{
@@ -311,7 +311,7 @@ func journalMutants() []Mutant {
 	}
 }
 
-// spaceMutants are about pages that are used again too early.
+// spaceMutants are about pages that are reused too early.
 func spaceMutants() []Mutant {
 	older := func(name, breaks, before, after string) Mutant {
 		return Mutant{
@@ -375,7 +375,7 @@ func spaceMutants() []Mutant {
 	}
 }
 
-// checksumMutants are about what is read from the disk and believed.
+// checksumMutants are about data that is read from the disk and believed.
 func checksumMutants() []Mutant {
 	return []Mutant{
 		crash("store/checksum/block-not-compared-with-its-fence", "internal/store/block", Unguarded,
@@ -419,7 +419,8 @@ func checksumMutants() []Mutant {
 	}
 }
 
-// treeMutants are about compactions and caches: what readers see.
+// treeMutants are about compactions and caches, and what readers see through
+// them.
 func treeMutants() []Mutant {
 	return []Mutant{
 		crash("store/tree/compaction-forgets-the-newest-branch", "store", Lost,

@@ -2,7 +2,7 @@
 
 package mutant
 
-// copyMutants are about what leaves a store: copies, increments, changes.
+// copyMutants are about the outputs of a store: copies, increments, changes.
 func copyMutants() []Mutant {
 	return append(append(streamMutants(), historyMutants()...), archiveMutants()...)
 }

@@ -2,8 +2,8 @@
 
 package mutant
 
-// operateMutants are mistakes in what a store tells those who operate it, and in what they
-// may set while it runs.
+// operateMutants are mistakes in what a store reports to its operators, and in the
+// settings that they may change while it runs.
 func operateMutants() []Mutant {
 	op := func(name string, kind Kind, in, run, breaks, before, after string) Mutant {
 		return Mutant{

@@ -2,8 +2,8 @@
 
 package mutant
 
-// sweepMutants are about which merges are made, when: they change no answer of a store, but
-// what it takes and writes. They die by counts of bytes.
+// sweepMutants are about which merges are made and when. They change no answer of a store,
+// only its size and the bytes that it writes; counts of bytes kill them.
 func sweepMutants() []Mutant {
 	row := func(name, in, breaks, before, after, run string) Mutant {
 		return Mutant{

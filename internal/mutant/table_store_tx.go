@@ -2,8 +2,8 @@
 
 package mutant
 
-// transactionMutants die by histories that no serial order explains, and by single
-// conflicts that are made by hand.
+// Histories that no serial order explains, and single hand-made conflicts, kill
+// transactionMutants.
 func transactionMutants() []Mutant {
 	tx := func(name string, kind Kind, breaks, before, after string) Mutant {
 		return Mutant{

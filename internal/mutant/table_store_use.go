@@ -2,7 +2,7 @@
 
 package mutant
 
-// What applications use the store for beside single keys.
+// Uses of the store other than single keys.
 
 // iterOptionsMutants die beside a sorted array.
 func iterOptionsMutants() []Mutant {

@@ -2,8 +2,8 @@
 
 package mutant
 
-// strangersAshlardMutants are about what strangers, full disks and long runs did to
-// ashlard and to what it hosts.
+// strangersAshlardMutants are about the effects of strangers, full disks and long
+// runs on ashlard and the services that it hosts.
 func strangersAshlardMutants() []Mutant {
 	return []Mutant{
 		{

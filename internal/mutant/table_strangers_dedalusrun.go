@@ -2,7 +2,7 @@
 
 package mutant
 
-// dedalusRunMutants are about Dedalus programs that strangers built and ran, and about
+// dedalusRunMutants are about Dedalus programs that outsiders built and ran, and about
 // how commands end.
 func dedalusRunMutants() []Mutant {
 	return []Mutant{

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// dedalusStepMutants are mistakes in what says which steps a Dedalus program allows, in the
-// rewriter and in the checker of certificates, and in what compares programs.
+// dedalusStepMutants are mistakes in deciding which steps a Dedalus program allows, in the
+// rewriter and in the checker of certificates, and in the comparison of programs.
 func dedalusStepMutants() []Mutant {
 	wrong := func(room, name, breaks, old, new string) Mutant {
 		return Mutant{Name: "dedalus/steps/" + room + "/" + name, Breaks: breaks, Kind: Unsound, In: "internal/dedalus/" + room, Old: old, New: new,
@@ -44,7 +44,7 @@ func dedalusStepMutants() []Mutant {
 	}
 	all = append(all, wrong("rewrite", "keys-that-all-are-given", "Every machine derives what follows from an input that all are given, whatever its keys.",
 		"w.touches(r) && w.summand(r) == nil", "slices.ContainsFunc(r.Body, w.divides) && w.summand(r) == nil"))
-	// These, programs that are drawn find by comparison alone: nobody asks the checker of certificates there.
+	// Random programs find these by comparison alone, without the checker of certificates.
 	drawn := []string{
 		"analyze/keys-of-others", "rewrite/keys-that-all-are-given", "analyze/numbers-group", "analyze/merges-are-passed-on", "analyze/first-ticks",
 		"analyze/forgotten-in-idle-ticks", "analyze/older-than-a-tick", "analyze/constants-as-they-are-written", "analyze/static-relations-are-functions", "lower/false-dependencies",

@@ -2,8 +2,8 @@
 
 package mutant
 
-// strangersForgedMutants are about what anybody may say to ashlard without its being
-// so: that something was decided, that it is a server, that an epoch is over.
+// strangersForgedMutants are about false claims to ashlard: that something was
+// decided, that the sender is a server, that an epoch is over.
 func strangersForgedMutants() []Mutant {
 	daemon, simulation, group := []string{"cmd/ashlard/daemon"}, []string{"internal/evidence/worm/simulation"}, []string{"internal/worm/group"}
 	return []Mutant{

@@ -2,13 +2,13 @@
 
 package mutant
 
-// strangersFormsMutants are about the table of forms, which all that goes
-// through an expression reads, and about the one way from an algorithm to
-// what is checked.
+// strangersFormsMutants are about the table of forms, which every traversal of
+// an expression reads, and about the only path from an algorithm to the model
+// that is checked.
 func strangersFormsMutants() []Mutant { return append(formsMutants(), algorithmTreeMutants()...) }
 
-// algorithmTreeMutants are mistakes in the trees that an algorithm becomes, or in how
-// its module is resolved around them; the text that is printed is right.
+// algorithmTreeMutants are mistakes in the trees made from an algorithm, or in how
+// its module is resolved around them; the printed text is right.
 func algorithmTreeMutants() []Mutant {
 	trans := []string{"internal/tla/trans"}
 	const trees = "TestTrees"

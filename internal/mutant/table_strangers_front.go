@@ -2,8 +2,8 @@
 
 package mutant
 
-// strangersFrontMutants are about what specifications mean that were written
-// by others: ENABLED in instances, levels of arguments, standard operators.
+// strangersFrontMutants are about the meaning of other people's specifications:
+// ENABLED in instances, levels of arguments, standard operators.
 func strangersFrontMutants() []Mutant {
 	models, resolve, stdlib := []string{"internal/model"}, []string{"internal/tla/resolve"}, []string{"tla/stdlib"}
 	const oracle = "OfInstances"

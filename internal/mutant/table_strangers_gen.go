@@ -2,7 +2,7 @@
 
 package mutant
 
-// generatedMutants are about code that tests generate, and what it is built with.
+// generatedMutants are about code that tests generate, and how it is built.
 func generatedMutants() []Mutant {
 	tests := []string{"internal/overlay"}
 	return []Mutant{

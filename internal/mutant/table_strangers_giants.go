@@ -2,8 +2,8 @@
 
 package mutant
 
-// strangersGiantsMutants are about structs that were cut into parts, and about what
-// models and workers support.
+// strangersGiantsMutants are about structs that were split into parts, and about
+// the capabilities of models and workers.
 func strangersGiantsMutants() []Mutant {
 	host := []string{"dedalus/rt/host"}
 	return []Mutant{

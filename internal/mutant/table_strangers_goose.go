@@ -2,8 +2,8 @@
 
 package mutant
 
-// strangersGooseMutants are about what is translated at all: a check that looks
-// at nothing must not be green.
+// strangersGooseMutants are about which code is translated at all: a check that
+// checks nothing must not pass.
 func strangersGooseMutants() []Mutant {
 	scripts := []string{"cmd/ashlar"}
 	const session = "TestScripts/provefiles"

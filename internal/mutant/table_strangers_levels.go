@@ -2,8 +2,8 @@
 
 package mutant
 
-// strangersLevelMutants are about the levels of operators that are passed on, and
-// about what commands say of a configuration and do at an interrupt.
+// strangersLevelMutants are about the levels of operators passed as arguments,
+// and about what commands report about a configuration and do at an interrupt.
 func strangersLevelMutants() []Mutant {
 	models, resolve, stdlib := []string{"internal/model"}, []string{"internal/tla/resolve"}, []string{"tla/stdlib"}
 	return []Mutant{

@@ -2,8 +2,8 @@
 
 package mutant
 
-// strangersMailMutants are about what strangers can take from a mail server:
-// its places, its disk, its descriptors, its memory.
+// strangersMailMutants are about the resources of a mail server that strangers
+// can exhaust: its connection slots, its disk, its descriptors, its memory.
 func strangersMailMutants() []Mutant {
 	server, files := []string{"cmd/mailboat"}, []string{"goose/primitive/filesys"}
 	const slow = "TestSlowClients"

@@ -4,9 +4,9 @@ package mutant
 
 import "slices"
 
-// strangersMPCalMutants are about what strangers found in compiled systems:
-// sections that wake themselves, state that is converted, connections that
-// cost too much.
+// strangersMPCalMutants are about problems that outsiders found in compiled
+// systems: sections that wake themselves, state that is converted, connections
+// that cost too much.
 func strangersMPCalMutants() []Mutant {
 	return slices.Concat(wakeMutants(), storedMutants(), callMutants(), exampleMutants())
 }

@@ -2,8 +2,9 @@
 
 package mutant
 
-// strangersReadingMutants are about what a file with an algorithm is read as,
-// and about what a configuration gives that the module does not declare.
+// strangersReadingMutants are about how a file with an algorithm is read, and
+// about assignments in a configuration to names that the module does not
+// declare.
 func strangersReadingMutants() []Mutant {
 	syntax, stale, modules := []string{"internal/tla/syntax"}, []string{"internal/tla/trans"}, []string{"internal/tla/load"}
 	return []Mutant{

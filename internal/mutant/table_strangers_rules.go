@@ -2,8 +2,8 @@
 
 package mutant
 
-// dedalusRuleMutants are about what compares Dedalus programs, and about what authors assert of
-// them.
+// dedalusRuleMutants are about the comparison of Dedalus programs, and about the assertions of
+// their authors.
 func dedalusRuleMutants() []Mutant {
 	trial, tests := "internal/dedalus/trial", []string{"internal/dedalus/trial"}
 	late := func(name, breaks, old, new string) Mutant {

@@ -4,14 +4,14 @@ package mutant
 
 import "slices"
 
-// strangersStoreMutants are about what strangers found in the store: memory
-// that is short, disks that are full, damage that nothing reports.
+// strangersStoreMutants are about problems that outsiders found in the store:
+// short memory, full disks, unreported damage.
 func strangersStoreMutants() []Mutant {
 	return slices.Concat(pressureMutants(), rotMutants(), witnessMutants(), besideMutants(), fullMutants(), liftedMutants(), lockMutants())
 }
 
-// pressureMutants die in a process that is judged by what the kernel says of
-// its memory, and by clients that know what they wrote.
+// A process whose memory the kernel measures, and clients that know what they
+// wrote, kill pressureMutants.
 func pressureMutants() []Mutant {
 	pressure := func(name, in string, kind Kind, breaks, before, after string) Mutant {
 		return Mutant{
@@ -53,8 +53,8 @@ func pressureMutants() []Mutant {
 	}
 }
 
-// witnessMutants are about the page that says how far the store was durable. They die
-// by damage of every sector, and by all crashes among many witnesses.
+// witnessMutants are about the page that records how far the store was durable.
+// Damage of every sector, and all crashes among many witnesses, kill them.
 func witnessMutants() []Mutant {
 	witness := func(name, in string, kind Kind, breaks, before, after, run string, packages ...string) Mutant {
 		return Mutant{
@@ -103,8 +103,8 @@ func witnessMutants() []Mutant {
 	}
 }
 
-// rotMutants die by damage of every sector of a store, and by a reader that
-// knows what it must find.
+// Damage of every sector of a store, and a reader that knows what it must find,
+// kill rotMutants.
 func rotMutants() []Mutant {
 	rot := func(name string, kind Kind, breaks, before, after, run string) Mutant {
 		return Mutant{
@@ -128,8 +128,8 @@ func rotMutants() []Mutant {
 	}
 }
 
-// besideMutants die by processes that read beside others, and know what they
-// must find.
+// Processes that read beside others, and know what they must find, kill
+// besideMutants.
 func besideMutants() []Mutant {
 	reader := func(name, in string, kind Kind, breaks, before, after, run string) Mutant {
 		return Mutant{
@@ -153,7 +153,7 @@ func besideMutants() []Mutant {
 	}
 }
 
-// fullMutants die on disks that are small, and know how much they hold.
+// Small disks that know how much they hold kill fullMutants.
 func fullMutants() []Mutant {
 	full := func(name, in, breaks, before, after, run string) Mutant {
 		return Mutant{
@@ -324,7 +324,7 @@ func fullMutants() []Mutant {
 	}
 }
 
-// liftedMutants die by faults that end: what was refused is done again.
+// Faults that end kill liftedMutants: refused operations are done again.
 func liftedMutants() []Mutant {
 	lifted := func(name, in, breaks, before, after string) Mutant {
 		return Mutant{
@@ -342,7 +342,7 @@ func liftedMutants() []Mutant {
 	}
 }
 
-// lockMutants die by locks that are taken the wrong way round.
+// Locks taken in the wrong order kill lockMutants.
 func lockMutants() []Mutant {
 	order := func(name, breaks, before, after string) Mutant {
 		return Mutant{

@@ -2,8 +2,8 @@
 
 package mutant
 
-// strangersWormMutants are about what has ended or muted clusters of ashlard:
-// strangers' claims, backups that were put back, logs that filled the memory,
+// strangersWormMutants are about causes that ended or silenced clusters of
+// ashlard: strangers' claims, restored backups, logs that filled the memory,
 // replacements, and wrong protocols.
 func strangersWormMutants() []Mutant {
 	node, daemon := []string{"internal/worm/node"}, []string{"cmd/ashlard/daemon"}

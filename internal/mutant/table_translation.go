@@ -3,11 +3,11 @@
 package mutant
 
 // translationTests are algorithms that are executed directly and by their
-// translation, with counts by hand, and translations that are written down.
+// translation, with hand-computed counts, and golden translations.
 const translationTests = "TestDirect$|TestTranslations"
 
-// translationMutants are about algorithms: what a statement means, and the
-// text that says so.
+// translationMutants are about algorithms: the meaning of a statement, and the
+// text that expresses it.
 func translationMutants() []Mutant {
 	trans := []string{"internal/tla/trans", "internal/model"}
 	pcal := []string{"internal/model", "internal/tla/trans"}

@@ -2,9 +2,9 @@
 
 package mutant
 
-// workersMutants are about what several workers of a search do with what they
-// found: a state that belongs to none of them is a false "verified", and one that
-// belongs to two is counted twice.
+// workersMutants are about joining the finds of several workers of a search: a
+// state that belongs to none of them makes "verified" false, and one that belongs
+// to two is counted twice.
 func workersMutants() []Mutant {
 	return []Mutant{
 		{

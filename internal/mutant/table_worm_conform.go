@@ -2,8 +2,8 @@
 
 package mutant
 
-// wormConformMutants are mistakes of servers that are seen in traces alone: what
-// was done is no step of the specification.
+// wormConformMutants are mistakes of servers that only traces show: an action
+// that is no step of the specification.
 func wormConformMutants() []Mutant {
 	conform := []string{"internal/evidence/worm/conform"}
 	const run = "TestRunsConform"

@@ -2,8 +2,8 @@
 
 package mutant
 
-// wormNodeMutants are about the shell of WormSpace: when replies leave, whom a
-// server takes itself for, and what a transport answers.
+// wormNodeMutants are about the shell of WormSpace: when replies leave, the
+// identity that a server assumes, and the answers of a transport.
 func wormNodeMutants() []Mutant {
 	node := []string{"internal/worm/node"}
 	const (

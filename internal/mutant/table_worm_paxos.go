@@ -2,8 +2,8 @@
 
 package mutant
 
-// wormPaxosMutants are about registers on a quorum of servers: what loses or
-// changes a decided value, or calls one unwritten that is not.
+// wormPaxosMutants are about registers on a quorum of servers: mistakes that
+// lose or change a decided value, or report a written register as unwritten.
 func wormPaxosMutants() []Mutant {
 	return append(append(acceptorMutants(), quorumMutants()...), fastMutants()...)
 }

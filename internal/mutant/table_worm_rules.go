@@ -2,10 +2,10 @@
 
 package mutant
 
-// wormRuleMutants break the rules of docs/decisions/worm.md, one by one, where
-// they are kept. What must notice is not the package's own test but a simulation
-// of whole clusters, within the seeds that it runs: 600 of TestRegisters, 300 of
-// TestLog.
+// wormRuleMutants break the rules of docs/decisions/worm.md, one by one, in the
+// code that enforces them. A simulation of whole clusters, not the package's own
+// test, must kill them within the seeds that it runs: 600 of TestRegisters, 300
+// of TestLog.
 func wormRuleMutants() []Mutant {
 	in := []string{"internal/evidence/worm/simulation"}
 	const registers, logs = "TestRegisters", "TestLog"

@@ -2,8 +2,7 @@
 
 package mutant
 
-// wormSlowMutants are about progress on machines that are slower than any time that
-// was chosen for them.
+// wormSlowMutants are about progress on machines slower than any chosen timeout.
 func wormSlowMutants() []Mutant {
 	tx, log, row := []string{"worm/tx"}, []string{"worm/log"}, []string{"internal/worm/row"}
 	const slow = "TestSlowMachines"

@@ -3,7 +3,7 @@
 package mutant
 
 // wormSpaceMutants are about the address space over servers: tokens, segments,
-// what is read, listened to and kept, epochs and their change.
+// reads, subscriptions, cached values, epochs and their change.
 func wormSpaceMutants() []Mutant {
 	return append(append(spaceClientMutants(), spaceSegmentMutants()...), spaceEpochMutants()...)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Outcome is what became of a mutant.
+// Outcome is the outcome of trying a mutant.
 type Outcome string
 
 // The outcomes. Only the first two are good.
@@ -19,13 +19,13 @@ const (
 	Survived Outcome = "survives"
 	NoBuild  Outcome = "does not build"
 	NoText   Outcome = "text not found"
-	// NoTest: the pattern matches no test, so nothing was asked.
+	// NoTest: the pattern matches no test, so nothing was tested.
 	NoTest Outcome = "no test matches"
-	// BaseFails: the tests fail without the mutant, so they say nothing.
+	// BaseFails: the tests fail without the mutant, so they show nothing.
 	BaseFails Outcome = "fails without it"
 )
 
-// Good says whether the tests did their work.
+// Good reports whether the tests did their work.
 func (o Outcome) Good() bool { return o == Killed || o == TimedOut }
 
 // Verdict is the outcome of a run of tests.
@@ -55,9 +55,9 @@ const (
 	detailLines = 12
 )
 
-// Judge reads what `go test -json` printed for one package. A run that printed
-// no failure survived; passed says whether the command ended with success, and
-// where it did not, but no test is to blame, the package itself failed.
+// Judge reads the output of `go test -json` for one package. A run that printed
+// no failure survived. passed reports whether the command succeeded; if it did
+// not and no test is to blame, the package itself failed.
 func Judge(stream []byte, passed bool) Verdict {
 	var j judge
 	lines := bufio.NewScanner(bytes.NewReader(stream))
@@ -73,7 +73,7 @@ func Judge(stream []byte, passed bool) Verdict {
 	return j.verdict(passed)
 }
 
-// judge gathers what matters of the events.
+// judge gathers the relevant events.
 type judge struct {
 	failed  *event
 	running []string // tests that began and have not ended
@@ -144,7 +144,7 @@ func (j *judge) verdict(passed bool) Verdict {
 	return v
 }
 
-// excerpt is the first lines but the marks of where tests begin and end.
+// excerpt is the first lines without the marks of where tests begin and end.
 func excerpt(lines []string) string {
 	var b strings.Builder
 	n := 0

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package proofs holds what there is to know about mutants of proved programs:
-// a bug is put into a program, and its proof must stop building, at a lemma
-// that was named before.
+// Package proofs has the mutants of proved programs: a bug is put into a
+// program, and its proof must then fail to build, at the lemma that the table
+// names.
 //
-// In: the tables proofs/mutants/NAME.txt, program texts, and what coqc prints.
+// In: the tables proofs/mutants/NAME.txt, program texts, and the output of coqc.
 // Out: rows, the file that a row edits and its mutated text, and the lemma at
 // which a build has stopped. The package runs nothing; cmd/proofmutants does, in
 // a copy of the repository.
 //
-// It promises that a row whose text is not found exactly once is an error.
+// A row whose text is not found exactly once is an error.
 package proofs
 
 import (
@@ -24,9 +24,9 @@ import (
 
 // Mutant is one bug in one proved program.
 type Mutant struct {
-	Proof    string // the table it stands in: the program's name, as in proofs/top/NAME.v
+	Proof    string // its table: the program's name, as in proofs/top/NAME.v
 	Name     string // what is wrong, unique in the table
-	In       string // from the root of the repository: a Go package's directory, or a Coq file where the bug is not one of Go
+	In       string // from the root of the repository: a Go package's directory, or a Coq file if the bug is not in Go
 	Old, New string // Old occurs exactly once there
 	// Lemma is where the proof must stop building.
 	Lemma string
@@ -78,7 +78,7 @@ var (
 	statement  = regexp.MustCompile(`^\s*(?:Local |Global |Program )*(?:Lemma|Theorem|Definition|Instance|Record|Fixpoint|Corollary)\s+([A-Za-z0-9_']+)`)
 )
 
-// Place finds in what coqc has printed the file and line of its error.
+// Place finds the file and line of the error in the output of coqc.
 func Place(output string) (file string, line int, found bool) {
 	match := errorPlace.FindStringSubmatch(output)
 	if match == nil {

@@ -19,14 +19,14 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/mutant"
 )
 
-// module is what stands before a package's directory in its import path.
+// module is the prefix of a package's directory in its import path.
 const module = "github.com/ashlar-dev/ashlar/"
 
 // rapidImport marks the tests that draw at random: they get a fixed seed, so
 // that a mutant dies by the same test in every run, and leave no files.
 const rapidImport = "pgregory.net/rapid"
 
-// buildGrace is what a run may take beyond the time limit of its tests.
+// buildGrace is the time that a run may take beyond the time limit of its tests.
 const buildGrace = 4 * time.Minute
 
 // result is a mutant and its fate.
@@ -44,7 +44,7 @@ type result struct {
 	packageDir, top string
 }
 
-// fate is what the document says.
+// fate is the outcome as the document records it.
 func (r result) fate() mutant.Fate {
 	return mutant.Fate{Outcome: r.Outcome, By: r.killer(), Seconds: int(r.Seconds + 0.5)}
 }
@@ -80,9 +80,9 @@ func newHunt(o options) *hunt {
 	return &hunt{o: o, bases: map[string]*base{}, rapid: map[string]bool{}}
 }
 
-// all runs the mutants, several at a time, and returns their fates in the
-// order of the table. each, where it is not nil, is called for one after the
-// other, in that order.
+// all runs the mutants, several at a time, and returns their fates in the order
+// of the table. If each is not nil, all calls it for one fate after the other,
+// in that order.
 func (h *hunt) all(table []mutant.Mutant, each func(result)) ([]result, error) {
 	results := make([]result, len(table))
 	errs := make([]error, len(table))
@@ -184,8 +184,8 @@ func writeOverlay(dir, file, mutated string) (string, error) {
 	return path, os.WriteFile(path, description, 0o600)
 }
 
-// base is what the tests say without a mutant. Nothing is mutated, so the go
-// command may answer from its cache.
+// base is the result of the tests without a mutant. Nothing is mutated, so the
+// go command may answer from its cache.
 func (h *hunt) base(pkg string, m mutant.Mutant) (mutant.Verdict, error) {
 	key := fmt.Sprint(pkg, m.Run, m.Short)
 	h.mu.Lock()
@@ -238,7 +238,7 @@ func (h *hunt) test(pkg string, m mutant.Mutant, overlay string, further []strin
 }
 
 // moduleOf splits a package's path, from the repository's root, at the module that
-// holds it: the benchmarks are one of their own.
+// contains it: the benchmarks are a separate module.
 func moduleOf(pkg string) (dir, within string) {
 	for dir = pkg; dir != "."; dir = path.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(filepath.FromSlash(dir), "go.mod")); err == nil {
@@ -251,7 +251,7 @@ func moduleOf(pkg string) (dir, within string) {
 	return ".", pkg
 }
 
-// randomFlags are what makes tests that draw at random repeatable.
+// randomFlags make tests that draw at random repeatable.
 func (h *hunt) randomFlags(pkg string) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -270,5 +270,5 @@ func (h *hunt) randomFlags(pkg string) []string {
 	return []string{"-rapid.seed=1", "-rapid.nofailfile"}
 }
 
-// ranSomething says whether a test began.
+// ranSomething reports whether a test began.
 func ranSomething(stream []byte) bool { return bytes.Contains(stream, []byte(`"Action":"run"`)) }

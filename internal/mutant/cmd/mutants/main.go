@@ -36,8 +36,9 @@ func main() {
 	}
 }
 
-// documentPath is the page of fates, from the root. It is not part of the
-// repository: every change of the table or of a test would be a change of it.
+// documentPath is the page of fates, relative to the root. It is not part of
+// the repository, because every change of the table or of a test would change
+// it.
 const documentPath = "build/mutants.md"
 
 // options are the flags.
@@ -166,8 +167,8 @@ func printJSON(out io.Writer, results []result, bad int) error {
 	}{results, len(results) - bad, bad})
 }
 
-// note writes a mutant's fate into the document at once, so that a run that is
-// broken off is of use.
+// note writes a mutant's fate into the document at once, so that an interrupted
+// run is useful.
 func note(r result) error {
 	text, err := os.ReadFile(documentPath)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

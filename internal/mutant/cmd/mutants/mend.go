@@ -19,8 +19,8 @@ import (
 )
 
 // mend proposes new texts for the rows that do not fit the repository in root,
-// and says whether all fit. What it proposes is for a person to judge: the
-// mistake may have to be made elsewhere now.
+// and reports whether all fit. A person must judge the proposals: the mistake
+// may now belong elsewhere.
 func mend(out io.Writer, root string, table []mutant.Mutant) (bool, error) {
 	tree := os.DirFS(root)
 	unfit := 0
@@ -84,9 +84,9 @@ func elsewhere(tree fs.FS, old string) (string, error) {
 	return found, err
 }
 
-// held names the declaration that held the text when the row last fitted: in the
-// last commit, or before the commit that took the text away. Without a history it
-// is "".
+// held names the declaration that contained the text when the row last fitted: in
+// the last commit, or before the commit that removed the text. Without a history
+// it is "".
 func held(root string, m mutant.Mutant) string {
 	taken, _ := git(root, "log", "-1", "--format=%H^", "-S"+m.Old, "--", m.In)
 	for _, revision := range []string{"HEAD", strings.TrimSpace(string(taken))} {

@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// fate is what has become of a mutant.
+// fate is the outcome of a mutant.
 type fate struct {
 	proofs.Mutant
 	file    string // where the proof stopped
@@ -90,7 +90,7 @@ func run(ctx context.Context, only string, write bool) (bool, error) {
 		fmt.Printf("%6.1fs  %-50s %s\n", f.seconds, m.Proof+"/"+m.Name, f)
 		fates = append(fates, f)
 		good = good && f.good()
-		// A run that is broken off is of use.
+		// An interrupted run is useful.
 		if write {
 			if err := os.MkdirAll(filepath.Dir(documentPath), 0o755); err != nil {
 				return false, err
@@ -132,8 +132,8 @@ func try(ctx context.Context, m proofs.Mutant, work, ashlar string) (fate, error
 	began := time.Now()
 	dir := filepath.Join(work, "copy")
 	defer os.RemoveAll(dir)
-	// With their times, so that what is built already need not be built again; not
-	// links, through which coqc would write.
+	// Files keep their times, so that they need not be built again; they are not
+	// links, because coqc would write through those.
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return fate{}, err
 	}
@@ -175,7 +175,7 @@ func try(ctx context.Context, m proofs.Mutant, work, ashlar string) (fate, error
 	return f, nil
 }
 
-// command runs a program in dir and gives what it prints.
+// command runs a program in dir and returns its output.
 func command(ctx context.Context, dir, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Minute)
 	defer cancel()
@@ -187,7 +187,8 @@ func command(ctx context.Context, dir, name string, args ...string) (string, err
 	return out.String(), err
 }
 
-// document is the page: the fates that are known, and what has not been tried.
+// document is the page: the known fates, and the mutants that have not been
+// tried.
 func document(table []proofs.Mutant, fates []fate) string {
 	var b strings.Builder
 	b.WriteString(`# Mutants of the proved programs
