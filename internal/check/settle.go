@@ -78,7 +78,7 @@ func (m *marks) joined(found int) {
 // waiting is the number of fingerprints that are not settled.
 func (m *marks) waiting() int64 { return m.unsettled }
 
-// alone reports whether what a chunk finds is its own at once, and recorded whether
+// alone reports whether a chunk owns what it finds at once, and recorded whether
 // workers record the states that they take from others.
 func (m *marks) alone() bool    { return m.direct }
 func (m *marks) recorded() bool { return m.kept }

@@ -72,7 +72,7 @@ func (a *Algorithm) Actor(archetype string, self value.Value) (int, error) {
 		instance(archetype, self), strings.Join(a.Instances(), ", "))
 }
 
-// same compares any two values without an error.
+// same compares any two values and never fails.
 func same(a, b value.Value) (equal bool) {
 	err := value.Catch(func() { equal = value.Equal(a, b) })
 	return err == nil && equal
@@ -282,7 +282,7 @@ func (a *Algorithm) arrived(p *model.Process, want *Section, vals []value.Value,
 // obstacle of the execution that got furthest.
 type watcher struct {
 	want     []Access
-	any      bool // any access will do
+	any      bool // any access is accepted
 	furthest *Obstacle
 }
 

@@ -58,7 +58,7 @@ EXTENDS Naturals, Sequences
 ====
 `
 
-// oneFile is a module that is nowhere.
+// oneFile is a module that is in no file.
 type oneFile struct{ name, text string }
 
 func (f oneFile) ReadFile(name string) ([]byte, error) {
@@ -106,8 +106,8 @@ func algorithm(t *testing.T, files load.Files, path, text string) *Algorithm {
 	return NewAlgorithm(m, alg)
 }
 
-// TestSections: a section is a step of the specification when its accesses, its
-// variables and where it goes are those of the step, and only then.
+// TestSections: a section is a step of the specification if and only if its
+// accesses, its variables and its next label are those of the step.
 func TestSections(t *testing.T) {
 	a := stepsAlgorithm(t)
 	actor, err := a.Actor("A", value.Int(0))
@@ -184,7 +184,7 @@ func (u unlogged) Hidden(from State, _ []int, yield func(State) error) error {
 	return yield(append(slices.Clone(s), 1))
 }
 
-// TestWhatIsReadMayBeHidden: what a section has read may come from a process
+// TestWhatIsReadMayBeHidden: a section may have read a value from a process
 // without a log.
 func TestWhatIsReadMayBeHidden(t *testing.T) {
 	l := newWritten("Receiver", 0)
@@ -198,8 +198,8 @@ func TestWhatIsReadMayBeHidden(t *testing.T) {
 	}
 }
 
-// TestTheFirstThatIsLostIsMissed: a section that has seen just one more of
-// another log than there is left of it is not judged.
+// TestTheFirstThatIsLostIsMissed: a section that has seen just one more section
+// of another log than the log still has is not judged.
 func TestTheFirstThatIsLostIsMissed(t *testing.T) {
 	receiver, sender := newWritten("Receiver", 0), newWritten("Sender", 1)
 	receiver.events = []tracelog.Event{{N: 1, Label: "receive", Next: "receive", Elements: []tracelog.Element{access(tracelog.Read, 1)},

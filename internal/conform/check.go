@@ -23,7 +23,7 @@ type Options struct {
 
 // Check checks the logs against the specification. It returns an error for
 // inconsistent logs and for statements that cannot be evaluated; a rejection is
-// not an error. If ctx ends, the report is Undecided and contains what is known.
+// not an error. If ctx ends, the report is Undecided and has the results so far.
 func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, error) {
 	if o.AllOrders {
 		every := &allOrders{}
@@ -38,7 +38,7 @@ func Check(ctx context.Context, spec Spec, logs []*Log, o Options) (*Report, err
 	if err != nil || r.Verdict != Rejected || !first.lost || o.Live != nil {
 		return r, err
 	}
-	// Orders were left out that could explain the logs.
+	// Orders that could explain the logs were omitted.
 	all := &byLevels{}
 	all.entered, all.done, all.best = first.entered, first.done, first.best
 	return o.check(ctx, spec, logs, &all.search, false, all.run)

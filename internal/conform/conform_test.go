@@ -64,7 +64,7 @@ func (m mail) Footprint(_ int, of *Section) ([]Cell, bool) {
 	return []Cell{{Variable: "box"}}, true
 }
 
-// Broken: nobody sends a 7.
+// Broken: no process sends a 7.
 func (m mail) Broken(s State) (*Invariant, error) {
 	if bytes.IndexByte(s.(check.State)[m.senders:], 7) >= 0 {
 		return &Invariant{Name: "NoSeven", Place: "mail:1:1", Text: "7 \\notin box"}, nil
@@ -98,7 +98,7 @@ func access(op string, v int) tracelog.Element {
 // run executes the system at random and returns the logs it would write. A
 // message is logged by its sender some time before it is in the mailbox, so
 // that the order of the logs' times is not the order of the mailbox. With acks,
-// a sender waits until its last message was received, and knows it.
+// a sender waits until it knows that its last message was received.
 func run(r *rand.Rand, senders, steps int, acks bool) []*written {
 	type item struct {
 		from  int
@@ -198,8 +198,8 @@ func count(logs []*written) (n int) {
 	return n
 }
 
-// bruteForce tries every interleaving that the clocks allow, from the logs as they
-// were written, and asks whether one is a behaviour, or whether all are. It shares with the search what a step is, and nothing else.
+// bruteForce tries every interleaving that the clocks allow, from the logs as they were written, and reports whether
+// one is a behaviour, or whether all are. It shares only the definition of a step with the search.
 func bruteForce(t *testing.T, spec Spec, logs []*written, all bool) bool {
 	t.Helper()
 	var re reader
@@ -274,7 +274,7 @@ func TestSearchAgreesWithBruteForce(t *testing.T) {
 			}
 			k := r.IntN(len(l.events))
 			switch e := &l.events[k]; {
-			case r.IntN(8) == 0: // the end is lost
+			case r.IntN(8) == 0: // the end of the log is lost
 				l.events = l.events[:k]
 			case len(e.Elements) > 0: // another value in some access
 				e.Elements = []tracelog.Element{access(e.Elements[0].Op, r.IntN(5))}
@@ -319,7 +319,7 @@ func TestRejectionNamesTheStepAndTheValues(t *testing.T) {
 }
 
 // TestInvariantsAreEvaluatedOnTheWay: the step that breaks one is named, and logs
-// that nothing explains are rejected all the same.
+// that nothing explains are still rejected.
 func TestInvariantsAreEvaluatedOnTheWay(t *testing.T) {
 	for _, window := range []int{0, 1} {
 		logs := run(rand.New(rand.NewPCG(15, 16)), 2, 300, true)
@@ -361,7 +361,7 @@ func TestABudgetThatIsUsedUpIsUndecided(t *testing.T) {
 	}
 }
 
-// A log that was cut off makes what depends on it unjudgeable, not wrong.
+// Sections that depend on the lost end of a log cannot be judged; they are not wrong.
 func TestWhatDependsOnALostTailIsTrimmed(t *testing.T) {
 	logs := run(rand.New(rand.NewPCG(9, 10)), 2, 600, false)
 	logs[1].events = logs[1].events[:len(logs[1].events)/2]

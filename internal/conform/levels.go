@@ -9,17 +9,18 @@ import (
 )
 
 // A search by levels visits all pairs that explain n sections before any that
-// explains n+1, and keeps no others. It forgets nothing that matters, so that it
-// can reject logs of any length in memory for the pairs of one level. Their number
-// depends on how many sections are concurrent, and not on the length of the logs.
+// explains n+1, and keeps only one level. It forgets nothing that matters, so it
+// can reject logs of any length with memory for the pairs of one level. Their
+// number depends on how many sections are concurrent, and not on the length of the
+// logs.
 
 // WidthMax is the default bound on the pairs of a level.
 const WidthMax = 1 << 16
 
 type byLevels struct{ search }
 
-// inOrder lists what a level has in the order of its keys, so that a search finds the
-// same each time.
+// inOrder lists the pairs of a level in the order of their keys, so that every search
+// finds the same.
 func inOrder[T any](level map[string]T) (out []T) {
 	for _, key := range slices.Sorted(maps.Keys(level)) {
 		out = append(out, level[key])
@@ -72,9 +73,9 @@ func (s *byLevels) run(ctx context.Context) (Verdict, error) {
 	return Rejected, nil
 }
 
-// expand adds the pairs of the next level that a pair leads to, also by way of
-// steps of processes without a log, of which it takes any number. It reports whether
-// all logs are explained. It stops early at a limit.
+// expand adds the pairs of the next level that a pair leads to, also through any
+// number of steps of processes without a log. It reports whether all logs are
+// explained. It stops early at a limit.
 func (s *byLevels) expand(ctx context.Context, p pair, next map[string]pair) (finished bool, err error) {
 	met := map[string]bool{s.key(&p): true}
 	todo := []pair{p}

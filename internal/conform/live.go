@@ -14,10 +14,10 @@ import (
 
 // Logs of processes that still run are checked as they grow. A section that is not
 // written yet was not needed by any that is: each is written before it takes effect. So
-// a log without news counts as read up to a moment ago, and where nothing leads on,
-// the search waits for a while before it tries another order.
+// a log without news counts as read up to a moment ago, and if no section leads on, the
+// search waits for a while before it tries another order.
 
-// Live says how logs grow. Its functions are called by one goroutine.
+// Live describes how logs grow. Its functions are called by one goroutine.
 type Live struct {
 	// Now returns the calendar's nanoseconds, as the processes have them.
 	Now func() int64
@@ -64,7 +64,7 @@ func (t *tail) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Progress is what is known of processes that run.
+// Progress is the known state of running processes.
 type Progress struct {
 	Sections  int // explained
 	Processes []ProcessProgress
@@ -76,12 +76,12 @@ type Progress struct {
 	Missing []string
 }
 
-// ProcessProgress is how far a process is in the specification's state.
+// ProcessProgress is the progress of a process in the specification's state.
 type ProcessProgress struct {
 	Name     string
 	Sections int
 	Label    string
-	// Waits says what keeps the process from going on; nil if nothing does.
+	// Waits is what keeps the process from continuing; nil if nothing does.
 	Waits *Obstacle
 }
 
@@ -141,8 +141,8 @@ func Follow(ctx context.Context, spec Spec, dir fs.FS, system string, o Options)
 	if err != nil || r.Verdict == Undecided {
 		return r, err
 	}
-	// A process that started again has a file more, and a rejection is exact when no log
-	// grows: what is in the files now is checked once more.
+	// A process that restarted has one more file, and a rejection is exact only if no
+	// log grows: so the current content of the files is checked once more.
 	now, err := OpenDir(dir, system)
 	if err != nil || r.Verdict != Rejected && len(now) == len(logs) && !r.again {
 		return r, err

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// growth writes logs that exist already anew, as time goes by, which it does when the
-// search waits. Lines are torn for a while.
+// growth writes existing logs again over time, which passes when the search waits.
+// Lines are incomplete for a while.
 type growth struct {
 	t     *testing.T
 	from  map[string][]byte // what is left
@@ -58,7 +58,7 @@ func (g *growth) live() *Live {
 	}
 }
 
-// wait lets time go by, and writes what is written until then.
+// wait advances the time, and writes the lines due until then.
 func (g *growth) wait() {
 	g.now += int64(60 * time.Millisecond)
 	g.ended = true
@@ -92,7 +92,8 @@ func (g *growth) wait() {
 }
 
 // TestFollow checks the logs of a lock service while they grow: the verdict is that
-// of the whole logs, and most sections are explained before the last are written.
+// of the whole logs, and most sections are explained before the last ones are
+// written.
 func TestFollow(t *testing.T) {
 	from := t.TempDir()
 	k := &lockRun{r: rand.New(rand.NewPCG(31, 32)), step: int64(10 * time.Millisecond)}
@@ -125,7 +126,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowRejects: a value that nobody wrote is found while the processes run.
+// TestFollowRejects: a value that no process wrote is found while the processes
+// run.
 func TestFollowRejects(t *testing.T) {
 	from := t.TempDir()
 	k := &lockRun{r: rand.New(rand.NewPCG(33, 34)), step: int64(10 * time.Millisecond)}

@@ -25,12 +25,12 @@ import (
 // life is a part of a process's log.
 type life struct {
 	log    *Log
-	start  int // sections of the process before it; known once it is open
+	start  int // sections of the process before this life; known once it is open
 	events int // the number of sections once it has ended
 
 	undoFrom uint64 // the first section that the crash at its end can undo, from 1
 	undoAll  bool   // the next life found nothing
-	last     bool   // no crash that is known ended it
+	last     bool   // no known crash ended it
 
 	seen   uint64 // the highest section of it that was observed
 	seenBy string // the file with the section that did so
@@ -127,8 +127,8 @@ func (f *life) undoes(e *tracelog.Event) bool {
 }
 
 // readLife reads the next committed event of the process's current life. It
-// skips what the crash at the end has undone. At the end of the life it returns
-// io.EOF.
+// skips events that the crash at the end has undone. At the end of the life it
+// returns io.EOF.
 func (p *process) readLife() (*tracelog.Event, int, error) {
 	f := p.lives[p.life]
 	for {
@@ -158,10 +158,10 @@ func (p *process) readLife() (*tracelog.Event, int, error) {
 	}
 }
 
-// undone is the section that was read last of those that a crash has undone.
+// undone is the last section read of those that a crash has undone.
 type undone struct {
 	line  int
-	shows bool // it accesses something outside of the instance
+	shows bool // it accesses something outside the instance
 }
 
 // Processes returns the number of processes that the logs cover.

@@ -13,7 +13,7 @@ import (
 )
 
 // Log is the trace file of one life of an archetype instance. Its sections are
-// read when they are needed, and possibly more than once.
+// read on demand, and possibly more than once.
 type Log struct {
 	Name      string // of the file, for messages
 	Actor     string // the instance, as clocks name it
@@ -40,7 +40,7 @@ type Event struct {
 	Line int    // in the file, from 1
 
 	end   int64 // nanoseconds of the calendar
-	due   int64 // when the section was needed, as far as is known
+	due   int64 // when the section was needed, if known
 	needs []place
 }
 
@@ -86,7 +86,7 @@ func (l *listed) next() (*tracelog.Event, int, error) {
 func (l *listed) close() {}
 
 // A reader converts events to sections. It remembers the values that it has
-// parsed, because the same ones come again and again.
+// parsed, because the same values occur again and again.
 type reader struct{ known map[string]value.Value }
 
 // The bounds of the values that a reader remembers.

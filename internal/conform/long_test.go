@@ -52,7 +52,7 @@ func (l *lockLog) Append(b []byte) error {
 	return err
 }
 
-// write plays until so many sections are written.
+// write plays until the given number of sections is written.
 func (k *lockRun) write(dir string, clients, sections int) error {
 	k.left = sections
 	for i := range clients + 1 {
@@ -220,7 +220,7 @@ func TestLongLogsNeedLittleMemory(t *testing.T) {
 	}
 	used := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 	if runtime.GOOS == "linux" {
-		used <<= 10 // there it is in KiB
+		used <<= 10 // on Linux it is in KiB
 	}
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	t.Logf("%d sections: %d MiB, %.1f CPU seconds, %.0f sections each", sections, used>>20, cpu.Seconds(), float64(sections)/cpu.Seconds())

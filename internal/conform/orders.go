@@ -13,11 +13,11 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// A search of all orders demands more than a search of one: every order of the
-// sections that the clocks allow must be a behaviour. It goes level by level over
-// positions, each with all states in which the specification can be after some
-// order of the sections before it. A section that may come next, and that none of
-// these states allows, is an order that is no behaviour.
+// A search of all orders requires more than a search of one: every order of the
+// sections that the clocks allow must be a behaviour. It proceeds level by level
+// over positions, each with all states in which the specification can be after
+// some order of the sections before it. If none of these states allows a section
+// that may come next, then some order is not a behaviour.
 //
 // Sections that touch no common variable commute: after them the states are the
 // same, and each is allowed before the other if it is allowed after it. So a
@@ -109,8 +109,8 @@ func oldest(level map[string]choices) (at []int) {
 	return at
 }
 
-// expand adds what comes next. Undecided means that the search goes on, Accepted that
-// it is at its end.
+// expand adds what comes next. Undecided means that the search continues, Accepted
+// that it is at its end.
 func (s *allOrders) expand(c choices, next map[string]choices) (Verdict, error) {
 	order, unfinished, err := s.candidates(c[0].at)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // cells is a Spec written in Go: processes set cells and read them. With loose, a
-// cell that is set may also keep what it had, which no log shows.
+// cell that is set may also keep its old value, which no log shows.
 type cells struct {
 	n     int
 	loose bool
@@ -60,8 +60,8 @@ func (c cells) Step(from State, _ int, want *Section, yield func(State) error) (
 	return nil, yield(s)
 }
 
-// drawn is a run of processes on cells. What a process has read it has seen, and
-// sometimes it sees more.
+// drawn is a random run of processes on cells. A process has seen what it has
+// read, and sometimes more.
 func (c cells) drawn(r *rand.Rand, processes, steps int) []*written {
 	logs := make([]*written, processes)
 	for i := range logs {
@@ -95,8 +95,8 @@ func (c cells) drawn(r *rand.Rand, processes, steps int) []*written {
 	return logs
 }
 
-// TestAllOrdersAgreesWithBruteForce: on small logs the verdict about all orders is
-// that of trying every one.
+// TestAllOrdersAgreesWithBruteForce: on small logs the verdict about all orders
+// agrees with trying every order.
 func TestAllOrdersAgreesWithBruteForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	verdicts := map[Verdict]int{}
@@ -125,7 +125,7 @@ func TestAllOrdersAgreesWithBruteForce(t *testing.T) {
 	}
 }
 
-// TestAllOrdersKeepsAllStates: where the specification has a choice that no log
+// TestAllOrdersKeepsAllStates: if the specification has a choice that no log
 // shows, an order is a behaviour if some choice explains it.
 func TestAllOrdersKeepsAllStates(t *testing.T) {
 	spec := cells{n: 1, loose: true}
@@ -141,9 +141,8 @@ func TestAllOrdersKeepsAllStates(t *testing.T) {
 	}
 }
 
-// TestIndependentSectionsAreNotPermuted: processes on cells of their own need as
-// many steps as they have sections, and the cells that they share one more for each
-// order.
+// TestIndependentSectionsAreNotPermuted: processes on separate cells need as many
+// steps as they have sections; shared cells need one more for each order.
 func TestIndependentSectionsAreNotPermuted(t *testing.T) {
 	const processes, steps = 8, 30
 	logs := make([]*written, processes)

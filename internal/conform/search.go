@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// The search goes over pairs of a specification state and a position in every
-// log, depth first. From a pair, any log may advance whose next section has
-// seen (by its clock) nothing that is still ahead. Four things keep it short:
+// The search visits pairs of a specification state and a position in every log,
+// depth first. From a pair, a log may advance if its next section has seen (by
+// its clock) no section that is still ahead. Four things keep it short:
 //
 //   - A section that accesses no parameter commutes with everything that other
 //     instances do: when one is next, it alone is tried.
@@ -39,7 +39,7 @@ const WindowMax = 1 << 14
 // search tries between two logged ones. levels.go tries any number.
 const hiddenDepthMax = 64
 
-// search is what the two ways of searching share.
+// search is the part that both kinds of search share.
 type search struct {
 	spec   Spec
 	stream *stream
@@ -69,7 +69,7 @@ func (s *search) exhausted() bool {
 	return s.entered > StepsMax+stepsFree*s.done
 }
 
-// gaveUp says at which limit a search without a verdict stopped.
+// gaveUp names the limit at which a search without a verdict stopped.
 func (s *search) gaveUp(ctx context.Context) string {
 	switch {
 	case ctx.Err() != nil:
@@ -222,7 +222,7 @@ func (s *search) step(p *pair, c candidate) (next []State, blocked *Blocked, err
 	return next, blocked, nil
 }
 
-// name says which section a candidate is.
+// name identifies the section of a candidate.
 func (s *search) name(p *pair, c candidate) *Blocked {
 	return &Blocked{Process: s.stream.processes[c.log].name, Step: p.at[c.log] + 1, File: c.event.File, Line: c.event.Line, Section: c.event.Section}
 }
@@ -253,8 +253,8 @@ func (s *search) note(p *pair, blocked []Blocked) {
 	}
 }
 
-// node is a pair on the path of a depth-first search, with what is still to be
-// tried from it.
+// node is a pair on the path of a depth-first search, with the candidates still
+// to try from it.
 type node struct {
 	pair
 	todo    []candidate // in reverse
@@ -265,7 +265,7 @@ type node struct {
 	since   int64 // the time of the latest of those
 }
 
-// open reports whether there is something to be tried.
+// open reports whether there is something left to try.
 func (n *node) open() bool { return len(n.next) > 0 || len(n.todo) > 0 || n.hidden }
 
 // depthFirst is a search that goes back a bounded number of sections.
@@ -273,7 +273,7 @@ type depthFirst struct {
 	search
 	stack  []*node
 	told   int64          // when progress was reported
-	failed map[string]int // pairs without a way on, with their number of sections
+	failed map[string]int // pairs from which nothing leads on, with their number of sections
 	sweep  int            // the size of failed at which to forget some of it
 	lost   bool           // there were alternatives that it forgot
 }
@@ -382,8 +382,8 @@ func (s *depthFirst) advance(n *node) (*node, error) {
 	}
 }
 
-// enter determines what is to be tried from a new node. It reports whether all
-// logs are explained.
+// enter determines what to try from a new node. It reports whether all logs are
+// explained.
 func (s *depthFirst) enter(ctx context.Context, n *node) (finished bool, err error) {
 	order, unfinished, err := s.candidates(n.at)
 	if err != nil || !unfinished {
@@ -416,14 +416,15 @@ func (s *depthFirst) await(ctx context.Context, order []candidate) error {
 			return nil
 		}
 		if s.stream.buffered >= BufferedMax {
-			// A section that nobody observes for so long comes when it ended.
+			// A section that no process observes for that long is due when it
+			// ended.
 			for _, c := range order {
 				c.event.due = min(c.event.due, c.event.end)
 			}
 			return nil
 		}
 		if s.stream.live != nil && horizon < never {
-			for _, c := range order { // nobody observes it for a while
+			for _, c := range order { // no process observes it for a while
 				if c.event.end < horizon-int64(patience) {
 					c.event.due = min(c.event.due, c.event.end)
 				}
@@ -457,7 +458,7 @@ func (s *depthFirst) mayGoOn(n *node) bool {
 }
 
 // push adds a node to the path. It drops the node before it if there is nothing
-// left to try from it, and what is too far back.
+// left to try from it, and nodes that are too far back.
 func (s *depthFirst) push(top, child *node) {
 	if !top.open() {
 		s.note(&top.pair, top.blocked)

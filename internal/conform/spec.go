@@ -38,8 +38,8 @@ type Spec interface {
 	// Footprint returns what a section of an actor can access outside of the
 	// process; false if that is not known.
 	Footprint(actor int, of *Section) ([]Cell, bool)
-	// Waits returns the label at which an actor is, and what keeps it from going on;
-	// nil if nothing does.
+	// Waits returns the label at which an actor is, and what keeps it from
+	// continuing; nil if nothing does.
 	Waits(s State, actor int) (label string, why *Obstacle)
 	// Broken returns an invariant that is false in a state, or nil.
 	Broken(s State) (*Invariant, error)

@@ -15,8 +15,8 @@ import (
 // between the oldest position that a search may come back to and the furthest
 // that it has looked at, and forgets those before.
 //
-// Logs are read in the order of their times, so that it is known of a section
-// when another process first observed it. A section is due then: a section that
+// Logs are read in the order of their times, so that the stream knows when
+// another process first observed a section. A section is due then: a section that
 // only writes is needed when another log first observes it, and never if none
 // does, because its writes may have arrived long after its own end. A section
 // that reads is due at its own end, because the values that it read existed then.
@@ -32,7 +32,7 @@ const BufferedMax = 1 << 15
 // done is the label at which a process is at its end.
 const done = "Done"
 
-// never is the due time of a section that nobody is known to have observed.
+// never is the due time of a section that no process is known to have observed.
 const never = math.MaxInt64
 
 // place is a number of sections of a life: the index of the life among those of
@@ -54,7 +54,7 @@ type process struct {
 	from      events  // nil before it is open
 	logged    uint64  // the number of its committed sections that were read
 	undone    *undone // of the current life
-	finished  bool    // the section that was read last ends the process
+	finished  bool    // the section read last ends the process
 	undoneAll int
 	clock     tracelog.Clock // of the section that was read last
 	needs     []place        // of the section that was read last, over all lives
@@ -82,7 +82,7 @@ type stream struct {
 	where     map[string]whereabouts // by the actor's name in clocks
 	reader    reader
 	buffered  int
-	ended     int  // how often the end of a process became known, or came nearer
+	ended     int  // how often the end of a process became known, or moved forward
 	sections  int  // that were read, in all
 	timed     bool // whether the due times are needed
 	live      *Live
@@ -139,7 +139,7 @@ func (p *process) met(at place, k int) bool {
 	return at.n == 0 || int(at.life) <= p.life && k >= p.lives[at.life].start+int(min(at.n, 1<<40))
 }
 
-// missing reports whether a place is behind the end of the process.
+// missing reports whether a place is after the end of the process.
 func (p *process) missing(at place) bool { return p.ended && !p.met(at, p.end) }
 
 // event returns the section that follows the first k of process i, or nil if
@@ -171,7 +171,7 @@ func (s *stream) event(i, k int) (*Event, error) {
 	}
 }
 
-// cut ends a process after its first k sections, as far as the check goes.
+// cut ends a process after its first k sections, for the purpose of the check.
 func (s *stream) cut(p *process, k int) {
 	behind := p.base + len(p.buf) - k
 	s.buffered -= behind
@@ -204,8 +204,8 @@ func (s *stream) load(i int) error {
 	return nil
 }
 
-// drain reads what is left of all logs, to find what is wrong in them and how
-// many sections there are.
+// drain reads the rest of all logs, to find their errors and the number of
+// sections.
 func (s *stream) drain() error {
 	s.timed = false
 	for i, p := range s.processes {
@@ -225,7 +225,7 @@ func (s *stream) drain() error {
 	return nil
 }
 
-// read reads the next section of a process. It returns nil where a life ends.
+// read reads the next section of a process. It returns nil at the end of a life.
 func (s *stream) read(i int) (*Event, error) {
 	p := s.processes[i]
 	f := p.lives[p.life]
@@ -261,7 +261,7 @@ func (s *stream) read(i int) (*Event, error) {
 	return e, nil
 }
 
-// endLife goes on to the next life of a process.
+// endLife continues with the next life of a process.
 func (s *stream) endLife(p *process) error {
 	p.from.close()
 	p.from = nil
@@ -284,8 +284,9 @@ func (f *life) undoneSeen() error {
 	return fmt.Errorf("%s:%d: has observed section %d of %s, which a crash undid; or the machine lost the end of its trace", f.seenBy, f.seenAt, f.seen, f.log.Actor)
 }
 
-// observe converts the clock of a section to what must come before it, and notes
-// when the sections were needed that it is the first to have observed.
+// observe converts the clock of a section to the sections that must come before
+// it. For each section that it is the first to observe, it records when that was
+// needed.
 func (s *stream) observe(i int, e *Event, clock tracelog.Clock) error {
 	p := s.processes[i]
 	f := p.lives[p.life]
@@ -345,7 +346,7 @@ func (s *stream) isLife(actor string) bool {
 
 func (a place) less(b place) bool { return a.life < b.life || a.life == b.life && a.n < b.n }
 
-// needed notes that a section was observed at a time.
+// needed records that a section was observed at a time.
 func (p *process) needed(at place, end int64) {
 	if k := p.number(at); k >= 0 && k < p.base+len(p.buf) {
 		p.lower(k, end)
@@ -365,7 +366,7 @@ func (p *process) number(at place) int {
 	return p.lives[at.life].start + int(min(at.n, 1<<40)) - 1
 }
 
-// settle computes when the section is due that was read last.
+// settle computes when the section read last is due.
 func (p *process) settle() {
 	k := p.base + len(p.buf) - 1
 	e := p.buf[len(p.buf)-1]

@@ -29,7 +29,7 @@ func (j judged) Broken(s State) (*Invariant, error) {
 	return nil, nil
 }
 
-// Hidden writes a 0 or a 1 behind the cells.
+// Hidden writes a 0 or a 1 after the cells.
 func (j judged) Hidden(s State, _ []int, yield func(State) error) error {
 	for b := range byte(2) {
 		if err := yield(append(check.State(nil), append(s.(check.State), b)...)); err != nil {
@@ -51,7 +51,7 @@ func cell(op string, i, v int) tracelog.Element {
 }
 
 // TestViolationsOfAllOrders: one of two orders breaks an invariant, and both lead to the same
-// state. The searches that try both find it each time.
+// state. The searches that try both orders find it every time.
 func TestViolationsOfAllOrders(t *testing.T) {
 	spec := judged{cells{n: 2}, []State{check.State{0, 0}}, func(s check.State) bool { return s[0] == 2 && s[1] == 0 }}
 	logs := []*written{section(0, cell(tracelog.Write, 0, 2), cell(tracelog.Write, 1, 1)), section(1, cell(tracelog.Write, 0, 2))}
@@ -121,8 +121,8 @@ func TestManyHiddenSteps(t *testing.T) {
 	}
 }
 
-// TestHiddenStepsAreBounded: what processes without a log can do between two sections grows
-// without end. The search by levels gives up at either of its limits.
+// TestHiddenStepsAreBounded: the steps of processes without a log between two sections are
+// unbounded. The search by levels gives up at either of its limits.
 func TestHiddenStepsAreBounded(t *testing.T) {
 	spec := judged{cells: cells{n: 1}, first: []State{check.State{0}}}
 	for _, o := range []Options{{Hidden: true, StepsMax: 1000}, {Hidden: true, Width: 1000}} {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package search is a search in a process of its own: it compiles the code that was made
-// for a model, keeps the programs that were used last, and runs one.
+// Package search runs a search in a separate process: it compiles the code made for a
+// model, caches the most recently used programs, and runs one.
 //
 // In: the source of a package main that package model prints, and a job with the
-// checkpoint of a search. Out: what the program answers, and how far it is. Promised:
-// when Run returns the program has ended, whatever it did; when the context of a build
-// ends, the compiler has ended. internal/search/program is what is in the program.
+// checkpoint of a search. Out: the program's answer and its progress. Promised: when
+// Run returns, the program has ended, whatever it did; when the context of a build
+// ends, the compiler has ended. internal/search/program is the program's own code.
 package search
 
 import (
@@ -28,18 +28,18 @@ import (
 	"github.com/ashlar-dev/ashlar"
 )
 
-// Programs that are made for models are kept in the user's cache directory under
-// the hash of all that they are made of, the latest used of them.
+// The most recently used programs are kept in the user's cache directory, each
+// under the hash of its sources.
 
 const (
-	// keptMax is how many programs are kept; each takes some megabytes.
+	// keptMax is the number of programs kept; each takes a few megabytes.
 	keptMax = 40
-	// buildAge is the age after which a build directory is taken for that of a
-	// process that was killed.
+	// buildAge is the age after which a build directory is assumed to belong to
+	// a killed process.
 	buildAge = 24 * time.Hour
-	// buildPrefix is what the names of such directories begin with.
+	// buildPrefix is the prefix of the names of such directories.
 	buildPrefix = "build-"
-	// WaitMax is how long a process may take to end once it must.
+	// WaitMax is how long a process may take to end when it must.
 	WaitMax = 5 * time.Second
 	// KeepMax is how long it may take to write a checkpoint before that.
 	KeepMax = time.Minute
@@ -79,13 +79,13 @@ func (b *Program) Cached() bool {
 		return false
 	}
 	now := time.Now()
-	_ = os.Chtimes(b.Path(), now, now) // then it is forgotten earlier than it might be
+	_ = os.Chtimes(b.Path(), now, now) // on failure it may be removed earlier than necessary
 	return true
 }
 
-// Compile makes the program, with no more than so many processors, 0 for all.
-// When the context ends, nothing is left of it but what the Go toolchain keeps in
-// its own cache.
+// Compile makes the program with at most the given number of processors; 0 means
+// all. If the context ends, nothing remains except in the Go toolchain's own
+// cache.
 func (b *Program) Compile(ctx context.Context, processors int) error {
 	tool, err := exec.LookPath("go")
 	if err != nil {
@@ -109,7 +109,7 @@ func (b *Program) Compile(ctx context.Context, processors int) error {
 		}
 	}
 	// Leave the paths of this directory out of the output, so that the engine is
-	// compiled once for all models. The toolchain's temporary files lie here too
+	// compiled once for all models. The toolchain's temporary files are here too
 	// and are removed even if the toolchain is killed.
 	build := exec.CommandContext(ctx, tool, "build", "-trimpath", "-o", "program", "./cmd/model")
 	build.Dir = work
@@ -131,8 +131,8 @@ func (b *Program) Compile(ctx context.Context, processors int) error {
 	return nil
 }
 
-// forgetPrograms removes all programs but the most recently used ones, and what
-// killed processes left behind.
+// forgetPrograms removes all programs except the most recently used ones, and
+// files left by killed processes.
 func forgetPrograms(dir string, most int, now time.Time) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -159,7 +159,7 @@ func forgetPrograms(dir string, most int, now time.Time) {
 	}
 }
 
-// firstLines is as much of a compiler's output as is worth showing.
+// firstLines is the part of a compiler's output that is worth showing.
 func firstLines(b []byte) string {
 	const most = 600
 	if len(b) > most {

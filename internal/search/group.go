@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/child"
 )
 
-// apart gives a command a process group of its own, all of which ends when the
+// apart gives a command its own process group, all of which ends when the
 // command's context does.
 func apart(cmd *exec.Cmd) {
 	cmd.SysProcAttr = child.Attributes()

@@ -17,12 +17,12 @@ import (
 )
 
 // Run runs a program with a job and reports its progress by tell. When ctx ends, the
-// program must answer with what it knows; it is killed if it does not end within
-// patience. Whatever happens, it has ended when Run returns.
+// program must answer with its results so far; it is killed if it does not end
+// within patience. Whatever happens, it has ended when Run returns.
 //
-// Nothing waits for what may not come: the job is sent while the program's output is
-// read, to its end; the standard input is closed after that or when ctx has ended, which
-// ends the program and the sending; and a program that stays is killed.
+// Nothing waits forever: the job is sent while the program's output is read to its end;
+// the standard input is closed after that or when ctx has ended, which ends the program
+// and the sending; and a program that does not end is killed.
 //
 // The program asks, through ask, when it is time to check properties of behaviours; if
 // ask fails, the program must end.
@@ -78,20 +78,20 @@ func Run(ctx context.Context, program string, job program.Job, patience time.Dur
 		if err := encoder.Encode(a); err != nil && ctx.Err() == nil {
 			return err
 		}
-		return nil // where ctx has ended, so does the program, without the answer
+		return nil // if ctx has ended, the program ends too, without the answer
 	})
 	close(over)
 	<-gone
 	if sendErr := <-sent; err == nil {
 		err = sendErr
 	}
-	// Where there is an answer there is nothing more to wait for but the end.
+	// After an answer only the program's end remains to wait for.
 	late := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	defer late.Stop()
 	if waitErr := cmd.Wait(); err == nil {
 		err = waitErr
 	} else if waitErr != nil {
-		err = waitErr // it tells more than the end of a pipe
+		err = waitErr // it explains more than the end of a pipe
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the compiled search: %w %s", err, strings.TrimSpace(string(said.b)))
@@ -99,7 +99,7 @@ func Run(ctx context.Context, program string, job program.Job, patience time.Dur
 	return answer, nil
 }
 
-// listen reads what a program says until its answer.
+// listen reads the messages of a program until its answer.
 func listen(out io.Reader, tell func(check.Figures), ask func(check.PeriodicQuery) error) (*program.Answer, error) {
 	d := json.NewDecoder(out)
 	for {

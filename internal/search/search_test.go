@@ -17,8 +17,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/search/program"
 )
 
-// TestProgramsThatFail: whatever a program does, or does not do, Run
-// returns, and the program has ended.
+// TestProgramsThatFail: whatever a program does or fails to do, Run returns,
+// and the program has ended.
 func TestProgramsThatFail(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -59,8 +59,8 @@ func TestProgramsThatFail(t *testing.T) {
 	}
 }
 
-// TestForgottenPrograms: the programs that were used last are kept, and what a
-// process that was killed has left is removed.
+// TestForgottenPrograms: the most recently used programs are kept, and files
+// left by killed processes are removed.
 func TestForgottenPrograms(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	for i, name := range []string{"a", "b", "c", "d"} {
@@ -98,8 +98,8 @@ func TestForgottenPrograms(t *testing.T) {
 	}
 }
 
-// TestSourcesAreWhole: of each folder of the engine, all files are in the command but
-// the tests, which would make it larger.
+// TestSourcesAreWhole: all files of each folder of the engine are in the command,
+// except the tests, which would make it larger.
 func TestSourcesAreWhole(t *testing.T) {
 	embedded := map[string][]string{}
 	files, err := sources(nil)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package status holds the claims that the documents make about the project,
-// each with the commands that show it.
+// Package status has the claims that the documents make about the project, each
+// with the commands that show it.
 //
 // In: the table in claims.go. Out: docs/status.md, written by go test
 // ./internal/status -rewrite, and, by cmd/status, a report of the results of
@@ -16,11 +16,11 @@ import (
 	"strings"
 )
 
-// How says what kind of evidence the commands of a claim are.
+// How is the kind of evidence that the commands of a claim give.
 type How string
 
 const (
-	// Proved: a theorem about every execution, which Coq has checked.
+	// Proved: Coq has checked a theorem about every execution.
 	Proved How = "proved"
 	// Checked: every case within stated bounds was enumerated.
 	Checked How = "checked"

@@ -19,7 +19,7 @@ var rewrite = flag.Bool("rewrite", false, "write docs/status.md")
 
 const root = "../.."
 
-// TestDocumentIsTheTable compares docs/status.md with what the table says.
+// TestDocumentIsTheTable compares docs/status.md with the table.
 func TestDocumentIsTheTable(t *testing.T) {
 	name := filepath.Join(root, "docs", "status.md")
 	want := Document(Claims)
@@ -38,8 +38,8 @@ func TestDocumentIsTheTable(t *testing.T) {
 }
 
 // TestCommandsExist: a claim whose command runs no test is no claim. Packages
-// and directories must be there, patterns of -run must name a test, and targets
-// must stand in the Makefile.
+// and directories must exist, patterns of -run must match a test, and targets
+// must be in the Makefile.
 func TestCommandsExist(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
@@ -82,7 +82,7 @@ var (
 	environment = regexp.MustCompile(`^[A-Z_]+=`)
 )
 
-// faultOf says what is wrong with a command, or "".
+// faultOf describes what is wrong with a command, or returns "".
 func faultOf(command, makefile string) string {
 	words := quoted.FindAllString(command, -1)
 	for len(words) > 0 && environment.MatchString(words[0]) {

@@ -19,7 +19,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write api.txt from the packages")
 
-// users are the directories of programs and of evidence: nobody imports their packages.
+// users are the directories of programs and of evidence: no package imports theirs.
 var users = []string{"bench", "cmd", "docs", "examples", "mail", "proofs", "specs"}
 
 // public lists the packages that a user's program may import: all that are neither
@@ -76,7 +76,7 @@ func exported(p *types.Package) []string {
 			return ""
 		}
 		if strings.Contains(q.Path(), "/internal/") {
-			return strings.TrimPrefix(q.Path(), module+"/") // a user cannot name it: seen in the file
+			return strings.TrimPrefix(q.Path(), module+"/") // a user cannot name it: it is in the file
 		}
 		return q.Name()
 	}
@@ -150,8 +150,8 @@ var withoutExample = map[string]string{
 // which only cmd/ashlard makes.
 var notRun = map[string]bool{"worm.Client_Log": true, "worm.Client_KV": true}
 
-// TestPublicPackagesHaveExamples: a package that a user imports shows how, and 'go test'
-// runs what is shown, which it does only where the output is given.
+// TestPublicPackagesHaveExamples: a package that users import has an Example with its
+// output, so that 'go test' runs it.
 func TestPublicPackagesHaveExamples(t *testing.T) {
 	fset, files := goFiles(t)
 	public := public(files)

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestDocCommentsNameWhatTheyDocument: a declaration that was renamed keeps its comment,
-// which then speaks of something that is no longer there.
+// TestDocCommentsNameWhatTheyDocument: a renamed declaration keeps its comment, which
+// then names something that no longer exists.
 func TestDocCommentsNameWhatTheyDocument(t *testing.T) {
 	fset, files := goFiles(t)
 	for _, f := range files {
@@ -26,8 +26,8 @@ func TestDocCommentsNameWhatTheyDocument(t *testing.T) {
 	}
 }
 
-// misnamed lists the doc comments of a file that begin with another name than that of
-// what they document, and the exported functions and types that have none. A comment
+// misnamed lists the doc comments of a file that begin with a name other than the
+// documented one, and the exported functions and types without a comment. A comment
 // that begins in lower case begins with a name: a sentence would not.
 func misnamed(fset *token.FileSet, f goFile) (wrong []string) {
 	report := func(name *ast.Ident, why string) {
@@ -87,8 +87,8 @@ func misnamed(fset *token.FileSet, f goFile) (wrong []string) {
 	return wrong
 }
 
-// docOf is the comment above one of the things that d declares: its own, or the one above
-// d, where d declares nothing else.
+// docOf is the comment above one of the names that d declares: its own, or the one above
+// d if d declares nothing else.
 func docOf(d *ast.GenDecl, own *ast.CommentGroup) *ast.CommentGroup {
 	if own == nil && !d.Lparen.IsValid() {
 		return d.Doc

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// The programs that `make release` makes for macOS type-check there, and all that they
-// import. Compiling them takes ten times as long and would find no more.
+// The programs that `make release` makes for macOS type-check there, with all packages
+// that they import. Compiling them takes ten times as long and would find no more.
 func TestProgramsForDarwin(t *testing.T) {
 	config := &packages.Config{
 		Mode: packages.NeedName | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps | packages.NeedSyntax | packages.NeedTypes,

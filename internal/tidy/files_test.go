@@ -64,8 +64,8 @@ var parsed = sync.OnceValue(func() tree {
 	return p
 })
 
-// walk visits every regular file of the repository in order, but what git and
-// builds put there.
+// walk visits every regular file of the repository in order, except those of
+// git and of builds.
 func walk(t *testing.T, visit func(path string)) {
 	t.Helper()
 	err := walkFiles(func(at string) error {

@@ -13,16 +13,17 @@ import (
 	"testing"
 )
 
-// language is the package whose expressions are looked at.
+// language is the package whose expressions are checked.
 const language = "internal/tla/core"
 
-// evaluator is code to which each form of expression is another thing.
+// evaluator is code that treats each form of expression differently.
 type evaluator struct {
 	name string
 	pkg  string
 	// functions are those whose type switches have the cases.
 	functions []string
-	// refused says of the forms that may fall through to its default why.
+	// refused gives the reasons for the forms that may fall through to its
+	// default.
 	refused map[string]string
 }
 
@@ -40,12 +41,12 @@ func evaluators() []evaluator {
 	}
 }
 
-// formsMax is how many forms a function may have cases for that is no
-// evaluator: more is a second table of forms.
+// formsMax is the maximum number of forms for which a function that is no
+// evaluator may have cases: more is a second table of forms.
 const formsMax = 24
 
 // TestEveryEvaluatorKnowsEveryForm: a new form of expression fails here until
-// each evaluator says what it means.
+// each evaluator handles it.
 func TestEveryEvaluatorKnowsEveryForm(t *testing.T) {
 	_, files := goFiles(t)
 	forms, wrong := unknownForms(files, evaluators())

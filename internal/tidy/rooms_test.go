@@ -56,7 +56,7 @@ func readRules(t *testing.T) []rule {
 	return rules
 }
 
-// covers says whether pattern (a package, or a tree ending in /...) names pkg.
+// covers reports whether pattern (a package, or a tree ending in /...) names pkg.
 func covers(pattern, pkg string) bool {
 	tree, subtree := strings.CutSuffix(pattern, "...")
 	if !subtree {
@@ -65,7 +65,7 @@ func covers(pattern, pkg string) bool {
 	return tree == "" || strings.HasPrefix(pkg+"/", tree)
 }
 
-// ruleFor finds the most specific rule that speaks of pkg.
+// ruleFor finds the most specific rule that covers pkg.
 func ruleFor(rules []rule, pkg string) *rule {
 	var best *rule
 	for i, r := range rules {
@@ -156,7 +156,7 @@ func TestTheRoomsRuleBites(t *testing.T) {
 	}
 }
 
-// TestAshlarHasNoServer: whoever only uses a cluster installs no status page, no metrics
+// TestAshlarHasNoServer: the client program of a cluster has no status page, no metrics
 // and no configuration files.
 func TestAshlarHasNoServer(t *testing.T) {
 	_, files := goFiles(t)

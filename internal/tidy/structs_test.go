@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// fieldsMax is how many fields a struct may have that is not generated. One with more
-// has several jobs, and is to be cut into parts: by locks, by users, by lifetimes.
+// fieldsMax is the maximum number of fields of a struct that is not generated. One
+// with more has several jobs, and must be split into parts: by locks, by users, by
+// lifetimes.
 const fieldsMax = 40
 
 // largeStructs may have more, each for a reason.
@@ -46,7 +47,7 @@ func fieldNames(s *ast.StructType) (names []string) {
 	return names
 }
 
-// typeName is the last part of a type's name, "" where it has none.
+// typeName is the last part of a type's name, or "" if it has none.
 func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -59,8 +60,7 @@ func typeName(e ast.Expr) string {
 	return ""
 }
 
-// TestStructsHaveFewFields: no struct has more than 40 fields but those that are named
-// here, and these have.
+// TestStructsHaveFewFields: exactly the structs named here have more than 40 fields.
 func TestStructsHaveFewFields(t *testing.T) {
 	fset, files := goFiles(t)
 	unused := maps.Clone(largeStructs)
@@ -93,7 +93,8 @@ var cutStructs = map[string][]string{
 	"internal/worm/node.Server": {"registers", "commits", "witness", "beliefs", "conns", "listeners", "services", "drain"},
 }
 
-// TestPartsAreReachedByMethods: what guards the fields of a part stands beside them.
+// TestPartsAreReachedByMethods: the code that guards the fields of a part is beside
+// them.
 func TestPartsAreReachedByMethods(t *testing.T) {
 	fset, files := goFiles(t)
 	for name, parts := range cutStructs {
@@ -115,7 +116,7 @@ func TestPartsAreReachedByMethods(t *testing.T) {
 }
 
 // partsReached finds selectors of the form x.part.field outside the file that declares
-// the type of the part, and parts that there are not.
+// the type of the part, and parts that do not exist.
 func partsReached(files []goFile, owner string, parts []string) (reached []ast.Node, missing []string) {
 	types := map[string]*ast.StructType{}
 	place := map[string]string{}

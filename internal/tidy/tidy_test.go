@@ -66,8 +66,9 @@ func TestEveryPackageStandsInTheArchitecture(t *testing.T) {
 	}
 }
 
-// worldly lists what only env/osenv, commands and tests may call: a package that
-// reads the clock, draws chance or opens files by itself cannot be simulated.
+// worldly lists the functions that only env/osenv, commands and tests may call:
+// a package that reads the clock, draws random numbers or opens files by itself
+// cannot be simulated.
 var worldly = map[string][]string{
 	"time":         {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
 	"os":           nil, // nil: every use
@@ -164,10 +165,11 @@ func TestNoInitAndNoMutablePackageVariables(t *testing.T) {
 	}
 }
 
-// generatedMax is how many lines a generated file in the tree may have.
+// generatedMax is the maximum number of lines of a generated file in the tree.
 const generatedMax = 2000
 
-// TestFilesNameTheirLicense: each file that is written by hand says so in its first line.
+// TestFilesNameTheirLicense: each file written by hand names its license in its first
+// line.
 func TestFilesNameTheirLicense(t *testing.T) {
 	_, files := goFiles(t)
 	for _, f := range files {
@@ -180,16 +182,16 @@ func TestFilesNameTheirLicense(t *testing.T) {
 	}
 }
 
-// linesMax is how many lines a file that is written by hand may have.
+// linesMax is the maximum number of lines of a file written by hand.
 const linesMax = 600
 
-// longFiles are longer for a reason.
+// longFiles may be longer, each for a reason.
 var longFiles = map[string]string{
 	"internal/model/enabled_random_test.go": "a generator of modules and its brute force, read side by side",
 	"store/repair_test.go":                  "one damaged store after the other",
 }
 
-// TestFilesAreShort: what does not fit in a head is divided by idea.
+// TestFilesAreShort: a file that is too long to keep in mind is divided by idea.
 func TestFilesAreShort(t *testing.T) {
 	fset, files := goFiles(t)
 	unseen := maps.Clone(longFiles)
@@ -240,8 +242,8 @@ func isPackageLevel(f *ast.File, spec *ast.ValueSpec) bool {
 	return false
 }
 
-// modules are the roots of the repository's modules: the benchmarks are one of their
-// own, so that programs which use Ashlar do not depend on its peers.
+// modules are the roots of the repository's modules: the benchmarks are a separate
+// module, so that programs that use Ashlar do not depend on its peers.
 var modules = []string{".", "bench"}
 
 // modFile reads the go.mod of a module.
@@ -272,7 +274,7 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 	}
 }
 
-// TestModulesAgree: what is measured is built with the versions that users get.
+// TestModulesAgree: the measured programs are built with the versions that users get.
 func TestModulesAgree(t *testing.T) {
 	versions := map[string]string{}
 	for _, r := range modFile(t, ".").Require {
@@ -285,8 +287,9 @@ func TestModulesAgree(t *testing.T) {
 	}
 }
 
-// TestDirectDependenciesSaySo: go.mod says of each module whether we import it ourselves.
-// 'go mod tidy -diff', which 'make lint' runs, knows more, but has to ask for modules.
+// TestDirectDependenciesSaySo: go.mod states for each module whether we import it
+// ourselves. 'go mod tidy -diff', which 'make lint' runs, knows more, but must download
+// modules.
 func TestDirectDependenciesSaySo(t *testing.T) {
 	_, files := goFiles(t)
 	for _, at := range modules {

@@ -74,8 +74,8 @@ func TestSteps(t *testing.T) {
 }
 
 // TestPapersAreThreeClicksAway: from the README a newcomer comes to the room of each
-// paper, to its page, and to an example, with one click each. That a link leads somewhere
-// is for TestLinksInDocumentsLeadSomewhere.
+// paper, to its page, and to an example, with one click each.
+// TestLinksInDocumentsLeadSomewhere checks that links are not broken.
 func TestPapersAreThreeClicksAway(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
@@ -104,7 +104,7 @@ func TestPapersAreThreeClicksAway(t *testing.T) {
 	}
 }
 
-// TestReadmeIsShort: a newcomer reads it to its end.
+// TestReadmeIsShort: it must be short enough for a newcomer to read to its end.
 func TestReadmeIsShort(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {

@@ -21,8 +21,8 @@ type folder struct {
 
 var _ env.Disk = (*folder)(nil)
 
-// openFolder opens a directory that is there. Where it need not be durable,
-// nothing is synchronized.
+// openFolder opens an existing directory. If it need not be durable, nothing is
+// synced.
 func openFolder(dir string, durable bool) (*folder, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

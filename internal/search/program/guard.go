@@ -11,19 +11,20 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
-// A search that outgrows the memory is ended, so that it can report what it knows;
-// otherwise the system would kill the process.
+// A search that outgrows the memory is ended, so that it can report its results so
+// far; otherwise the system would kill the process.
 
 const (
 	guardEvery = 100 * time.Millisecond
-	// collectorMin is the least memory limit that is set for the collector.
+	// collectorMin is the lowest memory limit that is set for the garbage
+	// collector.
 	collectorMin = 64 << 20
 )
 
 // Guard ends the context that it returns with a check.Limit for the reason when
-// the process holds more than limit bytes; 0 means no limit. The collector works
-// harder as the process comes near to wanted bytes. The caller releases the
-// guard.
+// the process holds more than limit bytes; 0 means no limit. The garbage
+// collector works harder as the process approaches wanted bytes. The caller
+// releases the guard.
 func Guard(ctx context.Context, limit, wanted int64, reason string) (guarded context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if limit <= 0 {

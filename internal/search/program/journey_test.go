@@ -16,8 +16,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
-// TestJourneys: what two processes say to each other arrives as it was sent, in any
-// values: no field hides another, and none is left out. An empty slice may arrive as nil.
+// TestJourneys: messages between the two processes arrive as they were sent, with any
+// values: no field hides another, and none is omitted. An empty slice may arrive as nil.
 func TestJourneys(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for _, sent := range []any{new(Job), new(Answer), new(check.Figures), new(check.PeriodicQuery), new(check.PeriodicAnswer)} {

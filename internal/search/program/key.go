@@ -11,14 +11,14 @@ import (
 // KeyMachine is the compiled code of a model with a symmetry or a view.
 type KeyMachine interface {
 	Machine
-	// Key puts what names the state cur into name, which has as many words as
-	// Sizes.Key bytes take; ok is false where the code stopped. The bytes are
-	// those by which the process that asked names the state, so each of the two finds
-	// what the other has found.
+	// Key writes the key of the state cur to name, which has as many words as
+	// Sizes.Key bytes take; ok is false if the code stopped. The bytes are the key
+	// that the calling process uses for the state, so each of the two processes
+	// recognises the states that the other has found.
 	Key(cur, name []uint64) (ok bool)
 }
 
-// keyedWorker is a worker of a model that tells states apart by their names.
+// keyedWorker is a worker of a model that distinguishes states by keys.
 type keyedWorker struct {
 	*worker
 	names KeyMachine
@@ -38,7 +38,7 @@ func newKeyedWorker(w *worker) *keyedWorker {
 	return &keyedWorker{w, w.tests.(KeyMachine), make([]uint64, words), make([]byte, 0, 8*words)}
 }
 
-// Key is what identifies the candidate.
+// Key is the key of the candidate.
 func (w *keyedWorker) Key() (check.State, error) {
 	if !w.names.Key(w.next, w.name) {
 		return nil, errStopped

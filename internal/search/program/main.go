@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
-// Job is a search that is to be gone on with, and how.
+// Job is a search to continue, with its options.
 type Job struct {
 	Info           check.Info
 	Workers        int
@@ -29,17 +29,17 @@ type Job struct {
 	StatesMax int64
 	// The numbers of predicates: of the constraints, the constraints of actions,
 	// the invariants, the left sides of implications in these, and the parts of
-	// Info.Steps that speak of steps, -1 where there is none.
+	// Info.Steps about steps; -1 if there is none.
 	Constraints, ActionConstraints, Invariants, Antecedents, StepNexts []int
 
-	// Dir has the checkpoint. The files of the search lie there too, and further
-	// checkpoints: where Every is not 0, one after each such time, and where First
-	// is not 0, one when the program has searched for so long, for twice as long as
-	// then, and so on. So where it gives up, less than half of its time is lost.
+	// Dir has the checkpoint. The files of the search are there too, and further
+	// checkpoints: if Every is not 0, one after each such interval, and if First is
+	// not 0, one when the program has searched for that long, for twice as long,
+	// and so on. So if it gives up, less than half of its time is lost.
 	Dir          string
 	Identity     []check.IdentityPart
 	Every, First time.Duration
-	// Durable says whether files must outlive a failure of the machine.
+	// Durable reports whether files must survive a failure of the machine.
 	Durable bool
 	// StatesBytes is check.Options.MemoryBytes. Beyond LimitBytes of memory, if it
 	// is not 0, the search ends for the reason of Limit.
@@ -47,21 +47,21 @@ type Job struct {
 	Limit                   string
 }
 
-// Message is what the program says: one of these. Periodic is answered with a
-// check.PeriodicAnswer on the standard input.
+// Message is a message of the program: one of these. The answer to Periodic is
+// a check.PeriodicAnswer on the standard input.
 type Message struct {
 	Figures  *check.Figures
 	Periodic *check.PeriodicQuery
 	Answer   *Answer
 }
 
-// Answer is what was found. Where Stopped is set there is nothing else: the
-// code met what it was not made for. The states of traces have no values.
+// Answer is the result. If Stopped is set there is nothing else: the code met a
+// state that it was not made for. The states of traces have no values.
 type Answer struct {
 	Stopped bool
 	Result  *check.Result
-	// Remarked says that the following is known. Unmet says of every antecedent whether it was true in no state. Ors and Ands
-	// are the bits that some and all expanded states have.
+	// Remarked reports that the following is known. Unmet reports for every antecedent whether it was true in no state.
+	// Ors and Ands are the bits that some and all expanded states have.
 	Remarked  bool
 	Unmet     []bool
 	Ors, Ands []uint64
@@ -75,16 +75,16 @@ func Late(ctx context.Context) <-chan struct{} {
 	return late
 }
 
-// SegmentWaitMax is how long a search that is to end may take to come to a place
-// where it can be kept.
+// SegmentWaitMax is how long a search that must end may take to reach a point
+// where it can be checkpointed.
 const SegmentWaitMax = 10 * time.Second
 
-// tellEvery is how often the program reports its progress.
+// tellEvery is the interval at which the program reports its progress.
 const tellEvery = 250 * time.Millisecond
 
-// Sizes are how large states are: words, and bytes when they are written. Key is
-// how many bytes the name of a state has; where it is 0, states are named by
-// themselves, and where it is not, the machines are KeyMachines.
+// Sizes are the sizes of states: in words, and in bytes when they are written.
+// Key is the number of bytes of a state's key. If it is 0, states are their own
+// keys; otherwise the machines are KeyMachines.
 type Sizes struct{ Words, Bytes, Key int }
 
 // Main is the program; machine makes a machine. It does not return after an
@@ -99,7 +99,7 @@ func Main(sizes Sizes, machine func() Machine) {
 	}
 }
 
-// serve does the job that it reads.
+// serve reads a job and does it.
 func serve(in io.Reader, out io.Writer, m *model) error {
 	decoder := json.NewDecoder(in)
 	if err := decoder.Decode(&m.job); err != nil {
@@ -205,7 +205,7 @@ func (s *sender) send(m Message) error {
 }
 
 // tell reports the progress from time to time until the returned function is
-// called, which returns the first error of reporting.
+// called; that function returns the first error of reporting.
 func tell(to *sender, m *check.Monitor) (silence func() error) {
 	stop := make(chan struct{})
 	var told error

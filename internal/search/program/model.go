@@ -12,12 +12,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
-// model is the compiled code as the checker wants it.
+// model is the compiled code in the form that the checker needs.
 type model struct {
 	job Job
 	Sizes
 	machine func() Machine
-	workers []check.Worker // those of a search that came to its end
+	workers []check.Worker // those of a search that ended
 
 	// What a checkpoint holds: the part that only the process that started this
 	// one understands, the antecedents that were true in some state, and the
@@ -45,7 +45,7 @@ func (m *model) Remarks(workers []check.Worker) []string {
 	return nil
 }
 
-// remarks joins what the workers saw, and what was seen before them.
+// remarks joins the observations of the workers with those before them.
 func (m *model) remarks(workers []check.Worker) (unmet []bool, ors, ands []uint64) {
 	unmet = make([]bool, len(m.job.Antecedents))
 	for i := range unmet {
@@ -69,10 +69,10 @@ func (m *model) remarks(workers []check.Worker) (unmet []bool, ors, ands []uint6
 	return unmet, ors, ands
 }
 
-// errKept reports that a checkpoint does not hold what a model writes.
+// errKept reports that a checkpoint does not have the form that a model writes.
 var errKept = errors.New("program: what the checkpoint keeps of the model is damaged")
 
-// Restore reads what model.Model.Save has written: parts, each with its length before it.
+// Restore reads what model.Model.Save has written: parts, each preceded by its length.
 // The last part holds the bits of states, the one before it those of antecedents. The
 // others number values: this program neither needs nor changes them.
 func (m *model) Restore(r io.Reader) error {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package program runs a search in a process of its own, with code that was made
+// Package program runs a search in a separate process, with code that was made
 // for one model (internal/model/pack.Source) and compiled.
 //
-// In: a Job on the standard input, and a directory with the checkpoint of a
-// search. Out: Messages on the standard output: how far the search is, and at
-// last an Answer; and when it is time to check properties of behaviours, which the
-// caller does, a PeriodicQuery, which the caller answers on the standard input. The
-// program resumes the search with package check, so it finds what the checker finds in
-// its own process. It promises nothing beyond that: where its code meets a state that
-// it was not made for, it reports that and ends, and the caller resumes from the
-// checkpoint without it. It ends when its standard input does, and leaves nothing but
-// checkpoints behind.
+// In: a Job on the standard input, and a directory with the checkpoint of a search.
+// Out: Messages on the standard output: the progress of the search, and at last an
+// Answer; and when it is time to check properties of behaviours, a PeriodicQuery,
+// which the caller answers on the standard input. The program resumes the search with
+// package check, so it finds what the checker finds in its own process. It promises
+// nothing beyond that: if its code meets a state that it was not made for, it reports
+// that and ends, and the caller resumes from the checkpoint without it. It ends when
+// its standard input does, and leaves only checkpoints behind.
 package program
 
 import (
@@ -116,7 +115,7 @@ func (w *worker) Next(s check.State, visit check.Visit) error {
 	return nil
 }
 
-// note adds the bits of a state to those that were met.
+// note adds the bits of a state to those that have occurred.
 func (w *worker) note(words []uint64) {
 	for i, x := range words {
 		w.ors[i] |= x
@@ -147,8 +146,8 @@ func (w *worker) holds(i int, step bool) (bool, error) {
 	return holds, nil
 }
 
-// InModel evaluates the constraints. What is outside is not expanded, and its
-// bits are met nevertheless.
+// InModel evaluates the constraints. A state outside is not expanded, but its
+// bits count as having occurred.
 func (w *worker) InModel() (bool, error) {
 	inside, err := w.inModel()
 	if !inside {
@@ -190,7 +189,7 @@ func (w *worker) BrokenInvariant() (int, error) {
 
 func (w *worker) BrokenStep() (int, error) { return w.BrokenStepAfter(-1) }
 
-// Later returns what evaluates predicates of candidates that were visited.
+// Later returns a judge of visited candidates.
 func (w *worker) Later() (j check.Judge, constrained bool) {
 	return &judge{worker{m: w.m, tests: w.tests, next: make([]uint64, w.m.Words)}, w},
 		len(w.m.job.Constraints)+len(w.m.job.ActionConstraints) > 0
@@ -205,7 +204,7 @@ type judge struct {
 // See makes s the candidate.
 func (j *judge) See(s check.State) { j.load(j.next, s) }
 
-// BrokenInvariant is that of the worker, which remembers what was true.
+// BrokenInvariant is that of the worker, which remembers which antecedents were true.
 func (j *judge) BrokenInvariant() (int, error) {
 	j.unmet = j.of.unmet
 	i, err := j.worker.BrokenInvariant()
@@ -213,7 +212,7 @@ func (j *judge) BrokenInvariant() (int, error) {
 	return i, err
 }
 
-// BrokenInvariantAfter is BrokenInvariant for the invariants behind one.
+// BrokenInvariantAfter is BrokenInvariant for the invariants after one.
 func (w *worker) BrokenInvariantAfter(last int) (int, error) {
 	for k := last + 1; k < len(w.m.job.Invariants); k++ {
 		if holds, err := w.holds(w.m.job.Invariants[k], false); err != nil || !holds {
@@ -223,7 +222,7 @@ func (w *worker) BrokenInvariantAfter(last int) (int, error) {
 	return -1, nil
 }
 
-// BrokenStepAfter is BrokenStep for the properties behind one.
+// BrokenStepAfter is BrokenStep for the properties after one.
 func (w *worker) BrokenStepAfter(last int) (int, error) {
 	for k := last + 1; k < len(w.m.job.StepNexts); k++ {
 		i := w.m.job.StepNexts[k]

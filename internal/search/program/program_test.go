@@ -13,12 +13,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/check"
 )
 
-// TestDue: checkpoints come as often as is asked for, and when the program has
-// searched for twice as long as at the last.
+// TestDue: checkpoints are made at the requested interval, and when the program
+// has searched for twice as long as at the last one.
 func TestDue(t *testing.T) {
 	for _, c := range []struct {
 		every, first time.Duration
-		want         string // the seconds, of 100, at the end of which one is kept
+		want         string // the seconds, of 100, at the end of which a checkpoint is made
 	}{
 		{0, 0, "[]"},
 		{30, 0, "[30 60 90]"},
@@ -41,7 +41,7 @@ func TestDue(t *testing.T) {
 }
 
 // turning is a machine for states of two words: the lower 8 bits of the first are
-// 1, and every state is named by its second word, but for those that stop.
+// 1, and the key of every state is its second word, except for those that stop.
 type turning struct {
 	words [2]uint64
 	emit  func(int) bool
@@ -67,8 +67,8 @@ func (m *turning) Key(cur, name []uint64) bool {
 	return cur[1] != 4
 }
 
-// TestKeys: states are named by what the machine says, in as many bytes as were
-// told, and the search ends where it says nothing.
+// TestKeys: the keys of states are those of the machine, with the given number
+// of bytes, and the search ends if it has none.
 func TestKeys(t *testing.T) {
 	m := &model{Sizes: Sizes{Words: 2, Bytes: 9, Key: 3}, machine: func() Machine { return new(turning) }}
 	kept := []byte{0, 32} // no antecedents, and the bits of two words: of no state

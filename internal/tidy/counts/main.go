@@ -37,7 +37,7 @@ func main() {
 	c.print()
 }
 
-// counts is what is counted.
+// counts has the totals.
 type counts struct {
 	files, lines map[string]int // by kind
 	packages     map[string]*goPackage
@@ -89,7 +89,7 @@ func count(dir string) (*counts, error) {
 	return c, nil
 }
 
-// kind is what a file is, by its name.
+// kind is the kind of a file, by its name.
 func kind(name string) string {
 	if strings.HasSuffix(name, "_test.go") {
 		return "Go, tests"
@@ -139,7 +139,7 @@ func (c *counts) add(name string, text []byte) (*ast.File, error) {
 	return f, nil
 }
 
-// spec counts the exported names of a declaration, and notes structs.
+// spec counts the exported names of a declaration, and records structs.
 func (c *counts) spec(dir string, s ast.Spec, generated bool) (exported int) {
 	switch s := s.(type) {
 	case *ast.TypeSpec:
@@ -171,7 +171,7 @@ func exportedReceiver(recv *ast.FieldList) bool {
 	return ast.IsExported(name)
 }
 
-// users are the directories of programs and of evidence: nobody imports their packages.
+// users are the directories of programs and of evidence: no package imports theirs.
 var users = []string{"bench", "cmd", "docs", "examples", "mail", "proofs", "specs"}
 
 func (c *counts) print() {
