@@ -166,7 +166,7 @@ func matrixPairs() (pairs [][]matrixFlag) {
 	return pairs
 }
 
-// refused says whether the two are to be refused together. Those that are one flag
+// refused reports whether the two are to be refused together. Those that are one flag
 // with two values, of which the last counts, are left out.
 func refused(pair []matrixFlag) (is, oneFlag bool) {
 	if len(pair) < 2 {

@@ -107,7 +107,7 @@ func sources() string {
 	return dir
 }
 
-// libraryBuilt says whether what the proofs of a session need is built and up to
+// libraryBuilt reports whether what the proofs of a session need is built and up to
 // date: building it takes longer than a session may.
 func libraryBuilt() bool {
 	return exec.Command("make", "-s", "-q", "-C", library(), "logic/tactics.vo", "trusted/primitive.vo").Run() == nil

@@ -14,10 +14,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
-// What the system alone does in pieces, seen so often that a piece would be seen.
+// Operations that the operating system does in pieces, observed so often that a
+// partial result would be seen.
 
-// race runs look again and again while write runs so many times, fewer in short
-// tests.
+// race runs look repeatedly while write runs n times, fewer in short tests.
 func race(t *testing.T, times int, write func(i int), look func()) {
 	t.Helper()
 	var done atomic.Bool

@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
-// The primitives are held against their models like the packages above them
-// against their specifications, on the machine and in memory.
+// These tests compare the primitives with their models, on the machine and in
+// memory, as the packages above are compared with their specifications.
 
 const blocks = 3
 
@@ -124,16 +124,16 @@ func TestAsyncInMemory(t *testing.T) {
 	crashtest.Simulate(t, asyncSystem(), crashtest.Effort{Losses: 4})
 }
 
-// TestProcessEndLosesNothing: what was written to an asynchronous disk outlives
-// the process, though the model does not promise it.
+// TestProcessEndLosesNothing: writes to an asynchronous disk survive the end of
+// the process, although the model does not promise it.
 func TestProcessEndLosesNothing(t *testing.T) {
 	s := asyncSystem()
 	s.Spec.Crash = nil
 	crashtest.Kill(t, s, kills(), 2)
 }
 
-// TestMemoryLosesWrites: there the asynchronous disk does lose them, so that
-// tests on it mean something.
+// TestMemoryLosesWrites: the asynchronous disk in memory does lose writes, so
+// that tests on it mean something.
 func TestMemoryLosesWrites(t *testing.T) {
 	m := mem.NewMachine(func(n int) int { return n - 1 })
 	d := m.NewAsync(2)
@@ -233,8 +233,8 @@ func TestTwoInMemory(t *testing.T) {
 	}
 }
 
-// TestTwoKilledAndOneIsGone: a disk that is taken away between two lives has
-// failed, and stays so.
+// TestTwoKilledAndOneIsGone: a disk that is removed between two lives has
+// failed, and stays failed.
 func TestTwoKilledAndOneIsGone(t *testing.T) {
 	for _, gone := range []string{"a", "b"} {
 		t.Run(gone, func(t *testing.T) {
@@ -253,8 +253,8 @@ func TestTwoKilledAndOneIsGone(t *testing.T) {
 	}
 }
 
-// TestTwoFailsForGood: an error fails the disk, and what it has is never read
-// again, though it works again.
+// TestTwoFailsForGood: an error fails the disk, and its contents are never read
+// again, even if it works again.
 func TestTwoFailsForGood(t *testing.T) {
 	for which := range uint64(2) {
 		dir := t.TempDir()

@@ -68,8 +68,9 @@ func doFS(f *filesys.FS) fsDo {
 	}
 }
 
-// fsClient keeps to what the model has steps for, whatever the others do. Names
-// that begin with its letter only it removes, and the common ones only client 0.
+// fsClient makes only calls for which the model has steps, whatever the others
+// do. Only it removes names that begin with its letter, and only client 0
+// removes the common ones.
 func fsClient(r env.Random, client int, do fsDo) {
 	dir := func() string { return fsDirs()[env.IntN(r, 2)] }
 	own := func() string { return fmt.Sprintf("%c%d", 'p'+client, env.IntN(r, 3)) }
@@ -158,8 +159,8 @@ func fsSystem() crashtest.System[model.FSState, model.FSOp, model.FSRet] {
 func TestFS(t *testing.T)       { together(t, fsSystem()) }
 func TestFSKilled(t *testing.T) { crashtest.Kill(t, fsSystem(), kills(), 1) }
 
-// TestFSInMemory: with a machine that keeps everything in a crash, as the end of
-// a process does.
+// TestFSInMemory: with a machine that loses nothing in a crash, like the end of
+// a process.
 func TestFSInMemory(t *testing.T) {
 	for seed := range uint64(5) {
 		m := mem.NewMachine(func(int) int { return 0 })
@@ -228,8 +229,8 @@ func TestFSAlone(t *testing.T) {
 	})
 }
 
-// TestMemoryFSCrash: what a crash leaves in memory is what fs_crash allows, and
-// all kinds of it come up.
+// TestMemoryFSCrash: fs_crash allows every state that a crash leaves in memory,
+// and all kinds of states occur.
 func TestMemoryFSCrash(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(2000) {

@@ -106,7 +106,7 @@ func TestLockServiceRuns(t *testing.T) {
 	t.Logf("critical sections: %d, %d, %d", len(stays[1]), len(stays[2]), len(stays[3]))
 }
 
-// before says whether what client i did up to clock a is known at b.
+// before reports whether what client i did up to clock a is known at b.
 func before(a, b tracelog.Clock, i int) bool {
 	actor := fmt.Sprintf("AClient(%d)", i)
 	return b.Of(actor) >= a.Of(actor)

@@ -76,7 +76,7 @@ func (l *lowerer) directed(d *ast.FuncDecl) bool {
 	return true
 }
 
-// asserts says whether a function is "if !cond { panic(...) }", of its first
+// asserts reports whether a function is "if !cond { panic(...) }", of its first
 // parameter.
 func asserts(info *types.Info, d *ast.FuncDecl) bool {
 	if d.Recv != nil || d.Body == nil || d.Type.Results.NumFields() > 0 || len(d.Body.List) != 1 {

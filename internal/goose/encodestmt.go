@@ -56,7 +56,7 @@ func escapes(list []Stmt) escape {
 	return e
 }
 
-// completes says whether statements may run off their end.
+// completes reports whether statements may run off their end.
 func completes(list []Stmt) bool {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -75,7 +75,7 @@ func completes(list []Stmt) bool {
 	return true
 }
 
-// inTail says whether all early exits of the statements are where nothing
+// inTail reports whether all early exits of the statements are where nothing
 // follows, or what follows can move into the other branch.
 func inTail(list []Stmt) bool {
 	for i, s := range list {

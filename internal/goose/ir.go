@@ -34,7 +34,7 @@ const (
 	I32 Width = "I32"
 )
 
-// small says whether the width is one that Coq does not have.
+// small reports whether the width is one that Coq does not have.
 func (w Width) small() bool { return w == I8 || w == I16 || w == I32 }
 
 // TypeKind is the kind of a Type.

@@ -15,12 +15,11 @@ import (
 	"strings"
 )
 
-// What is proved must be what is built. packages.Load takes a go command that
-// fails for one that found nothing, a pattern that matches nothing is a warning
-// of the go command, and files that build constraints leave out are gone without
-// a word. So the go command is asked a second time, for names only: what it
-// prints is compared with what was loaded, and what it complains about is the
-// error.
+// The proved code must be the built code. packages.Load treats a failing go
+// command as one that found nothing, a pattern that matches nothing is only a
+// warning of the go command, and files excluded by build constraints disappear
+// silently. So the go command runs a second time, for names only: its output is
+// compared with the loaded packages, and its messages are the error.
 
 // listed is a package as go list names it.
 type listed struct {
@@ -92,7 +91,7 @@ func items(field string) []string {
 	return strings.Split(field, "\x00")
 }
 
-// constrained says whether it depends on the configuration that a file is built:
+// constrained reports whether it depends on the configuration that a file is built:
 // by its name, or by a //go:build line.
 func constrained(name string, file *ast.File) bool {
 	// A system and a machine that do not exist: of names, only those without either
@@ -116,7 +115,7 @@ func constrained(name string, file *ast.File) bool {
 	return false
 }
 
-// wide says whether int has the 64 bits that the translation gives it.
+// wide reports whether int has the 64 bits that the translation gives it.
 func wide(arch string) bool {
 	sizes := types.SizesFor("gc", arch)
 	return sizes != nil && sizes.Sizeof(types.Typ[types.Int]) == 8

@@ -200,7 +200,7 @@ func missingImports(loaded []*packages.Package) []string {
 	return missing
 }
 
-// Translated says whether a package of that import path is translated where it
+// Translated reports whether a package of that import path is translated where it
 // is imported in the module: it is of the module, and no primitive.
 func Translated(module, path string) bool {
 	return (path == module || strings.HasPrefix(path, module+"/")) && !strings.HasPrefix(path, primitivePath)

@@ -311,7 +311,7 @@ func (f *fn) conversion(e *ast.CallExpr, t types.Type) operand {
 // only do not occur in the subset, and are refused.
 func noTags(t types.Type) types.Type { return t }
 
-// opaque says whether only a primitive package makes values of the type.
+// opaque reports whether only a primitive package makes values of the type.
 func opaque(t types.Type) bool {
 	n, ok := types.Unalias(t).(*types.Named)
 	return ok && strings.HasPrefix(packagePath(n.Obj()), primitivePath)

@@ -300,7 +300,7 @@ func (f *fn) selector(e *ast.SelectorExpr) operand {
 	return f.load(e, f.typ(s.Type(), e), o, steady || f.constants[v])
 }
 
-// inPlace says whether an expression is a part of memory, and not a value that
+// inPlace reports whether an expression is a part of memory, and not a value that
 // has no location.
 func (f *fn) inPlace(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {

@@ -12,10 +12,10 @@ import (
 // An interface value is a value and a table of its methods, made where the value
 // becomes one: where it is assigned, passed, returned or put into a literal.
 
-// isInterface says whether a type is an interface other than error.
+// isInterface reports whether a type is an interface other than error.
 func isInterface(t types.Type) bool { return t != nil && types.IsInterface(t) && !isError(t) }
 
-// becomesInterface says whether a value changes its form when it is assigned.
+// becomesInterface reports whether a value changes its form when it is assigned.
 func becomesInterface(from, to types.Type) bool {
 	if from == nil || to == nil || !types.IsInterface(to) {
 		return false

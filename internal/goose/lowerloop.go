@@ -83,7 +83,7 @@ func (f *fn) perIteration(s *ast.ForStmt) (undo func()) {
 	}
 }
 
-// hasLiteral says whether there is a function literal in one of the nodes.
+// hasLiteral reports whether there is a function literal in one of the nodes.
 func hasLiteral(nodes ...ast.Node) bool {
 	found := false
 	for _, n := range nodes {
@@ -192,7 +192,7 @@ func (f *fn) rangeArray(s *ast.RangeStmt, a *types.Array) {
 	f.emit(out)
 }
 
-// calls says whether there is a call in an expression; conversions and constants
+// calls reports whether there is a call in an expression; conversions and constants
 // are none.
 func (f *fn) calls(e ast.Expr) bool {
 	found := false

@@ -9,11 +9,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// Go orders the calls of an expression from left to right, and nothing else:
-// whether a variable is read before or after another operand's call is not
-// said. So calls are bound to names in their order, where there are several;
-// and an expression is refused in which a call may write what another operand
-// reads at an unsaid time.
+// Go orders only the calls of an expression, from left to right; it does not
+// specify whether a variable is read before or after another operand's call. So
+// if there are several calls, they are bound to names in their order, and an
+// expression is refused if a call may write memory that another operand reads
+// at an unspecified time.
 
 // operand is a lowered expression and what its evaluation does.
 type operand struct {
@@ -119,7 +119,7 @@ func (f *fn) hoist(x Expr) Expr {
 	return Local{Name: name}
 }
 
-// atomic says whether x is the same wherever it is evaluated.
+// atomic reports whether x is the same wherever it is evaluated.
 func atomic(x Expr) bool {
 	switch x.(type) {
 	case Local, Lit, Nil, Func, Zero:
@@ -128,7 +128,7 @@ func atomic(x Expr) bool {
 	return false
 }
 
-// steady says whether x is a location that is the same wherever it is
+// steady reports whether x is a location that is the same wherever it is
 // evaluated, so that it may be written twice.
 func steady(x Expr) bool {
 	if a, ok := x.(FieldAddr); ok {

@@ -48,7 +48,7 @@ func (f *fn) fieldOf(x ast.Expr, recv types.Type, index []int, wanted bool) (o o
 	return o, inPlace, steady
 }
 
-// indirect says whether a pointer is on the way from a struct along embedded
+// indirect reports whether a pointer is on the way from a struct along embedded
 // fields, the first struct included.
 func indirect(recv types.Type, index []int) bool {
 	t := recv

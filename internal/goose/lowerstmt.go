@@ -300,7 +300,7 @@ func (f *fn) returnStmt(s *ast.ReturnStmt) {
 	f.emit(Return{X: x})
 }
 
-// resultsAreSeen says whether a function literal or a pointer sees a named result.
+// resultsAreSeen reports whether a function literal or a pointer sees a named result.
 func (f *fn) resultsAreSeen() bool {
 	for _, r := range f.frame.results {
 		v, _ := f.unit.Info.Defs[r.id].(*types.Var)

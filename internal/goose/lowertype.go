@@ -180,7 +180,7 @@ func (l *lowerer) named(t *types.Named, at ast.Node) Type {
 	return l.typ(t.Underlying(), at)
 }
 
-// holdsInterface says whether values of a type are interfaces other than errors,
+// holdsInterface reports whether values of a type are interfaces other than errors,
 // or structs or arrays with some in them.
 func holdsInterface(t types.Type) bool {
 	switch u := t.Underlying().(type) {
@@ -196,7 +196,7 @@ func holdsInterface(t types.Type) bool {
 	return isInterface(t)
 }
 
-// holdsLock says whether a struct holds a value of package sync in place.
+// holdsLock reports whether a struct holds a value of package sync in place.
 func holdsLock(s *types.Struct) bool {
 	for f := range s.Fields() {
 		if n, ok := types.Unalias(f.Type()).(*types.Named); ok && packagePath(n.Obj()) == "sync" {
@@ -223,7 +223,7 @@ func (l *lowerer) signature(s *types.Signature, at ast.Node) {
 	}
 }
 
-// empty says whether a type is a struct without fields: it has one value, and no
+// empty reports whether a type is a struct without fields: it has one value, and no
 // place in memory.
 func empty(t types.Type) bool {
 	if t == nil {
@@ -240,7 +240,7 @@ func packagePath(o types.Object) string {
 	return o.Pkg().Path()
 }
 
-// ours says whether an object is of a package that is translated.
+// ours reports whether an object is of a package that is translated.
 func (l *lowerer) ours(o types.Object) bool {
 	return o.Pkg() != nil && (o.Pkg() == l.unit.Pkg || Translated(l.unit.Module, o.Pkg().Path()))
 }

@@ -27,14 +27,14 @@ type variable struct {
 	changedBody bool
 }
 
-// cell says whether the variable needs a location; else it is a name for a value.
+// cell reports whether the variable needs a location; else it is a name for a value.
 func (v *variable) cell() bool { return v.assigned || v.addressed || v.seenResult() }
 
-// seenResult says whether someone sees what a return assigns to the variable: a
+// seenResult reports whether someone sees what a return assigns to the variable: a
 // function literal, or who has a pointer to it.
 func (v *variable) seenResult() bool { return v.result && (v.captured || v.addressed) }
 
-// shared says whether a call may change the variable behind the function's back.
+// shared reports whether a call may change the variable behind the function's back.
 func (v *variable) shared() bool { return v.addressed || v.captured && v.assignedInLiteral }
 
 // variables looks at a function before it is lowered.

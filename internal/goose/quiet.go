@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// quietFunctions finds the functions of a package that change nothing that
-// others see: they assign to their own variables only, and call only such
-// functions and builtins. What is read beside a call of one may be read before
-// it or after.
+// quietFunctions finds the functions of a package without effects that others
+// can see: they assign only to their own variables, and call only such
+// functions and builtins. An operand beside such a call may be read before or
+// after it.
 func quietFunctions(u *Unit) map[*types.Func]bool {
 	calls := map[*types.Func][]*types.Func{}
 	quiet := map[*types.Func]bool{}
@@ -133,7 +133,7 @@ func (q *quietness) call(e *ast.CallExpr) {
 	}
 }
 
-// quietLibrary says whether a function of the standard library changes nothing.
+// quietLibrary reports whether a function of the standard library changes nothing.
 func quietLibrary(o *types.Func) bool {
 	name := packagePath(o) + "." + o.Name()
 	if o.Signature().Recv() != nil {

@@ -198,7 +198,7 @@ func operandsOf(e Expr) []Expr {
 	return nil
 }
 
-// callsIn says whether evaluating e calls something whose order among other
+// callsIn reports whether evaluating e calls something whose order among other
 // calls can be seen.
 func callsIn(e Expr) bool {
 	switch e := e.(type) {
@@ -228,7 +228,7 @@ func callsIn(e Expr) bool {
 	return false
 }
 
-// effectful says whether a library function does more than read and allocate.
+// effectful reports whether a library function does more than read and allocate.
 func effectful(name string) bool {
 	switch name {
 	case "slice_ptr", "slice_len", "slice_cap", "slice_get", "slice_ref", "slice_sub", "slice_take", "slice_drop",

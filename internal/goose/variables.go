@@ -14,8 +14,8 @@ import (
 
 // constantVariables finds the variables of a package that nothing changes: never
 // assigned, nor a part of them, and their address never taken. Other packages
-// assign exported ones, so of these only errors count, which nobody assigns. The
-// values are those that the variables are declared with.
+// may assign exported ones, so of these only errors count, which no package
+// assigns. The values are those that the variables are declared with.
 func constantVariables(u *Unit) map[*types.Var]ast.Expr {
 	vars := map[*types.Var]ast.Expr{}
 	for _, f := range u.Files {
@@ -113,7 +113,7 @@ func isArray(t types.Type) bool {
 	return ok
 }
 
-// isError says whether a type is the interface error.
+// isError reports whether a type is the interface error.
 func isError(t types.Type) bool {
 	return t != nil && types.Identical(t, types.Universe.Lookup("error").Type())
 }
@@ -165,7 +165,8 @@ func (l *lowerer) variable(v *types.Var, at *ast.Ident) Expr {
 		l.unit.Errors[errorName(v)] = true
 		return sentinel(v)
 	}
-	// What cannot be lowered is no reason to refuse a package that does not use it.
+	// A variable that cannot be lowered is no reason to refuse a package that does
+	// not use it.
 	library := l.pkg.Library
 	quietly := *l
 	quietly.diags = new(source.List)
@@ -191,7 +192,7 @@ func sentinel(v *types.Var) Expr {
 
 func errorName(v *types.Var) string { return packagePath(v) + "." + v.Name() }
 
-// isValue says whether a term needs no evaluation.
+// isValue reports whether a term needs no evaluation.
 func isValue(x Expr) bool {
 	switch x := x.(type) {
 	case Lit, Zero:
@@ -207,7 +208,7 @@ func isValue(x Expr) bool {
 	return false
 }
 
-// plain says whether values of a type hold no memory that could change.
+// plain reports whether values of a type hold no memory that could change.
 func plain(t Type) bool {
 	switch t.Kind {
 	case KindInt, KindBool, KindString:

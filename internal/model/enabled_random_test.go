@@ -544,7 +544,7 @@ type graph struct {
 
 func valuesOf(s int) []int { return []int{s % 3, s / 3} }
 
-// violates says whether the graph has a behaviour that is not fair as w says:
+// violates reports whether the graph has a behaviour that is not fair as w says:
 // whether some set of states can be wandered in forever, so that the
 // fairness of the graph holds and that of one part of w does not.
 func (g *graph) violates(w fairness) bool {

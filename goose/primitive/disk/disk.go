@@ -9,8 +9,8 @@
 //     leaves, independently at each address, any content since the last
 //     Barrier.
 //
-// Their models are in proofs/trusted/disk.v, and what is proved about programs
-// is true of real runs as far as this package behaves like them. Calls are
+// Their models are in proofs/trusted/disk.v, and theorems about programs hold
+// for real runs as far as this package behaves like the models. Calls are
 // atomic and safe for concurrent use.
 //
 // An address outside the disk and a block of another length cause a panic: the

@@ -24,8 +24,8 @@ func (f faulty) WriteAt(b []byte, off int64) (int, error) { return len(b), nil }
 
 func (f faulty) Sync() error { return errors.New("no") }
 
-// TestFailedWriteIsNotRead: what a write left that failed is not seen before the
-// failure is.
+// TestFailedWriteIsNotRead: no read sees the bytes of a failed write before the
+// failure is visible.
 func TestFailedWriteIsNotRead(t *testing.T) {
 	d := &file{name: "d", f: faulty{}, size: 5}
 	failures := 0
@@ -43,7 +43,8 @@ func TestFailedWriteIsNotRead(t *testing.T) {
 	}
 }
 
-// TestReadDuringFailure: a read that ends after its disk has failed says so.
+// TestReadDuringFailure: a read that ends after its disk has failed reports the
+// failure.
 func TestReadDuringFailure(t *testing.T) {
 	p := &pair{size: 5}
 	p.failed.Store(none)

@@ -19,12 +19,12 @@ import (
 
 // Files beside the one that holds a disk.
 const (
-	newSuffix  = ".new"        // a disk that is being made; it is renamed when it is whole
+	newSuffix  = ".new"        // a disk that is being made; it is renamed when it is complete
 	lockSuffix = ".lock"       // held while the disk is open
 	markSuffix = ".peerfailed" // of a pair: the other disk has failed
 )
 
-// stripes is over how many locks the addresses are spread.
+// stripes is the number of locks over which the addresses are spread.
 const stripes = 64
 
 // directory is where a disk is: an osenv.Disk.
@@ -45,8 +45,8 @@ type file struct {
 	locks [stripes]sync.RWMutex
 }
 
-// openDir locks the place of a disk. The directory has to be there: one that
-// was made here would not be durable.
+// openDir locks the directory of a disk. The directory must exist: one that was
+// made here would not be durable.
 func openDir(path string, blocks uint64) (*file, error) {
 	if blocks > math.MaxInt64/BlockSize {
 		return nil, fmt.Errorf("open disk %s: %d blocks exceed the largest file", path, blocks)
@@ -68,10 +68,9 @@ func openDir(path string, blocks uint64) (*file, error) {
 	return &file{dir: d, name: name, lock: lock, size: blocks}, nil
 }
 
-// open opens the file, which is there, and sees that its name is durable, and
-// its contents: a process that was killed leaves writes that can be read and
-// that a loss of power would take back, but what a disk holds when it is opened
-// stays.
+// open opens the existing file and makes its name and contents durable: a
+// killed process leaves writes that can be read but that a loss of power would
+// undo, whereas the contents of a disk at its opening must stay.
 func (d *file) open() error {
 	f, err := d.dir.Open(d.name, false)
 	if err != nil {
@@ -94,7 +93,7 @@ func (d *file) open() error {
 	return nil
 }
 
-// make makes a disk of zeros under the new name. All its space is taken, so
+// make makes a disk of zeros under the new name. It allocates all space, so
 // that no write finds the machine's disk full.
 func (d *file) make() error {
 	f, err := d.dir.Open(d.name+newSuffix, true)
@@ -118,7 +117,7 @@ func (d *file) make() error {
 	return d.dir.SyncDir(".")
 }
 
-// install gives a disk that was made its name.
+// install gives a finished disk its name.
 func (d *file) install() error {
 	if err := d.dir.Rename(d.name+newSuffix, d.name); err != nil {
 		return fmt.Errorf("make disk %s: %w", d.name, err)
@@ -126,7 +125,7 @@ func (d *file) install() error {
 	return d.dir.SyncDir(".")
 }
 
-// exists says whether the directory has a file whose name is the disk's and suffix.
+// exists reports whether the directory has a file whose name is the disk's and suffix.
 func (d *file) exists(suffix string) (bool, error) {
 	f, err := d.dir.Open(d.name+suffix, false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -149,8 +148,8 @@ func (d *file) read(a uint64) ([]byte, error) {
 	return b, nil
 }
 
-// write writes, and makes durable if it is asked to before anyone reads it. If it
-// fails, nobody reads what it left before failed returns.
+// write writes and, if asked to, syncs before anyone can read the block. If it
+// fails, no read sees the block before failed returns.
 func (d *file) write(a uint64, b []byte, durable bool, failed func(error)) {
 	mu := &d.locks[a%stripes]
 	mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 )
 
-// spy is a directory that tells what becomes durable.
+// spy is a directory that records what becomes durable.
 type spy struct {
 	directory
 	durable []string
@@ -38,8 +38,8 @@ func (f spyFile) Sync() error {
 	return errors.Join(f.spy.err, f.File.Sync())
 }
 
-// TestOpenSettles: what is there when a disk is opened is made durable. A process
-// that was killed has left it where a loss of power would take it back.
+// TestOpenSettles: opening a disk makes its contents durable, because a loss of
+// power would undo writes that a killed process left.
 func TestOpenSettles(t *testing.T) {
 	dir := t.TempDir()
 	real, err := osenv.OpenDisk(dir)

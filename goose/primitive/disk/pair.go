@@ -14,11 +14,11 @@ import (
 
 // A disk that failed must stay failed: it misses writes that came later, and a
 // program that read it again after a restart would find the past. So before the
-// access that finds a failure returns, a file beside the other disk says so, and
-// is durable. If that cannot be written, both have failed, and the process ends.
+// access that finds a failure returns, a file beside the other disk records it
+// durably. If that cannot be written, both have failed, and the process ends.
 //
-// To repair, with the program stopped: copy the file of the disk that lives over
-// the one that failed, and then remove the file that says so.
+// To repair, with the program stopped: copy the file of the working disk over
+// that of the failed one, and then remove the file that records the failure.
 
 // pair is two disks in files.
 type pair struct {
@@ -64,7 +64,7 @@ func (p *pair) open(paths [2]string) error {
 		if err := errors.Join(why[:]...); err != nil {
 			return err
 		}
-		// The new files are whole before the first of them has its name, so
+		// The new files are complete before the first of them gets its name, so
 		// that a new file beside a disk is the other disk.
 		if err := errors.Join(p.disks[0].make(), p.disks[1].make()); err != nil {
 			return err
@@ -87,7 +87,8 @@ func (p *pair) open(paths [2]string) error {
 	return p.openFailed(why)
 }
 
-// openFailed has the disk fail that could not be opened, or failed in the past.
+// openFailed marks the disk as failed that could not be opened, or failed in
+// the past.
 func (p *pair) openFailed(why [2]error) error {
 	for i := range p.disks {
 		other := p.disks[1-i]
@@ -112,7 +113,7 @@ func (p *pair) openFailed(why [2]error) error {
 	return nil
 }
 
-// fail makes a disk fail permanently. Its error is that both have.
+// fail makes a disk fail permanently. Its error reports that both have failed.
 func (p *pair) fail(which uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,7 +139,7 @@ func (p *pair) fail(which uint64) error {
 	return nil
 }
 
-// mustFail is fail, and ends the process where both have failed.
+// mustFail is fail, and ends the process if both have failed.
 func (p *pair) mustFail(which uint64, why error) {
 	if err := p.fail(which); err != nil {
 		halt.Because("primitive", errors.Join(err, why))
@@ -172,7 +173,7 @@ func (p *pair) Write(which, a uint64, b []byte) {
 // Size is TwoBlocks'.
 func (p *pair) Size() uint64 { return p.size }
 
-// Close is TwoBlocks'. It has nothing to say of a disk that has failed.
+// Close is that of TwoBlocks. It reports nothing about a failed disk.
 func (p *pair) Close() error {
 	var errs []error
 	for i, d := range p.disks {

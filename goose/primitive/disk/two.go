@@ -38,7 +38,7 @@ func checkWhich(which uint64) {
 	}
 }
 
-// Read returns block a of disk 0 or 1 and true, or a zero block and false where
+// Read returns block a of disk 0 or 1 and true, or a zero block and false if
 // that disk has failed.
 func (t *Two) Read(which, a uint64) ([]byte, bool) {
 	checkWhich(which)

@@ -9,8 +9,8 @@
 // it referred to since the last SyncDir, and each file has its synced bytes,
 // followed by arbitrary bytes, at most up to its former length.
 //
-// Its model is in proofs/trusted/filesys.v, and what is proved about programs is
-// true of real runs as far as this package behaves like it. Calls, including
+// Its model is in proofs/trusted/filesys.v, and theorems about programs hold for
+// real runs as far as this package behaves like the model. Calls, including
 // List, are atomic and safe for concurrent use.
 //
 // A call for which the model has no step panics, because a proved program does not
@@ -63,8 +63,8 @@ func Open(root string, dirs []string) (*FS, error) {
 // New is the file system of a backend.
 func New(b Backend) *FS { return &FS{b} }
 
-// Create makes an empty file of that name and opens it for Append. Where the
-// name is taken it does nothing and returns false.
+// Create makes an empty file of that name and opens it for Append. If the name
+// is taken, it does nothing and returns false.
 func (f *FS) Create(dir, name string) (File, bool) { return f.backend.Create(dir, name) }
 
 // Open opens the file of that name for ReadAt. If there is none, it returns
@@ -85,13 +85,13 @@ func (f *FS) Size(fd File) uint64 { return f.backend.Size(fd) }
 // Close ends the descriptor.
 func (f *FS) Close(fd File) { f.backend.Close(fd) }
 
-// Link gives the file of a name, which must be there, a second name. Where that
-// is taken it does nothing and returns false.
+// Link gives the file of an existing name a second name. If that is taken, it
+// does nothing and returns false.
 func (f *FS) Link(dir, name, dir2, name2 string) bool {
 	return f.backend.Link(dir, name, dir2, name2)
 }
 
-// Unlink takes the name, which must be there, off its file.
+// Unlink removes a name, which must exist, from its file.
 func (f *FS) Unlink(dir, name string) { f.backend.Unlink(dir, name) }
 
 // List returns the names in a directory, each once, in no particular order.

@@ -17,7 +17,7 @@ import (
 	"github.com/ashlar-dev/ashlar/goose/primitive/filesys"
 )
 
-// insideVar says to a process of this test which small file system it has.
+// insideVar names the small file system of a process of this test.
 const insideVar = "ASHLAR_SMALL_FILESYSTEM"
 
 // again runs a test of this binary after a shell has done something.
@@ -47,8 +47,8 @@ func again(t *testing.T, unshare bool, shell string) {
 	}
 }
 
-// TestFullDiskWaits: what finds no room on the disk waits for it, also in the
-// midst of an append, and then has happened once.
+// TestFullDiskWaits: a call that finds no room on the disk waits for it, also
+// in the middle of an append, and then takes effect once.
 func TestFullDiskWaits(t *testing.T) {
 	dir := os.Getenv(insideVar)
 	if dir == "" {
@@ -87,7 +87,7 @@ func TestFullDiskWaits(t *testing.T) {
 		t.Fatal("it fits")
 	case <-time.After(50 * time.Millisecond):
 	}
-	// Others go on meanwhile.
+	// Other calls continue meanwhile.
 	if f, ok := fs.Open("a", "1"); !ok || !bytes.Equal(fs.ReadAt(f, 0, 1<<20), content(1)) {
 		t.Error("file 1 is not what was written")
 	} else {
@@ -104,7 +104,7 @@ func TestFullDiskWaits(t *testing.T) {
 	}
 }
 
-// TestNoDescriptorsWaits: what finds no descriptor waits for one.
+// TestNoDescriptorsWaits: a call that finds no free descriptor waits for one.
 func TestNoDescriptorsWaits(t *testing.T) {
 	dir := os.Getenv(insideVar)
 	if dir == "" {

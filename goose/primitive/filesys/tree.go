@@ -31,7 +31,7 @@ import (
 // lockName is the file in the root that is held while it is open.
 const lockName = ".lock"
 
-// stripes is over how many locks the files are spread.
+// stripes is the number of locks over which the files are spread.
 const stripes = 64
 
 // tree is a directory of the machine as a Backend.
@@ -190,9 +190,9 @@ func (t *tree) entry(dir, name string) *directory {
 	return t.dir(dir)
 }
 
-// room does what wants room, and again until it does not fail for want of it. The
-// caller holds no lock, so that what gives room back can go on meanwhile; try must
-// undo what it has done where it fails.
+// room calls try until it does not fail for lack of room. The caller must hold no
+// lock, so that calls that free room can run meanwhile; a try that fails must undo
+// its effects.
 func room(try func() error) error {
 	for pause := pauseMin; ; pause = min(2*pause, pauseMax) {
 		err := try()
@@ -203,13 +203,13 @@ func room(try func() error) error {
 	}
 }
 
-// How long to wait before room is looked for again.
+// How long to wait before the next try.
 const (
 	pauseMin = 10 * time.Millisecond
 	pauseMax = time.Second
 )
 
-// must ends the process if the system says no.
+// must ends the process on an error of the system.
 func must(err error, format string, args ...any) {
 	if err != nil {
 		halt.Because("primitive", fmt.Errorf("filesys: "+format+": %w", append(args, err)...))

@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// TestOpenSettles: what is there when a file system is opened is made durable,
-// the bytes of a file before the names. A process that was killed has left it
-// where a loss of power would take it back, and the model says that what a crash
-// left stays.
+// TestOpenSettles: opening a file system makes its contents durable, the bytes
+// of a file before the names. A loss of power would undo writes that a killed
+// process left, but in the model the state after a crash stays.
 func TestOpenSettles(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"a", "b", "other"} {
@@ -58,7 +57,7 @@ func TestOpenSettles(t *testing.T) {
 	}
 }
 
-// TestOpenFailsUnsettled: nobody may see what could not be made durable.
+// TestOpenFailsUnsettled: Open fails if the contents could not be made durable.
 func TestOpenFailsUnsettled(t *testing.T) {
 	_, err := openTree(t.TempDir(), []string{"a"}, func(*os.File) error { return os.ErrPermission })
 	if err == nil {

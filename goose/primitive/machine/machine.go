@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package machine has the primitives of the machine itself: chance, and numbers
-// as bytes and as digits. Its model is the module machine of
+// Package machine has the primitives of the machine itself: random numbers, and
+// numbers as bytes and as digits. Its model is the module machine of
 // proofs/trusted/primitive.v.
 package machine
 

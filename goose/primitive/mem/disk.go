@@ -109,8 +109,8 @@ func (m *Machine) NewTwo(blocks uint64) *Two {
 	return t
 }
 
-// FailAt has a disk fail at an access to it, the access-th from now; 1 is the
-// next. It does not fail where the other has failed before.
+// FailAt makes a disk fail at the access-th access to it from now; 1 is the
+// next. It does not fail if the other has failed before.
 func (t *Two) FailAt(which, access int) {
 	t.machine.mu.Lock()
 	defer t.machine.mu.Unlock()

@@ -9,9 +9,10 @@ import (
 	"github.com/ashlar-dev/ashlar/goose/primitive/mem"
 )
 
-// A machine can crash before any operation; what a device held survives.
+// A machine can crash before any operation; the durable contents of a device
+// survive.
 func ExampleMachine() {
-	m := mem.NewMachine(func(n int) int { return 0 }) // of what a crash may leave, the latest
+	m := mem.NewMachine(func(n int) int { return 0 }) // of the contents that a crash may leave, the latest
 	device := m.NewDisk(2)
 	life := m.Boot(2) // it crashes before the second operation
 	done := make(chan struct{})

@@ -61,8 +61,8 @@ func (f *FS) crash() {
 	}
 }
 
-// crash keeps what is durable. Of the rest it keeps some, and may write anything
-// in place of it.
+// crash keeps durable data. Of the rest it keeps some, and may replace it by
+// anything.
 func (n *inode) crash(choose Choose) {
 	if n.synced == len(n.data) {
 		return

@@ -84,15 +84,16 @@ func (l *Life) crash() {
 // Over is closed by the crash.
 func (l *Life) Over() <-chan struct{} { return l.over }
 
-// Ops is how many operations there were.
+// Ops is the number of operations so far.
 func (l *Life) Ops() int {
 	l.machine.mu.Lock()
 	defer l.machine.mu.Unlock()
 	return l.ops
 }
 
-// do runs an operation, alone, unless the life is over or ends here. Others may
-// come first: without that, goroutines seldom meet within what they do.
+// do runs an operation alone, unless the life is over or ends here. Other
+// operations may run first, because otherwise goroutines would seldom
+// interleave.
 func (l *Life) do(operation func()) {
 	for range 1 << (l.turns.Add(1) * 0x9e3779b97f4a7c15 >> 62 * 2) {
 		runtime.Gosched()
@@ -124,8 +125,8 @@ func (m *Machine) add(d device) {
 	m.devices = append(m.devices, d)
 }
 
-// cached is a thing with its latest content and what else a crash may leave,
-// the newest of it first.
+// cached is something with its latest content and the other contents that a
+// crash may leave, the newest first.
 type cached[A any] struct {
 	latest A
 	older  []A

@@ -104,7 +104,7 @@ type checker[S, Op, Ret any] struct {
 	open    map[int]underway[Op, Ret]
 }
 
-// CheckHistory says whether the events can be explained, by a *Violation if
+// CheckHistory reports whether the events can be explained, by a *Violation if
 // not, and otherwise in how many states the history may have ended.
 func CheckHistory[S, Op, Ret any](spec Spec[S, Op, Ret], events []Event[Op, Ret]) (int, error) {
 	c := &checker[S, Op, Ret]{spec: spec, configs: map[string]config[S]{}, open: map[int]underway[Op, Ret]{}}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package coq represents terms of the language of proofs/lang as Coq text has
-// them, and prints them.
+// Package coq represents and prints terms of the language of proofs/lang as Coq
+// text.
 //
 // In: a tree of applications, operators, bindings and sequences, and the
 // definitions of a file. Out: text that coqc reads with the notations of
@@ -103,7 +103,7 @@ type Def struct {
 	Doc, Place string
 	Name       string
 	// Type and Body are the definition; a function has Params and Value instead
-	// of Body, and the name that its body knows it by where it is recursive.
+	// of Body, and the name under which its body calls it if it is recursive.
 	Type, Body string
 	Params     []string
 	Self       string

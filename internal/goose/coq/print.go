@@ -129,7 +129,7 @@ func level(e Expr) int {
 	panic("coq: unknown term")
 }
 
-// flat prints e in one line, or says that it does not go.
+// flat prints e in one line, or reports that this is not possible.
 func flat(e Expr, max int) (string, bool) {
 	switch e := e.(type) {
 	case Atom:
@@ -276,7 +276,7 @@ func (p *printer) broken(e Expr) {
 	}
 }
 
-// app puts what does not fit on lines of their own.
+// app puts arguments that do not fit on separate lines.
 func (p *printer) app(e App) {
 	p.expr(e.Fun, levelAtom)
 	// Short arguments stay beside the function, as in "map_range m".
@@ -324,7 +324,8 @@ func (p *printer) cond(e If) {
 		p.cond(no)
 		return
 	}
-	// What follows a guard is not indented: it goes on where the guard stood.
+	// The text after a guard is not indented: it continues in the guard's
+	// column.
 	switch e.No.(type) {
 	case Let, Seq, Then, Note:
 		p.newline()

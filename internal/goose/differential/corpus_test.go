@@ -213,7 +213,7 @@ func raceBinary(t *testing.T, module goModule) string {
 	return module.build(t, "-race")
 }
 
-// races says whether the race detector reports a race in a program.
+// races reports whether the race detector reports a race in a program.
 func races(t *testing.T, binary, function string, times int) bool {
 	t.Helper()
 	_, err := run("", time.Minute, "env", "GORACE=halt_on_error=1 exitcode=66", binary, strconv.Itoa(times), function)

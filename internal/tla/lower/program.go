@@ -343,7 +343,7 @@ func (p *Program) def(s *resolve.Symbol) *core.Def {
 		waits := func() bool { return s.Recursive && s.Node == nil }
 		announced := waits()
 		p.addTask(d, &task{waits: waits, build: func() {
-			if announced { // and only its name was known
+			if announced { // and nothing more was known of it than its name
 				*d = *p.newDef(s)
 			}
 			p.body(s, d)

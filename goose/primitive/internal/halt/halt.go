@@ -4,10 +4,10 @@
 //
 // The models of the primitives have no errors: an operation that fails for a
 // reason that is not in its result is a crash, after which the program recovers
-// as after any other. So the process has to end, and nothing may be able to
-// prevent that: a panic in the calling goroutine would be caught by servers
-// that catch the panics of their handlers, which would then go on, with locks
-// held, in a state that no proof speaks of.
+// as after any other. So the process must end, and nothing may prevent that:
+// servers that recover panics of their handlers would catch a panic in the
+// calling goroutine and continue, with locks held, in a state that no proof
+// covers.
 package halt
 
 import "fmt"
@@ -17,6 +17,6 @@ import "fmt"
 // goroutine runs none of its deferred calls.
 func Because(what string, err error) {
 	failure := fmt.Errorf("%s: %w; the process ends here, as in a crash, and recovers when it starts again", what, err)
-	go panic(failure) // in a goroutine of its own: no one recovers it
+	go panic(failure) // in its own goroutine: nothing recovers it
 	select {}
 }

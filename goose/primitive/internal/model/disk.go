@@ -34,15 +34,15 @@ type TwoOp struct {
 	Number      uint64
 }
 
-// TwoRet is what a TwoOp returns: the number of the block, whether the disk
-// lives, and the size.
+// TwoRet is the result of a TwoOp: the number of the block, whether the disk
+// works, and the size.
 type TwoRet struct {
 	Number uint64
 	OK     bool
 	Size   uint64
 }
 
-// fail is td_fail: the states in which an access to the disk may find things.
+// fail is td_fail: the states in which an access may find the disks.
 func (s TwoState) fail(which int) []TwoState {
 	states := []TwoState{s} // TdStay
 	if s.Failed < 0 {       // TdFail
@@ -52,7 +52,7 @@ func (s TwoState) fail(which int) []TwoState {
 	return states
 }
 
-// Two is two_step. A crash leaves everything as it is, the failure included.
+// Two is two_step. A crash changes nothing, the failure included.
 func Two(blocks int) crashtest.Spec[TwoState, TwoOp, TwoRet] {
 	return crashtest.Spec[TwoState, TwoOp, TwoRet]{
 		Init: TwoState{Disks: [2][]uint64{make([]uint64, blocks), make([]uint64, blocks)}, Failed: -1},
@@ -144,7 +144,7 @@ func asyncStep(s []AsyncBlock, o AsyncOp, ret *[]uint64) [][]AsyncBlock {
 	return [][]AsyncBlock{s}
 }
 
-// asyncCrash: each block by itself is one of what it may be.
+// asyncCrash: each block independently has one of its possible contents.
 func asyncCrash(s []AsyncBlock) [][]AsyncBlock {
 	left := [][]AsyncBlock{nil}
 	for _, b := range s {

@@ -110,7 +110,7 @@ func FS(dirs ...string) crashtest.Spec[FSState, FSOp, FSRet] {
 	}
 }
 
-// seen leaves out what no one can see before the machine crashes.
+// seen omits what cannot be observed before the machine crashes.
 func (s FSState) seen() FSState {
 	live := map[uint64]bool{}
 	dirs := map[string]map[string]Entry{}
@@ -162,7 +162,7 @@ func (s FSState) setFd(fd int, f *Fd) FSState {
 	return s
 }
 
-// Step is fs_step. It is false where that has no step.
+// Step is fs_step. It returns false if fs_step has no step.
 func (s FSState) Step(o FSOp) (FSState, FSRet, bool) {
 	switch o.Name {
 	case "Create", "Open", "Link", "Unlink", "List", "SyncDir":
@@ -248,8 +248,8 @@ func (s FSState) stepFile(o FSOp) (FSState, FSRet, bool) {
 // between two.
 const page = 4096
 
-// endOfProcess closes the descriptors. Of an append that was under way, the
-// beginning may be there.
+// endOfProcess closes the descriptors. A running append may have written its
+// beginning.
 func endOfProcess(s FSState, inflight []FSOp) []FSState {
 	left := []FSState{s}
 	for _, o := range inflight {

@@ -97,7 +97,7 @@ func (d *fallible) end() {
 	d.dead = true
 }
 
-// trouble says whether the disk may be why something failed, and whether the
+// trouble reports whether the disk may be why something failed, and whether the
 // store may go on.
 func (d *fallible) trouble(err error) (mine, over bool) {
 	d.mu.Lock()

@@ -162,7 +162,7 @@ func (l *logStore) replay(tracer env.Tracer) error {
 	return nil
 }
 
-// sealed says whether there may be a frame: its checksum has the chain in it,
+// sealed reports whether there may be a frame: its checksum has the chain in it,
 // so that a frame is known by a second one over its header.
 func (l *logStore) sealed(b []byte, at int64) bool {
 	n := int64(binary.LittleEndian.Uint32(b[at:]))

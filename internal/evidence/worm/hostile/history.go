@@ -95,7 +95,7 @@ func model() porcupine.Model {
 	}
 }
 
-// check says whether each register's history is linearizable.
+// check reports whether each register's history is linearizable.
 func (h *history) check() error {
 	for register := uint32(base); register < base+registers; register++ {
 		var all []porcupine.Operation

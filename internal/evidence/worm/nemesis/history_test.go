@@ -174,7 +174,7 @@ type judgeT interface {
 	Errorf(format string, args ...any)
 }
 
-// judge says whether there is an order in which the acts on each object make sense.
+// judge reports whether there is an order in which the acts on each object make sense.
 func judge(t judgeT, what string, m porcupine.Model, acts []act) {
 	t.Helper()
 	objects := map[string][]porcupine.Operation{}
@@ -195,7 +195,7 @@ func judge(t judgeT, what string, m porcupine.Model, acts []act) {
 	}
 }
 
-// inRow says whether acts that have a place each may have happened in that row:
+// inRow reports whether acts that have a place each may have happened in that row:
 // none that ended before another began is behind that one.
 func inRow(t judgeT, what string, acts []act, place func(act) int64) {
 	t.Helper()

@@ -89,7 +89,7 @@ func (h *host) format(d *sim.Disk, purpose string) error {
 	return err
 }
 
-// theWorlds says whether an error is one that a disk may have.
+// theWorlds reports whether an error is one that a disk may have.
 func theWorlds(err error) bool {
 	return errors.Is(err, syscall.EIO) || errors.Is(err, env.ErrNoSpace)
 }

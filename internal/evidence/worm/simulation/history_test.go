@@ -116,7 +116,7 @@ var register = porcupine.Model{
 	},
 }
 
-// check says whether there is an order in which the history makes sense.
+// check reports whether there is an order in which the history makes sense.
 func (h *history) check() error {
 	at := map[wor.Addr]int{}
 	var parts [][]porcupine.Operation

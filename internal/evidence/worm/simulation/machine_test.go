@@ -209,7 +209,7 @@ func (n *replica) read(o *did) {
 	n.r.Read(smr.Linearizable, 0, 0, func(err error) { end(n.m.data[o.key], err) })
 }
 
-// check says whether the history is linearizable. The order of the commands is
+// check reports whether the history is linearizable. The order of the commands is
 // known, so that nothing need be searched for: results must be those of the order,
 // the order must respect time, and each read must fit somewhere, not before what
 // ended before it began.

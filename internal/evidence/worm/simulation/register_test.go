@@ -303,7 +303,7 @@ func (c *cluster) misfortune(d draw) {
 	}
 }
 
-// sure says whether the server answers in some partition.
+// sure reports whether the server answers in some partition.
 func (h *host) sure() bool {
 	for _, p := range h.server.Status().Partitions {
 		if !p.Unsure {
