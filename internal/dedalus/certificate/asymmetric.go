@@ -13,9 +13,9 @@ import (
 type asymmetry struct {
 	*halves
 	*templates
-	from, to *logic.Component // to as it is after
+	from, to *logic.Component // the new component, in the program after
 	in, down []*logic.Relation
-	was      map[rel]rel // what the pieces read in place of what
+	was      map[rel]rel // the old name of each relation that the pieces now read
 }
 
 // checkAsymmetric checks an asymmetric decoupling.
@@ -47,7 +47,7 @@ func checkAsymmetric(before, after *logic.Program, from *logic.Component, c Clai
 	return nil
 }
 
-// condition is the precondition, on the program before.
+// condition checks the precondition, on the program before.
 func (a *asymmetry) condition() error {
 	for _, n := range inOrder(derives(a.kept)) {
 		if reads(a.moved)[n] || derives(a.moved)[n] {
@@ -74,8 +74,8 @@ func (a *asymmetry) condition() error {
 	return nil
 }
 
-// own is the name of a relation that comes in at the moved part: a copy, of what comes
-// from outside to the old component.
+// own returns the name that an incoming relation has in the moved part. An input keeps
+// arriving at the old component, so the moved part reads a copy.
 func own(r *logic.Relation) string {
 	if r.Kind == logic.Input {
 		return "$own_" + r.Name
@@ -83,7 +83,7 @@ func own(r *logic.Relation) string {
 	return r.Name
 }
 
-// generated matches the rules that the rewrite made, and what they lead to.
+// generated matches the rules that the rewrite added, and checks their forwarding relations.
 func (a *asymmetry) generated() error {
 	rest := a.after.Component(a.from.Name)
 	if len(rest.Rules) < len(a.kept) || len(a.to.Rules) < len(a.moved) {
@@ -130,7 +130,7 @@ func (a *asymmetry) generated() error {
 	return forwards(a.after, a.relation("$back"), []string{a.from.Of}, rest, 1)
 }
 
-// holding are the rules by which what is sent waits for an acknowledgement.
+// holding returns the rules that hold messages back until they are acknowledged.
 func (a *asymmetry) holding() []string {
 	var out []string
 	seen := map[rel]bool{}
@@ -149,11 +149,11 @@ func (a *asymmetry) holding() []string {
 	return out
 }
 
-// wait is the name of what waits to be sent.
+// wait returns the name of the relation that holds back the facts of r.
 func wait(r *logic.Relation) string { return "$wait_" + r.Name }
 
-// moving checks that the rules that moved are what they were, but that what they send
-// waits, with the number of the batch of its tick.
+// moving checks that the moved rules are unchanged, except that their messages wait,
+// with the number of the batch of their tick.
 func (a *asymmetry) moving() error {
 	for i, old := range a.moved {
 		now := a.to.Rules[i]
@@ -175,7 +175,7 @@ func (a *asymmetry) moving() error {
 	return nil
 }
 
-// sends is the rule that a rule that keeps for later would be if it sent at once.
+// sends turns a rule that holds a message back into the rule that sends it at once.
 func (a *asymmetry) sends(old, now *logic.Rule) (*logic.Rule, error) {
 	bad := fmt.Errorf("'%v' does not hold back what '%v' sends", now, old)
 	if now.Kind != logic.Next || now.Head.Relation.Name != a.chosen[wait(old.Head.Relation)] || len(now.Head.Args) < 2 || len(now.Body) == 0 {
@@ -197,8 +197,8 @@ func (a *asymmetry) sends(old, now *logic.Rule) (*logic.Rule, error) {
 	return &out, nil
 }
 
-// led checks that a rule is another one, but that it sends to the new component what only
-// that reads now.
+// led checks that now is old, except that it sends to the new component the relations that
+// only that component reads now.
 func (a *asymmetry) led(old, now *logic.Rule) error {
 	leads := false
 	if old.Kind == logic.Async {

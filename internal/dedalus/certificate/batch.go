@@ -9,16 +9,16 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// batched is a relation that goes in batches: what it was before, and as what (a name,
-// or $ and one) the sender has it.
+// batched is a relation that is sent in batches: the relation before the rewrite, and its
+// name at the sender (a name, or a template name that begins with $).
 type batched struct {
 	was *logic.Relation
 	as  string
 }
 
-// sending is how a piece must send relations in batches. The sizes of a batch are by
-// relation, numbered by its place here. With some there is a batch in each tick in
-// which one of these holds; without, in each in which one of the relations does.
+// sending returns the rules with which a piece must send relations in batches. It counts the
+// facts of a batch per relation, numbered by its place in list. A tick has a batch if a
+// relation of some has a fact, or, if some is empty, if a relation of list has one.
 func sending(list, some []batched, to string) []string {
 	var out []string
 	for i, r := range list {
@@ -45,8 +45,8 @@ func sending(list, some []batched, to string) []string {
 	return out
 }
 
-// receiving is how a piece must receive batches: each is sealed once, in order, when
-// it is complete, and then forgotten.
+// receiving returns the rules with which a piece must receive batches: it seals each batch
+// once, in order, when the batch is complete, and then deletes it.
 func receiving(list []batched, empty bool) []string {
 	out := []string{
 		"sync $due(0) <- not $upto(_)",
@@ -74,8 +74,8 @@ func receiving(list []batched, empty bool) []string {
 	return append(out, seen...)
 }
 
-// wellFormed checks what was chosen for batches: relations without merging, but that
-// what is seen is as what it stands for.
+// wellFormed checks the relations chosen for batches: they do not merge, except that a
+// relation that the receiver reads merges as the original does.
 func (t *templates) wellFormed(list []batched, static ...string) error {
 	except := map[string]bool{}
 	for i, r := range list {
@@ -91,7 +91,7 @@ func (t *templates) wellFormed(list []batched, static ...string) error {
 	return t.ordinary(except)
 }
 
-// ordered are relations in the order of the program before.
+// ordered returns the named relations in the order of the program before.
 func (h *halves) ordered(names map[rel]bool) []*logic.Relation {
 	var out []*logic.Relation
 	for _, r := range h.p.Relations {
@@ -102,7 +102,7 @@ func (h *halves) ordered(names map[rel]bool) []*logic.Relation {
 	return out
 }
 
-// piece finds the component that the moved rules became.
+// piece returns the component that has the moved rules.
 func (h *halves) piece(after *logic.Program, from *logic.Component, c Claim) (*logic.Component, error) {
 	to := after.Component(c.Name)
 	if to == nil || h.p.Component(c.Name) != nil {
@@ -122,8 +122,8 @@ func (h *halves) piece(after *logic.Program, from *logic.Component, c Claim) (*l
 	return to, nil
 }
 
-// back is a rule with relations in its body as they were: was says of what each
-// stands for. It must not read one of those itself.
+// back returns a rule in which the relations of the body have their old names; was maps new
+// names to old ones. The rule must not read an old name itself.
 func back(p *logic.Program, r *logic.Rule, was map[rel]rel) (*logic.Rule, error) {
 	gone := map[rel]bool{}
 	for _, n := range was {
@@ -146,7 +146,7 @@ func back(p *logic.Program, r *logic.Rule, was map[rel]rel) (*logic.Rule, error)
 	return &out, nil
 }
 
-// unchanged checks that rules are others but for the relations that they read.
+// unchanged checks that rules differ from the old ones only in the relations that they read.
 func (h *halves) unchanged(old, new []*logic.Rule, was map[rel]rel) error {
 	if len(new) < len(old) {
 		return fmt.Errorf("rules are missing")

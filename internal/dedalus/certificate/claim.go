@@ -37,8 +37,8 @@ type Key struct {
 	Func   string
 }
 
-// Dependency is that in every fact column To is Func of column From; the empty
-// function is equality.
+// Dependency states that in every fact column To is Func of column From. An empty Func
+// states that the columns are equal.
 type Dependency struct {
 	From, To int
 	Func     string
@@ -80,8 +80,8 @@ func Check(before, after *logic.Program, c Claim) error {
 	return check(before, after, from, c)
 }
 
-// dependable checks that the facts of a static relation have the dependencies that it
-// declares: partitionings rest on them.
+// dependable checks that the facts of a static relation satisfy the dependencies that it
+// declares, because partitionings depend on them.
 func dependable(r *logic.Relation) error {
 	for _, d := range r.Dependencies {
 		for i, row := range r.Facts {
@@ -96,8 +96,8 @@ func dependable(r *logic.Relation) error {
 	return nil
 }
 
-// kinds are the rewrites that can be checked, each with its check of everything but
-// what all have in common.
+// kinds returns the rewrites that can be checked, each with its own check. Check does what
+// all of them have in common.
 func kinds() map[string]func(before, after *logic.Program, from *logic.Component, c Claim) error {
 	return map[string]func(before, after *logic.Program, from *logic.Component, c Claim) error{
 		"mutual":       decouplingBy((*halves).mutual),
@@ -111,12 +111,12 @@ func kinds() map[string]func(before, after *logic.Program, from *logic.Component
 	}
 }
 
-// node is a value that names a node.
+// node returns the name of an instance of a component.
 func node(component string, i int) string { return fmt.Sprintf("%s/%d", component, i) }
 
-// forwards checks that a static relation leads where a forwarding relation must:
-// each node of known, by part, to an instance of to; each node of another component
-// to itself.
+// forwards checks the facts of a forwarding relation: from each node of the known
+// components it leads to an instance of to (one for each part), and from each node of any
+// other component to that node itself.
 func forwards(after *logic.Program, f *logic.Relation, known []string, to *logic.Component, parts int) error {
 	if f == nil || f.Kind != logic.Static || f.Facts == nil || f.Nodes != "" || f.Size != "" || f.Merges() || len(f.Dependencies) > 0 {
 		return fmt.Errorf("a rule should use a forwarding relation to %s, and uses none", to.Name)

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// rel is how relations of two programs are compared: by name.
+// rel is the name of a relation: relations of two programs are compared by name.
 type rel = string
 
 func names(r *logic.Rule, want func(*logic.Literal) bool) map[rel]bool {
@@ -32,7 +32,7 @@ type halves struct {
 	assuming    []logic.Assumption
 }
 
-// reads are the relations that rules read; derives those that they derive on their
+// reads returns the relations that rules read, and derives those that they derive on their
 // own node.
 func reads(rules []*logic.Rule) map[rel]bool {
 	out := map[rel]bool{}
@@ -57,7 +57,7 @@ func derives(rules []*logic.Rule) map[rel]bool {
 // inOrder lists relations by name, so that the same program gets the same message each time.
 func inOrder(set map[rel]bool) []rel { return slices.Sorted(maps.Keys(set)) }
 
-// decouplingBy is the check of a decoupling with a condition of its own.
+// decouplingBy returns the check of a decoupling that has this condition.
 func decouplingBy(condition func(*halves) error) func(before, after *logic.Program, from *logic.Component, c Claim) error {
 	return func(before, after *logic.Program, from *logic.Component, c Claim) error {
 		h, err := split(before, from, c)
@@ -97,7 +97,8 @@ func split(before *logic.Program, from *logic.Component, c Claim) (*halves, erro
 	return h, nil
 }
 
-// onward is what the decouplings by which nothing comes back have in common.
+// onward checks the common condition of the decouplings in which no moved rule derives
+// anything that the kept rules read.
 func (h *halves) onward() error {
 	local, keptReads := derives(h.kept), reads(h.kept)
 	for _, n := range inOrder(derives(h.moved)) {
@@ -122,7 +123,7 @@ func (h *halves) unsent() error {
 	return nil
 }
 
-// timerless checks that what moves waits for no timer.
+// timerless checks that no moved rule waits for a timer.
 func (h *halves) timerless() error {
 	for _, n := range inOrder(reads(h.moved)) {
 		if r := h.p.Find(n); r.Kind == logic.Timer {
@@ -154,7 +155,7 @@ func (h *halves) functional() error {
 				return fmt.Errorf("'%v' negates", r)
 			}
 			if l.Atom != nil && l.Atom.Relation.Merges() {
-				// Two facts that are passed on in two ticks may come in one, and merge.
+				// Two facts that are forwarded in two ticks may arrive in one tick, and merge.
 				return fmt.Errorf("'%v' reads %s, which merges", r, l.Atom.Relation.Name)
 			}
 			if l.Atom != nil && l.Atom.Relation.Kind != logic.Static {
@@ -168,8 +169,8 @@ func (h *halves) functional() error {
 	return nil
 }
 
-// transformed checks that the program after is the one before with the rules moved
-// and everything led to them, and nothing else.
+// transformed checks that the program after differs from the one before only in that the
+// rules have moved and receive all that they read.
 func (h *halves) transformed(after *logic.Program, from *logic.Component, c Claim) error {
 	to := after.Component(c.Name)
 	if to == nil || h.p.Component(c.Name) != nil {
@@ -207,29 +208,29 @@ func (h *halves) transformed(after *logic.Program, from *logic.Component, c Clai
 	return m.inputs()
 }
 
-// matching finds out how each relation comes to the rules that moved.
+// matching finds out how each relation reaches the moved rules.
 type matching struct {
 	h        *halves
 	after    *logic.Program
 	from, to *logic.Component
-	// reads is, for what moved rules read before, what they read after.
+	// reads maps each relation that moved rules read before to the one that they read after.
 	reads map[rel]rel
-	// rerouted are relations that all senders send to the new component, passed
-	// those that the old component passes on, as what.
+	// rerouted has the relations that all senders send to the new component. passed maps each
+	// relation that the old component forwards to the relation in which it forwards it.
 	rerouted map[rel]bool
 	passed   map[rel]rel
-	// kept is what a relation is kept of, in the new component; keep says that
-	// all that comes in must be.
+	// kept maps each relation of the new component that keeps facts to the relation whose facts
+	// it keeps. If keep is set, all received facts must be kept.
 	kept map[rel]rel
 	keep bool
-	// made are the relations in which something is passed on or kept.
+	// made has the relations in which facts are forwarded or kept.
 	made map[rel]bool
-	// through reports that all must be passed on, and nothing rerouted.
+	// through reports that the old component must forward everything, and no sender is rerouted.
 	through bool
 }
 
-// moved matches the rules of the new component: those that moved, in their order,
-// reading other relations in places, and the rules that keep what comes in.
+// moved matches the rules of the new component: the moved rules, in their order and possibly
+// with other relations in the body, and then the rules that keep received facts.
 func (m *matching) moved(rules []*logic.Rule) error {
 	if len(rules) < len(m.h.moved) {
 		return fmt.Errorf("component %s lacks some of the moved rules", m.to.Name)
@@ -255,23 +256,23 @@ func (m *matching) moved(rules []*logic.Rule) error {
 	return nil
 }
 
-// makes notes that something is passed on or kept in a relation, and reports whether it is a
-// new one, in which nothing else is.
+// makes records that facts are forwarded or kept in a relation. It reports whether the
+// relation is new and used for nothing else.
 func (m *matching) makes(r *logic.Relation) bool {
 	was := m.made[r.Name] || m.h.p.Find(r.Name) != nil
 	m.made[r.Name] = true
 	return !was
 }
 
-// alike reports whether a new relation holds the facts of another one as they are: it merges
-// what that merges, and is not durable.
+// alike reports whether a new relation holds the facts of another one unchanged: it has the
+// same columns and lattices, and is not durable.
 func alike(of, own *logic.Relation) bool {
 	return own.Kind == logic.Derived && !own.Durable && slices.EqualFunc(of.Columns, own.Columns, func(a, b logic.Column) bool {
 		return a.Type.Equal(b.Type) && a.Lattice == b.Lattice
 	})
 }
 
-// copies reports whether a rule's head is its one literal's fact.
+// copies reports whether the head of a rule has the same arguments as its first literal.
 func copies(r *logic.Rule) bool {
 	if len(r.Body) == 0 || !r.Body[0].Positive() || len(r.Head.Args) != len(r.Body[0].Atom.Args) {
 		return false
@@ -287,8 +288,8 @@ func copies(r *logic.Rule) bool {
 	return r.Kind == logic.Async || len(r.Body) == 1
 }
 
-// same says that a rule is another but for the relations that it reads, and that it may
-// send its head to the new component.
+// same checks that a rule differs from the old one only in the relations that it reads, and
+// in that it may send its head to the new component.
 func (m *matching) same(old, new *logic.Rule) error {
 	if len(old.Body) > len(new.Body) {
 		return fmt.Errorf("the first has fewer literals")
@@ -315,8 +316,8 @@ func (m *matching) same(old, new *logic.Rule) error {
 	return fmt.Errorf("they differ in more than the relations that they read")
 }
 
-// note notes where a rule sends its head: to the new component, or to where it went. All
-// rules that send it must do the same.
+// note records whether a rule sends its head to the new component or to its old
+// destination. All rules that send the same relation must do the same.
 func (m *matching) note(r *logic.Rule, leads bool) error {
 	if r.Kind != logic.Async {
 		return nil
@@ -329,9 +330,9 @@ func (m *matching) note(r *logic.Rule, leads bool) error {
 	return nil
 }
 
-// stayed matches the rules of a component that stayed: each is as it was, or sends
-// its head to the new component; behind them, in the old component, rules that pass
-// on.
+// stayed matches the rules of a component that did not move: each is unchanged, or sends
+// its head to the new component. In the old component they are followed by rules that
+// forward facts.
 func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
 	if len(new) < len(old) {
 		return fmt.Errorf("rules are missing")
@@ -363,8 +364,8 @@ func (m *matching) stayed(old, new []*logic.Rule, passes bool) error {
 	return nil
 }
 
-// forwarded reports whether a rule is another one that sends to where the forwarding
-// relation leads from the old destination.
+// forwarded reports whether new is old, except that it sends to the node to which the
+// forwarding relation leads from the old destination.
 func (m *matching) forwarded(old, new *logic.Rule) bool {
 	n := len(old.Body)
 	if len(new.Body) == n+2 && new.Body[n].Assign != nil && exactTerm(new.Body[n].Assign.Term) == exactTerm(old.Dest) {
@@ -415,9 +416,9 @@ func (m *matching) passesOn(r *logic.Rule) bool {
 		forwards(m.after, a.Relation, unique(m.from.Of, m.from.Name), m.to, 1) == nil
 }
 
-// inputs checks that each relation that the moved rules read, and do not derive,
-// reaches them: all senders send it to them, if no other rule there reads it, or the
-// original forwards it; and that it is kept where it must be.
+// inputs checks that each relation that the moved rules read but do not derive reaches
+// them: all senders send it to the new component, if no rule that stays reads it, or the
+// old component forwards it. It also checks that the new component keeps it if it must.
 func (m *matching) inputs() error {
 	derived, keptReads, local := derives(m.h.moved), reads(m.h.kept), derives(m.h.kept)
 	for _, n := range inOrder(reads(m.h.moved)) {

@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Rules are compared by texts of this file, and not by those that a person reads: two texts
-// are equal only if the rules are. Numbers of two types are written alike for a person.
+// The checker compares rules by the texts that this file writes: two texts are equal only if
+// the rules are. The texts for people do not ensure that, as they omit the types of numbers.
 
 // exact writes a rule.
 func exact(r *logic.Rule) string {
@@ -43,7 +43,7 @@ func exactBody(body []logic.Literal) string {
 	return b.String()
 }
 
-// exactTerm writes a term; what is none is a term of its own.
+// exactTerm writes a term. An absent term has a text of its own.
 func exactTerm(t *logic.Term) string {
 	if t == nil {
 		return "none"
@@ -60,7 +60,7 @@ func exactTerm(t *logic.Term) string {
 	return b.String()
 }
 
-// exactRelation writes a relation with what it holds.
+// exactRelation writes a relation with its facts.
 func exactRelation(r *logic.Relation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %d %v %v %q %q %v", r.Name, r.Kind, r.Durable, r.Every, r.Nodes, r.Size, r.Facts == nil)

@@ -16,20 +16,20 @@ import (
 // Schema is the first field of a certificate, and its version.
 const Schema = "ashlar-dedalus-certificate-1"
 
-// FileBytesMax is how long a certificate may be, and StepsMax how many steps it may have.
+// FileBytesMax is the maximum length of a certificate, StepsMax its maximum number of steps.
 const (
 	FileBytesMax = 64 << 20
 	StepsMax     = 1024
 )
 
-// Step is a step of a certificate: what it claims, and the text of the program after it. The
-// program after the last step is not among them: the caller that checks the certificate has it.
+// Step is a step of a certificate: its claim, and the text of the program after it. The last
+// step has no text: the caller that checks the certificate has that program.
 type Step struct {
 	Claim   Claim
 	Program string
 }
 
-// file is a certificate as it is written; docs/format/certificate.md has the fields.
+// file is the JSON form of a certificate; docs/format/certificate.md describes the fields.
 type file struct {
 	Schema string     `json:"schema"`
 	Steps  []fileStep `json:"steps"`
@@ -71,7 +71,7 @@ type fileAssumption struct {
 	Relation string `json:"relation"`
 }
 
-// Encode writes a certificate. One that Decode would refuse for its size is refused.
+// Encode writes a certificate. It refuses one that Decode would refuse for its size.
 func Encode(steps []Step) ([]byte, error) {
 	if n := len(steps); n == 0 || n > StepsMax {
 		return nil, fmt.Errorf("cannot write a certificate of %d steps, want 1 to %d", n, StepsMax)
@@ -115,7 +115,7 @@ func Encode(steps []Step) ([]byte, error) {
 	return text, err
 }
 
-// Decode reads a certificate. It says nothing of whether what it claims is so.
+// Decode reads a certificate. It does not check whether the claims are true.
 func Decode(text []byte) ([]Step, error) {
 	if len(text) > FileBytesMax {
 		return nil, fmt.Errorf("the certificate is longer than %d bytes", FileBytesMax)
@@ -139,7 +139,7 @@ func Decode(text []byte) ([]Step, error) {
 }
 
 func decode(text []byte) (*file, error) {
-	// Another version may have other fields, so its number is looked at first.
+	// Another version may have other fields, so check the version first.
 	var version struct {
 		Schema string `json:"schema"`
 	}

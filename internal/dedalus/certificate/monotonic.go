@@ -57,8 +57,8 @@ func (h *halves) monotonic() error {
 	return nil
 }
 
-// promptly checks that the moved part waits for no tick where the kept one logs: what it
-// says then would say that something is durable, of which it knows before the disk does.
+// promptly checks that no moved rule waits for the next tick if a kept rule logs: the moved
+// part would say that a fact is durable, but it learns of the fact before the disk has it.
 func (h *halves) promptly() error {
 	logs := slices.ContainsFunc(h.kept, func(r *logic.Rule) bool { return r.Head.Relation.Durable })
 	for _, r := range h.moved {
@@ -69,9 +69,9 @@ func (h *halves) promptly() error {
 	return nil
 }
 
-// stays checks that what the moved part will keep stays before, if the kept part derives
-// it or reads it too: or else that the moved part makes nothing of a fact of it but
-// what follows from that fact alone, and stays or is sent.
+// stays checks each relation that the moved part will keep and that the kept part derives or
+// reads too: either the kept part keeps it forever, or all that the moved part derives from
+// a fact follows from that fact alone, and is kept or sent.
 func (h *halves) stays() error {
 	local, keptReads := derives(h.kept), reads(h.kept)
 	for _, n := range inOrder(incoming(h.moved)) {
@@ -82,9 +82,9 @@ func (h *halves) stays() error {
 	return nil
 }
 
-// persistent are the relations that rules carry to the next tick forever, and those
-// that follow within a tick from such alone. What a message brings is there for one tick,
-// unless it is carried.
+// persistent returns the relations that rules carry to the next tick forever, and those that
+// follow from only such relations within a tick. A received fact holds for one tick unless
+// a rule carries it.
 func (h *halves) persistent(rules []*logic.Rule) map[rel]bool {
 	out := map[rel]bool{}
 	for _, r := range rules {
@@ -115,7 +115,8 @@ func (h *halves) persistent(rules []*logic.Rule) map[rel]bool {
 	return out
 }
 
-// alone reports whether what the moved rules make of a relation follows from one fact.
+// alone reports whether all that the moved rules derive from a fact of n follows from that
+// fact alone.
 func (h *halves) alone(n rel, seen map[rel]bool) bool {
 	if seen[n] {
 		return true
@@ -139,7 +140,7 @@ func (h *halves) alone(n rel, seen map[rel]bool) bool {
 	return true
 }
 
-// growing are the relations whose facts stay forever, if received facts do.
+// growing returns the relations whose facts hold forever if received facts do.
 func (h *halves) growing() map[rel]bool {
 	derived, out := derives(h.moved), map[rel]bool{}
 	for _, n := range inOrder(reads(h.moved)) {
@@ -152,8 +153,7 @@ func (h *halves) growing() map[rel]bool {
 			out[r.Head.Relation.Name] = true
 		}
 	}
-	// A relation that is derived within the tick from what grows, by all of its
-	// rules, grows.
+	// A relation grows if all its rules derive it within the tick from relations that grow.
 	for range h.moved {
 		for n := range derived {
 			all := true
@@ -176,8 +176,8 @@ func (h *halves) growing() map[rel]bool {
 	return out
 }
 
-// onlyPassed: what a rule counts is only compared with a bound from below, the
-// least of something from above, and goes nowhere else.
+// onlyPassed checks that rules only compare a count or a maximum with a lower bound, or a
+// minimum with an upper bound, and use it for nothing else.
 func (h *halves) onlyPassed(agg *logic.Rule) error {
 	for col, a := range agg.Head.Args {
 		if a.Aggregate == logic.NoAggregate {
@@ -214,7 +214,7 @@ func passed(r *logic.Rule, own int, name string, up bool) bool {
 	for i := range r.Body {
 		l := &r.Body[i]
 		if i == own {
-			// Another argument that is the same variable asks for one number.
+			// A literal in which the variable occurs twice requires one exact number.
 			times := 0
 			l.Vars(func(v string) {
 				if v == name {

@@ -10,9 +10,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// newNodes checks that nodes which the program before does not have are not such as it
-// speaks of all the same, as names of clients: what is for them would come to a piece.
-// Nor may a component be called as nodes are which pieces before stand for.
+// newNodes checks that the step creates no node that the program before mentions, for
+// example as the name of a client: messages for it would arrive at a piece. A new component
+// must not have the name of the component that an existing one is a piece of either.
 func newNodes(before, after *logic.Program) error {
 	for _, c := range after.Components {
 		if before.Component(c.Name) != nil {
@@ -41,7 +41,7 @@ func newNodes(before, after *logic.Program) error {
 	return nil
 }
 
-// nodesSpokenOf are the nodes in facts, rules and functions, some more than once.
+// nodesSpokenOf returns the nodes in facts, rules and functions, possibly more than once.
 func nodesSpokenOf(p *logic.Program) (nodes []string) {
 	var value func(v logic.Value)
 	value = func(v logic.Value) {

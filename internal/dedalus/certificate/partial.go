@@ -11,30 +11,30 @@ import (
 
 // Partial is what a partial partitioning claims besides keys and dependencies.
 type Partial struct {
-	// Replicated are the inputs that all pieces get in one order; Sealed the relations
-	// that they send in parts.
+	// Replicated are the inputs that all pieces receive in the same order. Sealed are the
+	// relations of which each piece sends a part.
 	Replicated, Sealed []string
-	// Depth is for how many ticks a replicated input goes on.
+	// Depth is the number of further ticks in which a replicated input has effects.
 	Depth int
-	// Settling is that the component goes on by itself when nothing comes in, and that
+	// Settling states that the component keeps changing when nothing comes in, and that
 	// its pieces wait until they have come to rest.
 	Settling bool
 }
 
-// depthMax is how many ticks a replicated input may go on.
+// depthMax is the maximum of Depth.
 const depthMax = 64
 
-// division is a partial partitioning as it is found again.
+// division is a partial partitioning that is being checked.
 type division struct {
 	before, after *logic.Program
 	from          *logic.Component
 	claim         Claim
-	// inputs come in: replicated and divided ones, in the order of the program.
+	// replicated and divided are the inputs, in the order of the program.
 	replicated, divided []*logic.Relation
-	// keyed depend on divided inputs, and summed are those of them that have no key.
+	// keyed are the relations that depend on divided inputs; summed are those without a key.
 	keyed, summed map[rel]bool
-	// caused are the relations that are empty when nothing has come in for so many
-	// ticks; ordered those that are when no replicated input has.
+	// caused maps each relation that becomes empty some ticks after the last input to the last
+	// tick in which it can hold facts; ordered does so for the last replicated input.
 	caused, ordered map[rel]int
 }
 
@@ -51,7 +51,7 @@ func checkPartial(before, after *logic.Program, from *logic.Component, c Claim) 
 	return nil
 }
 
-// inputs finds what comes in, and what depends on what.
+// inputs finds the inputs, and which relations depend on which of them.
 func (d *division) inputs() error {
 	if err := apart(d.before, d.from); err != nil {
 		return err
@@ -119,8 +119,7 @@ func sent(p *logic.Program, rel *logic.Relation) bool {
 	})
 }
 
-// dividedIn are the literals of a rule that are of relations which depend on divided
-// inputs.
+// dividedIn returns the literals of a rule whose relations depend on divided inputs.
 func (d *division) dividedIn(r *logic.Rule) []*logic.Literal {
 	var out []*logic.Literal
 	for i := range r.Body {
@@ -131,9 +130,10 @@ func (d *division) dividedIn(r *logic.Rule) []*logic.Literal {
 	return out
 }
 
-// lasting are the relations that are empty a number of ticks after the inputs have come
-// for the last time, but for those in ever: with that number less one. It starts with
-// everything that may hold, and goes on from tick to tick with what may hold then.
+// lasting returns the relations that become empty after the last input, each with the number
+// of ticks after it in which the relation may still hold facts. The inputs in ever may
+// arrive at any time. It starts with every relation that may hold facts, and computes tick
+// by tick which ones still may.
 func lasting(rules []*logic.Rule, inputs, ever map[rel]bool) map[rel]int {
 	carried, coming := map[rel]bool{}, inputs
 	for _, r := range rules {
@@ -184,12 +184,12 @@ func fires(r *logic.Rule, holds map[rel]bool) bool {
 	return true
 }
 
-// keys checks that what is divided and meets has the same key.
+// keys checks that divided relations that meet in a rule have the same key.
 func (d *division) keys() error {
 	if err := inductive(d.before, d.claim.Dependencies); err != nil {
 		return err
 	}
-	// Of what is the same everywhere no key is asked.
+	// A relation that is the same at all pieces needs no key.
 	p := d.before.Clone()
 	for _, r := range p.Relations {
 		if !d.keyed[r.Name] || d.summed[r.Name] {
@@ -211,7 +211,7 @@ func (d *division) keys() error {
 	return nil
 }
 
-// alone reports whether a rule sends for each fact of a relation by itself.
+// alone reports whether a rule sends a message for each fact of one divided relation.
 func (d *division) alone(r *logic.Rule, divided []*logic.Literal) bool {
 	if r.Kind != logic.Async || len(divided) != 1 || divided[0].Negated {
 		return false
@@ -221,8 +221,8 @@ func (d *division) alone(r *logic.Rule, divided []*logic.Literal) bool {
 	return ok && k.Column < len(a.Args) && a.Args[k.Column].Kind == logic.Wildcard
 }
 
-// quiet checks what happens in ticks in which nothing came: nothing, or what comes to
-// rest, and pieces wait for that.
+// quiet checks ticks without inputs: nothing happens in them, or the component comes to
+// rest and the pieces wait for that.
 func (d *division) quiet() error {
 	if d.claim.Partial.Settling {
 		return d.settles()
@@ -230,8 +230,8 @@ func (d *division) quiet() error {
 	return d.steady()
 }
 
-// steady checks that nothing happens in a tick in which nothing came, but what a
-// replicated input goes on causing, and messages.
+// steady checks that nothing happens in a tick without inputs except the further effects of
+// a replicated input, and messages.
 func (d *division) steady() error {
 	for _, r := range d.from.Rules {
 		atoms, late, now := 0, false, false
@@ -273,7 +273,7 @@ func (d *division) steady() error {
 	return nil
 }
 
-// inOrder reports whether a rule fires only while a replicated input is dealt with.
+// inOrder reports whether a rule fires only while a replicated input is processed.
 func (d *division) inOrder(r *logic.Rule) bool {
 	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
 		if !l.Positive() {
@@ -284,8 +284,8 @@ func (d *division) inOrder(r *logic.Rule) bool {
 	})
 }
 
-// sums checks what has no key: one number that counts facts of different keys, or adds
-// up numbers of them, or is nought where there are none.
+// sums checks the relations without a key: each is one number that counts facts of
+// different keys, or adds numbers of them, or is zero if there are none.
 func (d *division) sums() error {
 	for _, s := range d.before.Relations {
 		n := s.Name
@@ -324,7 +324,7 @@ func (d *division) sums() error {
 	return nil
 }
 
-// counts reports whether a rule counts the different keys in a relation, or adds up a number
+// counts reports whether a rule counts the different keys in a relation, or adds a number
 // of each of its facts.
 func (d *division) counts(r *logic.Rule) bool {
 	atom, arg := r.Body[0].Atom, r.Head.Args[0]
@@ -342,8 +342,8 @@ func (d *division) counts(r *logic.Rule) bool {
 	return arg.Aggregate == logic.Sum || arg.Aggregate == logic.Count && arg.Term.Kind == logic.Var && arg.Term.Name == atom.Args[k.Column].Name
 }
 
-// sum is the column of a rule's head that has what is summed: -1 when there is none. It
-// is an error when it is used otherwise.
+// sum returns the column of a rule's head that has the summed number, or -1 if there is
+// none. Any other use of the number is an error.
 func (d *division) sum(r *logic.Rule) (int, error) {
 	column := -1
 	for i := range r.Body {
@@ -379,7 +379,7 @@ func (d *division) sum(r *logic.Rule) (int, error) {
 	return column, nil
 }
 
-// seals checks that what is said to be sealed can be, and that what is summed is.
+// seals checks that the relations claimed as sealed can be, and that each sum is sealed.
 func (d *division) seals() error {
 	for _, r := range d.from.Rules {
 		column, err := d.sum(r)
@@ -412,7 +412,7 @@ func (d *division) seals() error {
 	return nil
 }
 
-// sealed is the column of a sealed relation that is summed: in all rules the same.
+// sealed returns the column of a sealed relation that has the sum; all rules must agree.
 func (d *division) sealed(s *logic.Relation) (int, error) {
 	column, rules := -1, 0
 	for _, r := range d.from.Rules {

@@ -10,16 +10,16 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// writing is what the program after must have: rules of a component, and relations, as
-// the language writes them.
+// writing is what the program after must contain: rules of a component, and declarations of
+// relations, as the language writes them.
 type writing struct {
 	*division
 	lines     []string
 	relations map[string]bool
 }
 
-// put adds lines of a text, with $C for the component, $N for the number of pieces, $T
-// for the ticks of a turn, $D for its depth, and what more says.
+// put adds the lines of a text. It replaces $C by the component, $N by the number of pieces,
+// $T by the ticks of a turn, $D by the depth, and the pairs in more.
 func (w *writing) put(text string, more ...string) {
 	fill := strings.NewReplacer(append([]string{"$C", w.from.Name, "$N", fmt.Sprint(w.claim.Partitions),
 		"$T", fmt.Sprint(w.claim.Partial.Depth + 1), "$D", fmt.Sprint(w.claim.Partial.Depth)}, more...)...)
@@ -30,8 +30,8 @@ func (w *writing) put(text string, more ...string) {
 	}
 }
 
-// about fills a text about a relation r: "r$" is its name, and of a list of arguments
-// "X*" stands for a variable for each column, "_*" for as many wildcards.
+// about returns the replacements for a text about relation r: "r$" is its name; in a list of
+// arguments "X*" is a variable for each column, and "_*" as many wildcards.
 func about(r *logic.Relation) []string {
 	var vars, least []string
 	for i := range r.Columns {
@@ -44,7 +44,7 @@ func about(r *logic.Relation) []string {
 	}{{"X*", vars}, {"_*", slices.Repeat([]string{"_"}, len(vars))}, {"L*", least}} {
 		text := strings.Join(k.list, ", ")
 		if text == "" {
-			// Nor are there commas about it.
+			// An empty list also drops its comma.
 			out = append(out, ", "+k.key, "", k.key+", ", "")
 		}
 		out = append(out, k.key, text)
@@ -52,8 +52,8 @@ func about(r *logic.Relation) []string {
 	return out
 }
 
-// declare adds a relation, with columns of a text and then those of another one, without
-// their lattices.
+// declare adds a relation with the given columns, followed by those in more without their
+// lattices.
 func (w *writing) declare(word, name, columns string, more ...logic.Column) {
 	var list []string
 	if columns != "" {
@@ -65,7 +65,7 @@ func (w *writing) declare(word, name, columns string, more ...logic.Column) {
 	w.relations[fmt.Sprintf("%s %s(%s)", word, name, strings.Join(list, ", "))] = true
 }
 
-// components checks that the program after has what it should.
+// components checks the components of the program after, and their rules.
 func (d *division) components() error {
 	order := d.after.Component(d.from.Name + "_order")
 	if order == nil || d.before.Component(order.Name) != nil || order.Of != d.from.Of || order.Instances != d.from.Instances || order.Partitions != 1 {
@@ -103,8 +103,8 @@ func (d *division) components() error {
 	return nil
 }
 
-// compare checks the rules of a component: those of before, sent on where they must be,
-// and the lines.
+// compare checks the rules of a component: the old rules, sending to new destinations where
+// they must, followed by the lines.
 func (w *writing) compare(a *logic.Component, old []*logic.Rule, order *logic.Component) error {
 	if len(a.Rules) != len(old)+len(w.lines) {
 		return fmt.Errorf("%s has %d rules, want %d", a.Name, len(a.Rules), len(old)+len(w.lines))
@@ -122,8 +122,8 @@ func (w *writing) compare(a *logic.Component, old []*logic.Rule, order *logic.Co
 	return nil
 }
 
-// same checks a rule: what goes to the divided component goes to the piece of its key,
-// or to the node that orders it.
+// same checks a rule: it sends a divided input to the piece of its key, and a replicated
+// input to the component that orders it.
 func (d *division) same(old, new *logic.Rule, order *logic.Component) error {
 	is := func(list []*logic.Relation) bool {
 		return old.Kind == logic.Async && slices.ContainsFunc(list, func(r *logic.Relation) bool { return r.Name == old.Head.Relation.Name })
@@ -141,8 +141,8 @@ func (d *division) same(old, new *logic.Rule, order *logic.Component) error {
 	return nil
 }
 
-// led says whether a rule is another one that sends to who orders: where a forwarding
-// relation leads from the old destination.
+// led checks that new is old, except that it sends to the ordering component, to which a
+// forwarding relation leads from the old destination.
 func (d *division) led(old, new *logic.Rule, order *logic.Component) error {
 	bad := fmt.Errorf("want '%v', sent to %s", old, order.Name)
 	n, dest := len(old.Body), ""
@@ -170,8 +170,8 @@ func (d *division) led(old, new *logic.Rule, order *logic.Component) error {
 	return forwards(d.after, a.Relation, []string{d.from.Name}, order, 1)
 }
 
-// piece are the rules of the divided component as they must be, but for where they
-// send; lines are what it has besides.
+// piece returns the rules that the divided component must have, before destinations are
+// changed, and adds its generated rules to lines.
 func (w *writing) piece() []*logic.Rule {
 	var rules []*logic.Rule
 	w.control()
@@ -204,7 +204,8 @@ func (w *writing) piece() []*logic.Rule {
 	return rules
 }
 
-// whom is what of a rule's body, as it is now, all pieces know alike: to whom it may go.
+// whom returns the literals of a rule's body that all pieces evaluate alike; they determine
+// the possible destinations.
 func (w *writing) whom(r *logic.Rule, body []logic.Literal) string {
 	bound := map[string]bool{}
 	var out []logic.Literal
@@ -232,7 +233,7 @@ func (w *writing) whom(r *logic.Rule, body []logic.Literal) string {
 	return strings.Join(text, ", ")
 }
 
-// ordering are the rules of the component that orders.
+// ordering adds the rules of the component that orders.
 func (w *writing) ordering() {
 	first := ""
 	for i, r := range w.replicated {
@@ -277,7 +278,7 @@ func (w *writing) ordering() {
 		sync $C_telling(u) <- $C_came(), $C_agreed(u)`)
 }
 
-// control are the rules by which a piece votes, freezes, and takes inputs when it is
+// control adds the rules by which a piece votes, freezes, and takes inputs when it is
 // their turn.
 func (w *writing) control() {
 	settled := ""
@@ -317,8 +318,8 @@ func (w *writing) control() {
 	}
 }
 
-// own is a literal of the divided component as it is after: inputs are read when it is
-// their turn.
+// own returns a literal as the divided component must have it: instead of an input it reads
+// the copy that holds the facts of this turn.
 func (w *writing) own(l logic.Literal) logic.Literal {
 	if l.Atom == nil || !slices.ContainsFunc(slices.Concat(w.replicated, w.divided), func(r *logic.Relation) bool { return r.Name == l.Atom.Relation.Name }) {
 		return l
@@ -329,7 +330,7 @@ func (w *writing) own(l logic.Literal) logic.Literal {
 	return l
 }
 
-// sending are the rules by which a piece sends its part of what is sealed.
+// sending adds the rules by which a piece sends its parts of sealed relations.
 func (w *writing) sending(outbox map[rel][]string) {
 	for i, n := range w.claim.Partial.Sealed {
 		w.lines = append(w.lines, outbox[n]...)
@@ -348,7 +349,7 @@ func (w *writing) sending(outbox map[rel][]string) {
 		async $C_count@to(self, i, part, p, n) <- $C_total(to, n), $C_prev(to, p), $C_turn(i, part)`, "i$", fmt.Sprint(len(w.claim.Partial.Sealed)))
 }
 
-// receiving are the rules by which a receiver puts together what is sealed.
+// receiving adds the rules by which a receiver assembles sealed relations.
 func (w *writing) receiving() {
 	for i, n := range w.claim.Partial.Sealed {
 		s := w.before.Find(n)
@@ -393,8 +394,8 @@ func (w *writing) receiving() {
 		next $C_due(f, d) <- $C_due(f, d)`, "i$", fmt.Sprint(len(w.claim.Partial.Sealed)))
 }
 
-// relations checks what is declared: what was there (which all rewrites keep), what the
-// rules above speak of, as it must be, and relations that lead from node to node.
+// relations checks the declarations: the old relations (which all rewrites keep), the
+// relations of the rules above, with the right columns, and forwarding relations.
 func (d *division) relations() error {
 	w := &writing{division: d, relations: map[string]bool{}}
 	kept := "var"
@@ -464,7 +465,7 @@ func (d *division) relations() error {
 	return nil
 }
 
-// sealing are the relations of what is sealed.
+// sealing declares the relations of the rules for sealing.
 func (w *writing) sealing(kept string) {
 	c, batch := w.from.Name+"_", "src: node, i: u64"
 	for name, columns := range map[string]string{
@@ -487,8 +488,8 @@ func (w *writing) sealing(kept string) {
 	}
 }
 
-// leading are the relations that lead from a node to its pieces and to who orders for
-// them.
+// leading declares the relations that lead from a node to its pieces and to the node that
+// orders for them.
 func (w *writing) leading() {
 	var parts, order []string
 	for i := range w.from.Instances {

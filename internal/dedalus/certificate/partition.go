@@ -61,8 +61,8 @@ func checkPartition(before, after *logic.Program, from *logic.Component, c Claim
 	return nil
 }
 
-// apart checks that nothing that a component reads both comes to it and is derived there: it
-// would have to be divided as an input is.
+// apart checks that the component does not both receive and derive a relation that it reads:
+// such a relation would have to be divided as an input is.
 func apart(p *logic.Program, c *logic.Component) error {
 	read, local := reads(c.Rules), derives(c.Rules)
 	for _, r := range p.Relations {
@@ -73,12 +73,11 @@ func apart(p *logic.Program, c *logic.Component) error {
 	return nil
 }
 
-// equalities are facts about equality in a rule: what each variable is known to be equal to,
-// written as text. Classes are closed under the claimed dependencies and under
-// functions of one argument.
+// equalities records which terms of a rule are known to be equal, written as text. Classes
+// are closed under the claimed dependencies and under functions of one argument.
 type equalities struct{ of map[string]string }
 
-// find is the representative of a text.
+// find returns the representative of a text.
 func (e *equalities) find(x string) string {
 	for e.of[x] != "" {
 		x = e.of[x]
@@ -86,7 +85,7 @@ func (e *equalities) find(x string) string {
 	return x
 }
 
-// norm is the representative of a function of something, from the inside out.
+// norm returns the representative of a text, after those of its arguments.
 func (e *equalities) norm(x string) string {
 	if open := strings.IndexByte(x, '('); open > 0 {
 		x = x[:open] + "(" + e.norm(x[open+1:len(x)-1]) + ")"
@@ -94,7 +93,7 @@ func (e *equalities) norm(x string) string {
 	return e.find(x)
 }
 
-// join makes two texts equal; the one with fewer functions stands for both.
+// join makes two texts equal; the one with fewer functions becomes the representative.
 func (e *equalities) join(x, y string) {
 	x, y = e.norm(x), e.norm(y)
 	if x == y {
@@ -122,8 +121,8 @@ func text(t *logic.Term) string {
 	return ""
 }
 
-// constant is a text that two constants have only if they are of one type and equal, and
-// that has no parentheses, which are for functions.
+// constant returns a text that two constants share only if they are equal and of one type.
+// It has no parentheses, because those mark functions.
 func constant(v logic.Value) string {
 	of := v
 	kind := ""
@@ -141,11 +140,11 @@ func function(f, x string) string {
 	return f + "(" + x + ")"
 }
 
-// known are the equalities of a rule's body, under claimed dependencies.
+// known returns the equalities that a rule's body implies under the claimed dependencies.
 func known(r *logic.Rule, deps map[string][]Dependency) *equalities {
 	e := &equalities{map[string]string{}}
-	// Each round may use what the one before has found; there are no more
-	// classes to join than terms.
+	// Each round may use the results of the one before; there are no more classes to join
+	// than terms.
 	rounds := 1
 	for i := range r.Body {
 		if a := r.Body[i].Atom; a != nil {
@@ -177,8 +176,8 @@ func known(r *logic.Rule, deps map[string][]Dependency) *equalities {
 	return e
 }
 
-// dependencies are the claimed ones of a relation, and those that a static relation
-// declares: of two columns, it is a function that is called as no other one can be.
+// dependencies returns the claimed dependencies of a relation. A static relation of two
+// columns that declares one is a function, whose name no other function can have.
 func dependencies(r *logic.Relation, deps map[string][]Dependency) []Dependency {
 	if r.Kind != logic.Static {
 		return deps[r.Name]
@@ -191,8 +190,8 @@ func dependencies(r *logic.Relation, deps map[string][]Dependency) []Dependency 
 	return nil
 }
 
-// inductive checks that every rule derives only facts in which the claimed
-// dependencies hold, from facts in which they do. Then they hold in all facts.
+// inductive checks that every rule derives only facts that satisfy the claimed dependencies
+// from facts that do. Then all facts satisfy them.
 func inductive(p *logic.Program, deps map[string][]Dependency) error {
 	for n, list := range deps {
 		r := p.Find(n)
@@ -221,8 +220,8 @@ func inductive(p *logic.Program, deps map[string][]Dependency) error {
 	return nil
 }
 
-// together checks that all relations of a rule which the component reads have the
-// same key in it.
+// together checks that all relations of a rule that the component reads have the same key
+// in that rule.
 func together(r *logic.Rule, read map[rel]bool, c Claim) error {
 	e := known(r, c.Dependencies)
 	key := ""
@@ -269,15 +268,15 @@ func together(r *logic.Rule, read map[rel]bool, c Claim) error {
 		}
 	}
 	if key != "" && !here {
-		// That a machine has no fact of a key says nothing where the key is another's, and
-		// what it derives of such a key would be there twice.
+		// A machine that is not responsible for a key has no facts of it, so the absence of a fact
+		// says nothing there, and several machines would derive the head.
 		return fmt.Errorf("'%v' reads no fact that only the machine of %s has, so all machines would apply it", r, key)
 	}
 	if key == "" || !r.Head.Aggregates() {
 		return nil
 	}
-	// A group must not be divided: the key is a function of what it groups by. What is
-	// numbered is an argument of the head beside its number, and groups nothing.
+	// A group must not be divided: the key is a function of a column that the rule groups by. A
+	// numbered argument occurs in the head beside its number, and the rule does not group by it.
 	numbered := map[string]bool{}
 	for _, a := range r.Head.Args {
 		if a.Aggregate == logic.Index {
@@ -292,7 +291,7 @@ func together(r *logic.Rule, read map[rel]bool, c Claim) error {
 	return fmt.Errorf("'%v' aggregates facts with different %s, which are on different machines", r, key)
 }
 
-// within reports whether a text is another, or a function of it.
+// within reports whether x is y or a function of y.
 func within(x, y string) bool {
 	for {
 		if x == y {
@@ -306,9 +305,9 @@ func within(x, y string) bool {
 	}
 }
 
-// divided checks that a rule is another one that sends to the part of its key: a
-// function of the key where there is one, the part as its hash modulo their number,
-// and where the forwarding relation leads from the old destination by that part.
+// divided checks that new is old, except that it sends to the part of its key: it applies
+// the function of the key, if any, takes the hash modulo the number of parts, and looks up
+// the old destination and that part in the forwarding relation.
 func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c Claim) error {
 	n := len(old.Body)
 	back := *new
@@ -322,7 +321,7 @@ func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c 
 		old.Body[i].Vars(func(v string) { bound[v] = true })
 	}
 	for i := range added {
-		// What was added binds new variables only, so that it takes nothing away.
+		// An added literal must bind only new variables, so that it drops no message.
 		l := &added[i]
 		switch {
 		case l.Assign != nil && !bound[l.Assign.Var]:
@@ -365,7 +364,7 @@ func divided(after *logic.Program, old, new *logic.Rule, to *logic.Component, c 
 	return fmt.Errorf("it does not compute the partition from the key")
 }
 
-// total reports whether a term has a value, whatever the values of its variables.
+// total reports whether a term has a value for all values of its variables.
 func total(p *logic.Program, t *logic.Term) bool {
 	if t.Kind != logic.Call {
 		return true

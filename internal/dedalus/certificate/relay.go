@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// checkRelay checks that all rules of a component have moved, and that what comes to it
-// from outside, and each of its timers, is passed on to them, and nothing else is done.
+// checkRelay checks that all rules of a component have moved, and that the component does
+// nothing but forward to them its inputs from outside and its timers.
 func checkRelay(before, after *logic.Program, from *logic.Component, c Claim) error {
 	for i, n := range c.Moved {
 		if n != i {
@@ -33,8 +33,8 @@ func checkRelay(before, after *logic.Program, from *logic.Component, c Claim) er
 	return h.transformed(after, from, c)
 }
 
-// comesFromOutside reports whether no rule sends a relation, so that no sender can be
-// redirected: clients send it, or it is a timer's.
+// comesFromOutside reports whether a relation comes from clients or a timer, so that there
+// is no sending rule to redirect.
 func comesFromOutside(r *logic.Relation) bool {
 	return r.Kind == logic.Input || r.Kind == logic.Timer
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// term is for how long the facts of a carried relation are there.
+// term is how long the facts of a carried relation hold.
 type term uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	always
 )
 
-// terms are for how long what next rules derive is there.
+// terms returns how long the facts that next rules derive hold.
 func (d *division) terms() map[rel]term {
 	out := map[rel]term{}
 	for _, r := range d.from.Rules {
@@ -49,9 +49,9 @@ func (d *division) woken(r *logic.Rule) bool {
 	return false
 }
 
-// settles checks that the component comes to rest by itself: what is replicated says
-// only when, nothing that holds for one tick meets what comes in, and of what is carried
-// each part comes to rest when those have that it depends on.
+// settles checks that the component comes to rest by itself: replicated inputs carry no
+// values, relations that hold for one tick are not joined with inputs, and each carried
+// relation comes to rest once the relations that it depends on have.
 func (d *division) settles() error {
 	for _, r := range d.replicated {
 		if len(r.Columns) > 0 {
@@ -73,8 +73,8 @@ func (d *division) settles() error {
 	return (&halves{p: d.before, assuming: d.claim.Assuming}).idleTicks(d.from.Rules)
 }
 
-// adds checks what a rule does in ticks in which nothing came: it may add to what is
-// there forever, of values that are there, or to what is there for a tick only.
+// adds checks a rule in ticks without inputs: it may add existing values to relations that
+// hold forever, or facts to relations that hold for one tick.
 func (d *division) adds(r *logic.Rule, k term) error {
 	guards, carries := r.Persistence()
 	for _, g := range guards {
@@ -137,7 +137,7 @@ func (d *division) calms(kinds map[rel]term) error {
 	return nil
 }
 
-// founded are the carried relations that a rule's body rests on, within the tick.
+// founded returns the carried relations on which a rule's body depends within the tick.
 func (d *division) founded(r *logic.Rule, kinds map[rel]term) map[rel]bool {
 	all := names(r, any)
 	for n := -1; n != len(all); {
@@ -158,7 +158,7 @@ func (d *division) founded(r *logic.Rule, kinds map[rel]term) map[rel]bool {
 	return all
 }
 
-// resting are the rules by which a piece that is not at rest says so, and waits.
+// resting adds the rules by which a piece reports that it is not at rest, and waits.
 func (w *writing) resting() {
 	w.put(`
 		next $C_report(part) <- $C_report(part), $C_busy()

@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// incoming are the relations that rules read and do not derive.
+// incoming returns the relations that rules read and do not derive.
 func incoming(rules []*logic.Rule) map[rel]bool {
 	out := reads(rules)
 	for n := range derives(rules) {
@@ -17,7 +17,7 @@ func incoming(rules []*logic.Rule) map[rel]bool {
 	return out
 }
 
-// idle are the relations that hold nothing in ticks in which nothing comes in.
+// idle returns the derived relations that are empty in ticks without inputs.
 func idle(rules []*logic.Rule) map[rel]bool {
 	in, out := incoming(rules), derives(rules)
 	for {
@@ -33,7 +33,7 @@ func idle(rules []*logic.Rule) map[rel]bool {
 	}
 }
 
-// wakes reports whether a rule needs a fact of one of these.
+// wakes reports whether a rule needs a fact of a relation in one of the sets.
 func wakes(r *logic.Rule, sets ...map[rel]bool) bool {
 	for n := range names(r, func(l *logic.Literal) bool { return !l.Negated }) {
 		for _, s := range sets {
@@ -45,8 +45,8 @@ func wakes(r *logic.Rule, sets ...map[rel]bool) bool {
 	return false
 }
 
-// stateMachine checks that the moved rules send and change state only in ticks in which
-// something comes in, and carry their state whole through all others.
+// stateMachine checks that the moved rules send and change state only in ticks with inputs,
+// and carry their state unchanged through all others.
 func (h *halves) stateMachine() error {
 	in, empty := incoming(h.moved), idle(h.moved)
 	carried := map[rel]bool{}
@@ -76,7 +76,7 @@ func (h *halves) stateMachine() error {
 	return nil
 }
 
-// volatile checks that nothing durable is derived by what moves.
+// volatile checks that the moved rules derive nothing durable.
 func (h *halves) volatile() error {
 	for _, r := range h.moved {
 		if r.Head.Relation.Durable {
@@ -86,14 +86,14 @@ func (h *halves) volatile() error {
 	return nil
 }
 
-// ends checks that relations which the kept rules derive hold no more some ticks after
-// the last thing came in: each is at the end of a way from what comes in that leads
-// through no relation twice but within a tick.
+// ends checks that the given relations, where the kept rules derive them, become empty some
+// ticks after the last input: every path of rules from the inputs to such a relation passes
+// each relation once, except within a tick.
 func (h *halves) ends(list []*logic.Relation) error {
 	in, local := incoming(h.kept), derives(h.kept)
 	done := map[rel]bool{}
 	for range len(local) + 1 {
-		// Suppose that what is not refuted ends together, within a tick.
+		// Assume that all remaining relations become empty together, within a tick.
 		now := derives(h.kept)
 		for range local {
 			for _, r := range h.kept {
@@ -170,7 +170,7 @@ func (t *templates) carried(h *halves, rest, to *logic.Component, list []batched
 	return t.wellFormed(list, "$to")
 }
 
-// others checks that all rules but those that moved are as they were.
+// others checks that all rules that did not move are unchanged.
 func (h *halves) others(after *logic.Program, from *logic.Component) error {
 	for _, o := range h.p.Components {
 		rules, now := o.Rules, after.Component(o.Name).Rules

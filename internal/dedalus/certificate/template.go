@@ -10,9 +10,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// templates are rules as a rewrite must have made them, as text, in which $name stands
-// for a relation of its choice: the same wherever it occurs, a different one for each name,
-// and one that the program before does not have.
+// templates matches rules against texts in which $name stands for a relation that the
+// rewrite chose: the same relation wherever the name occurs, a different one for each name,
+// and none that the program before has.
 type templates struct {
 	before, after *logic.Program
 	chosen        map[string]string // the relation that a name stands for
@@ -26,7 +26,7 @@ func newTemplates(before, after *logic.Program) *templates {
 // tokens are names, strings, and single characters; $ belongs to a name.
 var tokens = regexp.MustCompile(`\$?[A-Za-z_][A-Za-z0-9_]*|"(\\.|[^"\\])*"|\S`)
 
-// match checks that rules are as the templates say, one by one and no more.
+// match checks that there is one rule for each template, in order, and no other rule.
 func (t *templates) match(rules []*logic.Rule, want []string) error {
 	for i, w := range want {
 		if i == len(rules) {
@@ -42,7 +42,7 @@ func (t *templates) match(rules []*logic.Rule, want []string) error {
 	return nil
 }
 
-// rule matches one rule, and chooses for names that occur for the first time.
+// rule matches one rule, and records the relation for each name that occurs first here.
 func (t *templates) rule(r *logic.Rule, want string) error {
 	is, should := tokens.FindAllString(r.String(), -1), tokens.FindAllString(want, -1)
 	same := len(is) == len(should)
@@ -75,11 +75,11 @@ func (t *templates) spell(want string) string {
 	})
 }
 
-// relation is the relation chosen for a name.
+// relation returns the relation chosen for a name.
 func (t *templates) relation(name string) *logic.Relation { return t.after.Find(t.chosen[name]) }
 
-// ordinary checks that all that was chosen are relations that rules derive, lost in
-// a crash, and without merging; but for those of except.
+// ordinary checks that the chosen relations, except those of except, are derived, not
+// durable and do not merge.
 func (t *templates) ordinary(except map[string]bool) error {
 	for n := range t.chosen {
 		if r := t.relation(n); !except[n] && (r.Kind != logic.Derived || r.Durable || r.Merges()) {
@@ -89,7 +89,7 @@ func (t *templates) ordinary(except map[string]bool) error {
 	return nil
 }
 
-// copies checks that a chosen relation has the columns of another.
+// copies checks that a chosen relation has the same columns as another.
 func (t *templates) copies(name string, of *logic.Relation) error {
 	r := t.relation(name)
 	is, want := *r, *of
@@ -109,7 +109,7 @@ func columnsOf(r *logic.Relation) string {
 	return b.String()
 }
 
-// row writes a relation with a variable for each column, behind others.
+// row writes an atom: the arguments before, then a variable for each column.
 func row(name string, of *logic.Relation, before ...string) string {
 	args := before
 	for i := range of.Columns {
@@ -118,7 +118,7 @@ func row(name string, of *logic.Relation, before ...string) string {
 	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// blanks writes a relation with a wildcard for each column, behind others.
+// blanks writes an atom: the arguments before, then a wildcard for each column.
 func blanks(name string, of *logic.Relation, before ...string) string {
 	args := before
 	for range of.Columns {

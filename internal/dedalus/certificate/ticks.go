@@ -10,10 +10,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// causes are the relations that may come in anywhere because rules send something: what
-// they send, what those who read that send, and all inputs when outputs are told, as
-// clients may ask because they were answered. Of the component itself only these rules
-// react.
+// causes returns the relations that may arrive anywhere because the given rules send
+// something: the relations that they send, those that readers of these send, and all inputs
+// once an output is sent, because clients may react to an answer. In component from only the
+// given rules react.
 func causes(p *logic.Program, from *logic.Component, rules []*logic.Rule) map[rel]bool {
 	out := map[rel]bool{}
 	for n := -1; n != len(out); {
@@ -45,7 +45,7 @@ func causes(p *logic.Program, from *logic.Component, rules []*logic.Rule) map[re
 	return out
 }
 
-// cause reports whether some rules of a component can make something come in to others.
+// cause reports whether rules a of a component can make something arrive at rules b.
 func cause(p *logic.Program, from *logic.Component, a, b []*logic.Rule) bool {
 	caused := causes(p, from, a)
 	for _, n := range inOrder(reads(b)) {
@@ -56,12 +56,12 @@ func cause(p *logic.Program, from *logic.Component, a, b []*logic.Rule) bool {
 	return false
 }
 
-// moments is how the rules of a component, or of a part of one, depend on ticks in which
-// nothing comes in: idle ones.
+// moments is how the rules of a component, or of a part of one, depend on idle ticks: those
+// in which nothing comes in.
 type moments struct {
 	rules []*logic.Rule
-	// in are the relations that come in, awake those that are empty in idle ticks; and
-	// brought are those that the rules derive and that messages bring as well.
+	// in are the incoming relations, awake those that are empty in idle ticks, and brought those
+	// that the rules derive and messages bring as well.
 	in, awake, brought map[rel]bool
 	asserts            func(logic.AssumptionKind, rel) bool
 }
@@ -112,13 +112,13 @@ func (h *halves) idleTicks(rules []*logic.Rule) error {
 	return nil
 }
 
-// meets reports whether a rule reads something that is touched beside something with an age.
+// meets reports whether a rule reads a touched relation beside one that has an age.
 func (m *moments) meets(r *logic.Rule, touched map[rel]bool, places int) bool {
 	return places > 1 && wakes(&logic.Rule{Body: positive(r.Body)}, touched)
 }
 
-// positive are the literals of atoms, as if none were negated: asking for the want of
-// something is asking for it.
+// positive returns the atoms of a body without their negations: a rule depends on a relation
+// also where it requires the absence of a fact.
 func positive(body []logic.Literal) []logic.Literal {
 	var out []logic.Literal
 	for _, l := range body {
@@ -130,8 +130,8 @@ func positive(body []logic.Literal) []logic.Literal {
 	return out
 }
 
-// stirred are the relations in which something that came in has a part: in this tick, or at
-// any time.
+// stirred returns the relations that depend on a received fact: one of this tick, or, with
+// ever, one of any tick.
 func (m *moments) stirred(ever bool) map[rel]bool {
 	out := map[rel]bool{}
 	maps.Copy(out, m.in)
@@ -148,7 +148,7 @@ func (m *moments) stirred(ever bool) map[rel]bool {
 	return out
 }
 
-// ages are those of all relations that have one.
+// ages returns the age of each relation that has one.
 func (m *moments) ages() map[rel]int {
 	age := map[rel]int{}
 	carried, late := map[rel]bool{}, map[rel]bool{}
@@ -203,7 +203,8 @@ func (m *moments) ages() map[rel]int {
 	return age
 }
 
-// onlyWhenWoken reports whether what is not carried of a relation is derived only from what comes in.
+// onlyWhenWoken reports whether every rule of a relation, except those that carry it, needs
+// an input.
 func (m *moments) onlyWhenWoken(n rel) bool {
 	for _, r := range m.rules {
 		if _, carries := r.Persistence(); r.Kind != logic.Async && r.Head.Relation.Name == n && !carries && !wakes(r, m.in, m.awake) {
@@ -213,7 +214,7 @@ func (m *moments) onlyWhenWoken(n rel) bool {
 	return true
 }
 
-// fromNothing reports whether a rule may fire in a node to which nothing has come yet, and which
+// fromNothing reports whether a rule may fire at a node that has received nothing yet and
 // carries nothing.
 func (m *moments) fromNothing(of *logic.Rule) bool {
 	empty := reads(m.rules)
@@ -227,8 +228,7 @@ func (m *moments) fromNothing(of *logic.Rule) bool {
 	return !wakes(of, empty)
 }
 
-// fading are the relations that have nothing in an idle tick which they did not have in
-// the tick before.
+// fading returns the relations that gain no fact in an idle tick.
 func (m *moments) fading() map[rel]bool {
 	out := derives(m.rules)
 	for n := range m.in {
@@ -271,8 +271,8 @@ func (m *moments) keptWhole(of *logic.Relation) bool {
 	})
 }
 
-// tickless checks that neither side of a decoupling sees that what comes back to it from
-// the other took no tick of its own.
+// tickless checks that neither side of a decoupling can observe that an answer from the
+// other side took no tick of its own.
 func (h *halves) tickless(from *logic.Component) error {
 	if cause(h.p, from, h.moved, h.kept) {
 		if err := h.idleTicks(h.kept); err != nil {
@@ -285,9 +285,9 @@ func (h *halves) tickless(from *logic.Component) error {
 	return nil
 }
 
-// unhurried says that the kept rules may have to be passed by all that the moved ones
-// read: the moved ones may answer, and idle ticks change the kept ones. It checks that what
-// moves takes no tick then to answer.
+// unhurried reports whether the old component must forward everything that the moved rules
+// read: the moved rules may cause an answer, and idle ticks change the kept rules. If so, it
+// checks that no moved rule takes an extra tick.
 func (h *halves) unhurried(from *logic.Component) (bool, error) {
 	if !cause(h.p, from, h.moved, h.kept) {
 		return false, nil
