@@ -22,7 +22,7 @@ import (
 // published rules therefore need a monotonic or functional moved part, which these do
 // not; and they block forever an output that is derived later than its batch.
 
-// asymmetric says whether the program allows it.
+// asymmetric reports whether the program allows an asymmetric decoupling.
 func asymmetric(w *site) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	for _, o := range w.kept.Rules {
@@ -56,8 +56,8 @@ func asymmetric(w *site) analyze.Verdict {
 	return v
 }
 
-// downstream are the relations that the rest reads and the moved part has first: what
-// that derives, and what both read.
+// downstream returns the relations that the rest reads and the moved part has first: those
+// that the moved part derives, and those that both parts read.
 func downstream(w *site) []*logic.Relation {
 	in := w.moved.Inputs()
 	var out []*logic.Relation
@@ -69,8 +69,8 @@ func downstream(w *site) []*logic.Relation {
 	return out
 }
 
-// exchange takes the parts apart, leads to the moved one what it reads, and carries to
-// the rest what that reads of it.
+// exchange separates the parts, sends to the moved part what it reads, and sends to the rest
+// in batches what the rest reads of the moved part.
 func exchange(w *site) {
 	down, in := downstream(w), w.moved.Inputs()
 	d := apart(w)
@@ -113,10 +113,10 @@ func exchange(w *site) {
 	w.c.Rules = append(w.c.Rules, ack.send(acked, []*logic.Term{counter("b")}, has(b.sealed, counter("b"))))
 }
 
-// hold turns rules that send into rules that keep, with the number of the batch of
-// their tick and the destination, what is to be sent, and returns the rules that send it when
-// the batch is acknowledged. Batches are sealed in order, so that one acknowledgement
-// is for all before it.
+// hold changes rules that send into rules that store the message, with the number of the
+// batch of their tick and the destination. It returns the rules that send the message when
+// the batch is acknowledged. Batches are sealed in order, so one acknowledgement covers all
+// earlier batches.
 func (b *batches) hold(name string, rules []*logic.Rule, acked *logic.Relation) []*logic.Rule {
 	released := b.relation(name+"_released", numbers("b"))
 	waiting := map[*logic.Relation]*logic.Relation{}
@@ -147,8 +147,8 @@ func (b *batches) hold(name string, rules []*logic.Rule, acked *logic.Relation) 
 	return out
 }
 
-// unsent returns whether no rule sends what a part derives: it would arrive at
-// the other part of the component.
+// unsent reports whether no rule sends a relation that the part derives: the message would
+// arrive at the other part of the component.
 func unsent(p analyze.Part) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	for _, c := range p.Program.Components {

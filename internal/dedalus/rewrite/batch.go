@@ -29,7 +29,7 @@ import (
 // time of a batch; and they need a count of every relation, which is missing where there
 // are no facts.
 
-// batches are rules under way that carry some relations from one piece to another.
+// batches builds the rules that carry some relations from one piece to another.
 type batches struct {
 	p       *logic.Program
 	origin  string
@@ -41,14 +41,14 @@ type batches struct {
 	sealed   *logic.Relation // the number of the batch that is sealed in this tick
 }
 
-// carried is a relation that goes in batches.
+// carried is a relation that is sent in batches.
 type carried struct {
 	at           *logic.Relation // at the sender
-	wire, sealed *logic.Relation // on its way, and at the receiver when its batch is
+	wire, sealed *logic.Relation // in messages, and at the receiver in the tick that seals the batch
 }
 
-// newBatches are batches of the relations at, to where to leads. Name begins the
-// names of new relations; original gives those whose name the copies are called after.
+// newBatches prepares to send the relations at to the node to which to leads. The names of
+// new relations begin with name; the copies are named after the relations of original.
 func newBatches(p *logic.Program, origin, name string, to *logic.Relation, at, original []*logic.Relation) *batches {
 	b := &batches{p: p, origin: origin, to: to}
 	for i, r := range at {
@@ -63,7 +63,7 @@ func newBatches(p *logic.Program, origin, name string, to *logic.Relation, at, o
 	return b
 }
 
-// numbers are columns of numbers.
+// numbers returns columns of numbers.
 func numbers(names ...string) []logic.Column {
 	var out []logic.Column
 	for _, n := range names {
@@ -78,13 +78,13 @@ func (b *batches) relation(name string, columns []logic.Column) *logic.Relation 
 	return r
 }
 
-// numbered is a relation of facts with the number of their batch. Facts of different
-// batches do not merge, nor do those of one: they have merged where they come from.
+// numbered adds a relation of facts with the number of their batch. It does not merge facts:
+// those of one batch were merged at the sender, those of different batches must not be.
 func (b *batches) numbered(name string, columns []logic.Column) *logic.Relation {
 	return b.relation(name, slices.Concat(numbers("b"), unmerged(columns)))
 }
 
-// unmerged are columns without lattices.
+// unmerged returns the columns without lattices.
 func unmerged(columns []logic.Column) []logic.Column {
 	out := slices.Clone(columns)
 	for i := range out {
@@ -102,14 +102,14 @@ func (b *batches) rule(kind logic.RuleKind, head *logic.Relation, args []*logic.
 	return r
 }
 
-// sum is a rule whose last argument is a sum over the rows of the body.
+// sum makes a rule whose last argument is a sum over the rows of the body.
 func (b *batches) sum(head *logic.Relation, args []*logic.Term, body ...logic.Literal) *logic.Rule {
 	r := b.rule(logic.Sync, head, args, body...)
 	r.Head.Args[len(args)-1].Aggregate = logic.Sum
 	return r
 }
 
-// send is a rule that sends to where the forwarding relation leads.
+// send makes a rule that sends to the node to which the forwarding relation leads.
 func (b *batches) send(head *logic.Relation, args []*logic.Term, body ...logic.Literal) *logic.Rule {
 	self, to := &logic.Term{Kind: logic.Self, Type: logic.Type{Kind: logic.Node}}, variable("to", logic.Node)
 	r := b.rule(logic.Async, head, args, append(body, has(b.to, self, to))...)
@@ -131,7 +131,7 @@ func numeral(n uint64) *logic.Term {
 
 func counter(name string) *logic.Term { return variable(name, logic.U64) }
 
-// anything are wildcards for all columns of a relation.
+// anything returns a wildcard for each column of a relation.
 func anything(r *logic.Relation) []*logic.Term {
 	var out []*logic.Term
 	for _, c := range r.Columns {
@@ -140,7 +140,7 @@ func anything(r *logic.Relation) []*logic.Term {
 	return out
 }
 
-// columns are variables for the columns of a relation.
+// columns returns a variable for each column of a relation.
 func columns(r *logic.Relation) []*logic.Term {
 	var out []*logic.Term
 	for i, c := range r.Columns {
@@ -149,7 +149,7 @@ func columns(r *logic.Relation) []*logic.Term {
 	return out
 }
 
-// after is the literal c := b + 1.
+// after returns the literal c := b + 1.
 func after(c, b string) logic.Literal {
 	return logic.Literal{Assign: &logic.Assign{Var: c, Term: &logic.Term{Kind: logic.Call, Name: "+", Args: []*logic.Term{counter(b), numeral(1)}, Type: logic.Type{Kind: logic.U64}}}}
 }
@@ -158,9 +158,9 @@ func compare(left string, op logic.CompareOp, right string) logic.Literal {
 	return logic.Literal{Compare: &logic.Compare{Op: op, Left: counter(left), Right: counter(right)}}
 }
 
-// sender are the rules of the piece that has the facts. With some, there is a batch
-// in every tick in which one of these relations has a fact, though it be empty; without, in
-// every tick that has facts to send.
+// sender returns the rules of the piece that has the facts. A tick has a batch, possibly an
+// empty one, if a relation of some has a fact; if some is empty, a tick has a batch if it has
+// facts to send.
 func (b *batches) sender(name string, some []*logic.Relation) []*logic.Rule {
 	count := b.relation(name+"_count", numbers("part", "n"))
 	size := b.relation(name+"_size", numbers("n"))
@@ -192,8 +192,8 @@ func (b *batches) sender(name string, some []*logic.Relation) []*logic.Rule {
 	return out
 }
 
-// receiver are the rules of the piece that sees the facts of a batch in the tick in
-// which it seals it. With empty, there are batches without facts.
+// receiver returns the rules of the piece that receives batches: it sees the facts of a batch
+// in the tick in which it seals the batch. With empty, a batch may have no facts.
 func (b *batches) receiver(name string, empty bool) []*logic.Rule {
 	upto := b.relation(name+"_upto", numbers("b"))
 	due := b.relation(name+"_due", numbers("b"))

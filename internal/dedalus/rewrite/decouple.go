@@ -46,7 +46,7 @@ type decoupling struct {
 	forward *logic.Relation
 }
 
-// apart makes the moved rules a component of their own, to which nothing leads yet.
+// apart makes the moved rules a component, to which no message is sent yet.
 func apart(w *site) *decoupling {
 	c := w.c
 	to := &logic.Component{Name: w.step.Name, Of: c.Of, Instances: c.Instances, Partitions: 1, Rules: w.moved.Rules, Span: c.Span}
@@ -55,21 +55,21 @@ func apart(w *site) *decoupling {
 	return &decoupling{w, to, forwarder(w.p, []string{c.Of, c.Name}, to, 1)}
 }
 
-// lead takes the parts apart, and leads to the moved one what it reads.
+// lead separates the parts, and sends to the moved part what it reads.
 func lead(w *site) { apart(w).inputs(false) }
 
-// leadAndKeep does so, and the moved part keeps all of it.
+// leadAndKeep does the same, and makes the moved part keep all of it.
 func leadAndKeep(w *site) { apart(w).inputs(true) }
 
-// and is what two verdicts say together.
+// and adds verdict w to v: v holds only if both do.
 func and(v *analyze.Verdict, w analyze.Verdict) {
 	v.Holds = v.Holds && w.Holds
 	v.Because = append(v.Because, w.Because...)
 	v.Assuming = append(v.Assuming, w.Assuming...)
 }
 
-// onward says whether the rest depends in nothing on what moves: what the moved
-// part derives, the rest must not read; a relation must be derived on one side only.
+// onward reports whether the rest is independent of the moved part: it reads nothing that the
+// moved part derives, and no relation is derived on both sides.
 func onward(w *site) analyze.Verdict {
 	v := unsent(w.moved)
 	for _, r := range w.moved.Rules {
@@ -115,9 +115,9 @@ func monotonic(w *site) analyze.Verdict {
 	return copying(w, v)
 }
 
-// volatile says whether nothing that the moved part derives survives a crash. What
-// the rest answers because it is durable, it may answer before the moved part has it; and
-// after a crash of both, what was on the way between them is lost.
+// volatile reports whether nothing that the moved part derives is durable. The rest could
+// otherwise answer that a fact is durable before the moved part has it, and if both crash, a
+// fact on its way between them is lost.
 func volatile(w *site) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	seen := map[*logic.Relation]bool{}
@@ -130,10 +130,10 @@ func volatile(w *site) analyze.Verdict {
 	return v
 }
 
-// unhurried says whether no moved rule waits for the next tick, where the rest makes
-// something durable: what is sent a tick later says that it is. The moved part would
-// learn of it by a message of the tick itself, which leaves before the disk has it, and
-// its own next tick waits for no disk.
+// unhurried reports whether no moved rule waits for the next tick, if the rest makes a
+// relation durable: a message of the next tick says that the fact is durable. The moved part
+// would learn of the fact by a message of the tick itself, which leaves before the disk has
+// the fact, and its own next tick does not wait for a disk.
 func unhurried(w *site) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	i := slices.IndexFunc(w.kept.Rules, func(r *logic.Rule) bool { return r.Head.Relation.Durable })
@@ -150,10 +150,9 @@ func unhurried(w *site) analyze.Verdict {
 	return v
 }
 
-// growing says whether the rest permanently keeps what a moved part that only grows reads
-// of it. A message may arrive again, together with anything else, but not
-// at the moved part only: if the rest reads it too, or derives it, the original program
-// must keep it.
+// growing reports whether the rest keeps forever the facts that a growing moved part reads of
+// it. A message may arrive again together with any other, but not at the moved part alone: if
+// the rest reads or derives the relation too, the original program must keep it.
 func growing(w *site) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	stays, assuming := analyze.Persisted(w.kept, func(*logic.Relation) bool { return false })
@@ -174,8 +173,8 @@ func growing(w *site) analyze.Verdict {
 	return v
 }
 
-// lasts reports whether all that follows from a fact, follows from it alone, and stays or is
-// sent: it makes no difference then whether the fact itself stays.
+// lasts reports whether all that follows from a fact follows from it alone, and is kept or
+// sent. Then it makes no difference whether the fact itself is kept.
 func lasts(p analyze.Part, rel *logic.Relation, stays, seen map[*logic.Relation]bool) bool {
 	if seen[rel] {
 		return true
@@ -198,7 +197,7 @@ func lasts(p analyze.Part, rel *logic.Relation, stays, seen map[*logic.Relation]
 	return true
 }
 
-// copying is for parts that may read a copy of what the rest reads as well.
+// copying is the condition for parts that may read copies of relations that the rest reads too.
 func copying(w *site, of analyze.Verdict) analyze.Verdict {
 	v := onward(w)
 	and(&v, of)
@@ -209,7 +208,7 @@ func copying(w *site, of analyze.Verdict) analyze.Verdict {
 	return v
 }
 
-// timerless says whether no moved rule waits for a timer: timers are not forwarded.
+// timerless reports whether no moved rule waits for a timer: timers are not forwarded.
 func timerless(w *site) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	for _, rel := range w.moved.Inputs() {
@@ -228,7 +227,7 @@ func reads(r *logic.Rule, rel *logic.Relation) bool {
 	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool { return l.Atom != nil && l.Atom.Relation == rel })
 }
 
-// shared are the relations that both sides read.
+// shared returns the relations that both sides read.
 func shared(w *site) []*logic.Relation {
 	var out []*logic.Relation
 	for _, rel := range w.moved.Inputs() {
@@ -244,11 +243,11 @@ func derived(p analyze.Part, rel *logic.Relation) bool {
 	return slices.ContainsFunc(p.Rules, func(r *logic.Rule) bool { return r.Kind != logic.Async && r.Head.Relation == rel })
 }
 
-// inputs leads to the new component all that its rules read. What others send to
-// the old component alone, and only the moved rules read, they send to the new one;
-// what the old component derives, or reads as well, it passes on, and all else if
-// it would see that this took no tick of its own. With persist, the new component
-// keeps it.
+// inputs gives the new component all that its rules read. If other components send a relation
+// and only the moved rules read it, they now send it to the new component. If the old
+// component derives or reads the relation too, it forwards it; it forwards everything if it
+// could observe that an answer took no tick of its own. With persist, the new component keeps
+// the facts.
 func (d *decoupling) inputs(persist bool) {
 	shared := shared(d.site)
 	all := d.step.Kind != Mutual && through(d.site)
@@ -273,14 +272,14 @@ func (d *decoupling) inputs(persist bool) {
 	d.to.Rules = append(slices.Clone(d.moved.Rules), keeping...)
 }
 
-// like is a new relation with the columns of another.
+// like adds a relation with the columns of another.
 func (d *decoupling) like(rel *logic.Relation, name string) *logic.Relation {
 	own := &logic.Relation{Name: newName(d.p, name), Columns: slices.Clone(rel.Columns), Span: rel.Span}
 	d.p.Relations = append(d.p.Relations, own)
 	return own
 }
 
-// atom is a relation with a variable for each column.
+// atom returns a relation with a variable for each column, as a head and as an atom.
 func atom(rel *logic.Relation) ([]logic.HeadArg, *logic.Atom) {
 	var head []logic.HeadArg
 	a := &logic.Atom{Relation: rel}
@@ -292,7 +291,7 @@ func atom(rel *logic.Relation) ([]logic.HeadArg, *logic.Atom) {
 	return head, a
 }
 
-// pass has the old component send each fact of a relation to the new one.
+// pass makes the old component send each fact of a relation to the new one.
 func (d *decoupling) pass(rel, own *logic.Relation) {
 	head, a := atom(rel)
 	self := &logic.Term{Kind: logic.Self, Type: logic.Type{Kind: logic.Node}}
@@ -303,7 +302,7 @@ func (d *decoupling) pass(rel, own *logic.Relation) {
 	})
 }
 
-// keep are the rules by which the new component permanently keeps what it receives.
+// keep returns the rules by which the new component keeps forever what it receives.
 func (d *decoupling) keep(given, kept *logic.Relation) []*logic.Rule {
 	head, in := atom(given)
 	_, again := atom(kept)
@@ -314,7 +313,7 @@ func (d *decoupling) keep(given, kept *logic.Relation) []*logic.Rule {
 	return []*logic.Rule{rule(logic.Sync, in), rule(logic.Next, again)}
 }
 
-// read has rules read another relation of the same columns.
+// read makes rules read another relation with the same columns.
 func read(rules []*logic.Rule, from, to *logic.Relation) {
 	for _, r := range rules {
 		for i, l := range r.Body {
@@ -337,8 +336,8 @@ func (d *decoupling) redirect(rel *logic.Relation) {
 	}
 }
 
-// reroute sends a rule's head to where a forwarding relation leads from its
-// destination, by the part if there is one.
+// reroute sends a rule's head to the node to which a forwarding relation leads from the old
+// destination and, if given, the part.
 func reroute(r *logic.Rule, forward *logic.Relation, part *logic.Term) {
 	to := variable(fresh(r, "to"), logic.Node)
 	from := r.Dest
@@ -355,9 +354,9 @@ func reroute(r *logic.Rule, forward *logic.Relation, part *logic.Term) {
 	r.Dest = to
 }
 
-// forwarder is the static relation that leads to a component's own instances from
-// the nodes that they are known by: by part if there are several. From every other
-// node it leads to that node itself.
+// forwarder adds the static relation that leads from the nodes by which a component is known
+// to its instances (one for each part, if there are several). From every other node it leads
+// to that node itself.
 func forwarder(p *logic.Program, known []string, c *logic.Component, parts int) *logic.Relation {
 	node := func(name string) logic.Value { return logic.Value{Kind: logic.Node, Str: name} }
 	column := func(name string, k logic.TypeKind) logic.Column {

@@ -2,8 +2,8 @@
 
 package rewrite
 
-// Kinds are all rewrites, in the order in which a search tries them: those that ask
-// for less coordination first.
+// Kinds returns all rewrites, in the order in which a search tries them: those that need less
+// coordination first.
 func Kinds() []Kind {
 	kinds := make([]Kind, len(kindNames))
 	for i := range kinds {
@@ -13,7 +13,7 @@ func Kinds() []Kind {
 }
 
 // Divides reports whether a rewrite divides a component by keys among several machines. The
-// others move rules of one to a component of their own.
+// others move rules to a new component.
 func (k Kind) Divides() bool { return k.divides() }
 
 // Whole reports whether a rewrite moves all rules of a component: its steps name none.

@@ -10,14 +10,14 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// PartsMax is into how many parts a step may divide, and LeadsMax how many facts may lead
-// to them: one for each part and node of the program.
+// PartsMax is the maximum number of parts of a step. LeadsMax is the maximum number of facts
+// of a forwarding relation: one for each part and node of the program.
 const (
 	PartsMax = 1 << 12
 	LeadsMax = 1 << 20
 )
 
-// bounded checks what a step that divides asks for, before anything is made of it.
+// bounded checks the size of a step that divides, before the step is applied.
 func bounded(p *logic.Program, s Step) error {
 	if s.Partitions > PartsMax {
 		return fmt.Errorf("%v: too many parts; want at most %d", s, PartsMax)
@@ -32,8 +32,8 @@ func bounded(p *logic.Program, s Step) error {
 	return nil
 }
 
-// named checks the name of a new component: that the language can write it, and that no
-// rule or fact speaks of its nodes, which were none before.
+// named checks the name of a new component: the language can write it, and no rule or fact
+// mentions a node that the step would create.
 func named(p *logic.Program, s Step) error {
 	for i, c := range s.Name {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
@@ -55,8 +55,8 @@ func named(p *logic.Program, s Step) error {
 	return nil
 }
 
-// unspoken checks the nodes that a step that divides makes: those of the parts that were
-// none before, and those of a component that is made besides, unless its name is empty.
+// unspoken checks that the program mentions no node that a step that divides creates: a new
+// part, or a node of the component besides (none if the name is empty).
 func unspoken(p *logic.Program, c *logic.Component, s Step, besides string) error {
 	found := speaksOf(p, func(component string, i int) bool {
 		return component == c.Name && i >= c.Instances*c.Partitions && i < c.Instances*s.Partitions || besides != "" && component == besides
@@ -67,8 +67,8 @@ func unspoken(p *logic.Program, c *logic.Component, s Step, besides string) erro
 	return fmt.Errorf("%v: the program mentions node \"%s\", which is a name that the step would give to a new node; rename that node, or component %s", s, found, c.Name)
 }
 
-// speaksOf is a node that facts, functions or rules of the program speak of, if there is
-// one of such a component and number; "" if there is none.
+// speaksOf returns a node that facts, functions or rules of the program mention and whose
+// component and number satisfy such, or "".
 func speaksOf(p *logic.Program, such func(component string, i int) bool) (found string) {
 	var see func(v logic.Value)
 	see = func(v logic.Value) {

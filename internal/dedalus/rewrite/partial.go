@@ -19,11 +19,11 @@ import (
 //
 //	C_order                                      piece
 //	number the oldest input that waits: u
-//	freeze(u)                           -->      nothing that is divided is dealt
-//	                                    <--      with from the next tick on: voted u
-//	all have voted: do(u, input)        -->      the input comes, and depth ticks for
-//	                                             what it goes on causing
-//	                                    <--      done u: what waited is dealt with
+//	freeze(u)                           -->      from the next tick on, process
+//	                                    <--      nothing divided: voted u
+//	all have voted: do(u, input)        -->      process the input, and its further
+//	                                             effects in depth ticks
+//	                                    <--      done u: process what waited
 //	all are done: the next one
 //
 // The undivided node could have processed the input when do(u) was sent: at all pieces,
@@ -48,8 +48,8 @@ import (
 // If a piece fails, the node fails for replicated inputs and for the keys of that piece:
 // the deployment tolerates fewer failures, by the number of pieces of a node.
 
-// partiallyDivisible says whether a component can be divided by keys but for some
-// relations that all parts get in one order.
+// partiallyDivisible reports whether a component can be divided by keys, except for some
+// relations that all parts receive in the same order.
 func partiallyDivisible(w *site) analyze.Verdict {
 	rep, v := replicate(w.p, w.c, w.step)
 	if !v.Holds {
@@ -78,7 +78,7 @@ func partiallyDivisible(w *site) analyze.Verdict {
 	return v
 }
 
-// claimPartial states the keys, and what is replicated.
+// claimPartial adds the keys, and what is replicated, to a claim.
 func claimPartial(c *Certificate, before *logic.Program, out *certificate.Claim) {
 	claimKeys(c, before, out)
 	out.Partial = c.Partial
@@ -133,14 +133,14 @@ type template struct {
 	parts int
 }
 
-// fill puts names and numbers in a text.
+// fill replaces the placeholders of a text by names and numbers.
 func (t *template) fill(text string, more ...string) string {
 	list := append([]string{"$C", t.c.Name, "$N", fmt.Sprint(t.parts), "$S", fmt.Sprint(t.depth + 1), "$D", fmt.Sprint(t.depth)}, more...)
 	return strings.NewReplacer(list...).Replace(text)
 }
 
-// of are what a text about a relation is filled with: its name, variables for its
-// columns, as many wildcards, and choices.
+// of returns the replacements for a text about a relation: its name, and for its columns
+// variables, wildcards and choices.
 func of(rel *logic.Relation) []string {
 	var vars, choices []string
 	for i := range rel.Columns {
@@ -151,7 +151,7 @@ func of(rel *logic.Relation) []string {
 	return []string{"$r", rel.Name, "$X", strings.Join(vars, ", "), "$_", strings.Join(anything, ", "), "$?", strings.Join(choices, ", ")}
 }
 
-// declare makes the relations.
+// declare adds the relations.
 func (t *template) declare() {
 	for _, d := range []struct{ name, columns string }{
 		{"clock", "n max"}, {"tick", "n u64"}, {"came", ""}, {"waiting", "n u64"}, {"first", "n u64"}, {"number", "u u64"}, {"last", "u max"},
@@ -188,7 +188,7 @@ func (t *template) declare() {
 	t.routes()
 }
 
-// durable has what a node must not forget survive crashes, if anything of it does.
+// durable makes the state that a node must not forget durable, if the component logs anything.
 func (t *template) durable() {
 	if !slices.ContainsFunc(t.c.Rules, func(r *logic.Rule) bool { return r.Head.Relation.Durable }) {
 		return
@@ -202,7 +202,7 @@ func (t *template) durable() {
 	}
 }
 
-// routes are the relations that lead from a node to its pieces, and to its order.
+// routes adds the relations that lead from a node to its pieces and to its ordering component.
 func (t *template) routes() {
 	node := func(of string, i int) logic.Value { return logic.Value{Kind: logic.Node, Str: logic.NodeName(of, i)} }
 	parts := t.relation(t.c.Name+"_parts", "l node, part u64, to node")
@@ -216,8 +216,8 @@ func (t *template) routes() {
 	}
 }
 
-// own has the rules of the component read its inputs when it is their turn; what needs
-// nothing that is divided is sent by one piece.
+// own makes the rules of the component read its inputs when it is their turn. Only one piece
+// sends the messages that depend on nothing divided.
 func (t *template) own() {
 	for _, r := range t.c.Rules {
 		if r.Kind == logic.Async && !slices.ContainsFunc(r.Body, t.divides) {

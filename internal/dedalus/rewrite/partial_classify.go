@@ -10,47 +10,47 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// relations is a set of them.
+// relations is a set of relations.
 type relations map[*logic.Relation]bool
 
-// replication is how a component is divided partially.
+// replication states how a component is divided partially.
 type replication struct {
 	p *logic.Program
 	c *logic.Component
-	// replicated are the inputs that all pieces are given in one order, divided the
-	// others; each in the order of the program.
+	// replicated are the inputs that all pieces receive in the same order, and divided the other
+	// inputs, each in the order of the program.
 	replicated, divided []*logic.Relation
-	// keyed are the relations that depend on a divided input; all others are global:
-	// the same at all pieces. Summed are those of them that are a count of facts of all
-	// keys: each piece has its part of the sum.
+	// keyed are the relations that depend on a divided input; all others are global, which means
+	// the same at all pieces. summed are the keyed relations that count facts of all keys: each
+	// piece has a part of the sum.
 	keyed, summed relations
-	// lag is for how many ticks at most after an input a relation can have facts, for
-	// those that have none in all other ticks; alone only after a replicated input.
+	// lag has the relations that hold facts only in the first ticks after an input, with the
+	// maximum number of ticks; globalLag has those that do so only after a replicated input.
 	lag, globalLag map[*logic.Relation]int
-	// depth is for how many ticks a replicated input goes on.
+	// depth is the number of further ticks in which a replicated input has effects.
 	depth  int
 	keys   analyze.Keys
 	sealed []*seal
-	// settling is that the component may go on by itself after an input, so that pieces
-	// vote when they have come to rest.
+	// settling reports that the component may keep changing after an input, so that pieces vote
+	// only when they have come to rest.
 	settling bool
-	// assuming are the author's assertions that this rests on.
+	// assuming are the author's assertions on which the replication depends.
 	assuming []logic.Assumption
 }
 
-// seal is a relation that is sent when a replicated input is dealt with, by all pieces
-// a part of it; sum is the column in which the parts are added up, or -1.
+// seal is a relation that is sent when a replicated input is processed, one part by each
+// piece; sum is the column in which the parts are added up, or -1.
 type seal struct {
 	rel   *logic.Relation
 	rules []*logic.Rule
 	sum   int
 }
 
-// replicatedMax is how many inputs a component may have for all ways to replicate some
-// of them to be tried.
+// replicatedMax is the maximum number of inputs of a component: replicate tries all sets of
+// them.
 const replicatedMax = 8
 
-// replicate finds which inputs to replicate: as few as possible, in the order of the
+// replicate chooses the inputs to replicate: as few as possible, then in the order of the
 // program.
 func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, analyze.Verdict) {
 	in := p.In(c)
@@ -70,7 +70,7 @@ func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, anal
 	for n := 1; n < len(in); n++ {
 		for mask := range 1 << len(in) {
 			var some []*logic.Relation
-			keyless := 0 // of those that are to be divided
+			keyless := 0 // inputs without columns among those to divide
 			for i, rel := range in {
 				if mask>>i&1 == 1 {
 					some = append(some, rel)
@@ -102,7 +102,7 @@ func replicate(p *logic.Program, c *logic.Component, s Step) (*replication, anal
 	return nil, all
 }
 
-// told reports whether the same is in the way of giving less to all.
+// told reports whether replicating fewer of these inputs fails for the same reason.
 func told(why map[int]string, mask int) bool {
 	for less, w := range why {
 		if less != mask && less&mask == less && w == why[mask] {
@@ -112,8 +112,8 @@ func told(why map[int]string, mask int) bool {
 	return false
 }
 
-// derivedOrSent says whether each relation that the component reads is either derived there
-// or sent to it. One that is both would have to be divided as an input is.
+// derivedOrSent reports whether each relation that the component reads is either derived there
+// or sent to it, but not both: such a relation would have to be divided as an input is.
 func derivedOrSent(p *logic.Program, c *logic.Component) analyze.Verdict {
 	in := p.In(c)
 	for _, rel := range p.Refs(c) {
@@ -130,7 +130,7 @@ func derivedOrSent(p *logic.Program, c *logic.Component) analyze.Verdict {
 	return analyze.Verdict{Holds: true}
 }
 
-// sendAnother is what to do about a relation that is derived where it is sent to.
+// sendAnother is the advice for a relation that is derived where it is received.
 const sendAnother = "send it in another relation, and derive it from that one"
 
 func more(some []*logic.Relation) string {
@@ -148,7 +148,7 @@ func reader(c *logic.Component, rel *logic.Relation) *logic.Rule {
 	return nil
 }
 
-// allowed finds the rest of the replication, and says whether it changes nothing.
+// allowed finds the rest of the replication, and reports whether it preserves the program.
 func (w *replication) allowed(s Step) analyze.Verdict {
 	for _, rel := range w.p.In(w.c) {
 		if !slices.Contains(w.replicated, rel) {
@@ -187,8 +187,8 @@ func (w *replication) allowed(s Step) analyze.Verdict {
 	return w.seals()
 }
 
-// every is the first verdict on a rule of the component that does not hold, if there is
-// one.
+// every returns the first verdict on a rule of the component that does not hold, or else a
+// verdict that holds.
 func (w *replication) every(holds func(r *logic.Rule) analyze.Verdict) analyze.Verdict {
 	for _, r := range w.c.Rules {
 		if v := holds(r); !v.Holds {
@@ -198,7 +198,7 @@ func (w *replication) every(holds func(r *logic.Rule) analyze.Verdict) analyze.V
 	return analyze.Verdict{Holds: true}
 }
 
-// reached are relations, and what is derived of them here.
+// reached returns the given relations, and those that the component derives from them.
 func (w *replication) reached(from []*logic.Relation) relations {
 	out := relations{}
 	for _, r := range from {
@@ -221,8 +221,8 @@ func (w *replication) reached(from []*logic.Relation) relations {
 	return out
 }
 
-// lags are the relations that have facts only in ticks in which one of some inputs
-// came, and some ticks after: how many. The inputs are among them.
+// lags returns the relations that hold facts only in the first ticks after one of the given
+// inputs, with the maximum number of ticks. It includes the inputs.
 func (w *replication) lags(from []*logic.Relation) map[*logic.Relation]int {
 	out := map[*logic.Relation]int{}
 	for _, r := range from {
@@ -253,8 +253,8 @@ func (w *replication) lags(from []*logic.Relation) map[*logic.Relation]int {
 	}
 }
 
-// follows reports whether a rule derives something at most n ticks after an input, if of the
-// relations in next that is so, and of the others as they are known.
+// follows reports whether a rule derives facts only up to n ticks after an input, assuming
+// this for the relations in next; known has the lags of others.
 func follows(r *logic.Rule, known map[*logic.Relation]int, next relations, n int) bool {
 	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
 		if !l.Positive() {
@@ -268,8 +268,8 @@ func follows(r *logic.Rule, known map[*logic.Relation]int, next relations, n int
 	})
 }
 
-// divisible finds keys for the relations that depend on divided inputs, but those that
-// are summed: in a copy of the program in which what is global does not change.
+// divisible finds keys for the relations that depend on divided inputs, except the summed
+// ones. It does so in a copy of the program in which global relations are static.
 func (w *replication) divisible(s Step) (analyze.Keys, analyze.Verdict) {
 	q := w.p.Clone()
 	c := q.Component(w.c.Name)
@@ -304,8 +304,8 @@ func (w *replication) divisible(s Step) (analyze.Keys, analyze.Verdict) {
 	return keys, v
 }
 
-// anywhere reports whether a rule sends for each divided fact by itself, and does not even ask
-// for all of it: it may do so whatever the key.
+// anywhere reports whether a rule sends a message for each divided fact, and ignores some of
+// its columns. Any piece may apply such a rule, whatever the key.
 func (w *replication) anywhere(r *logic.Rule) bool {
 	n, parts := 0, false
 	for _, l := range r.Body {
@@ -327,15 +327,15 @@ func (w *replication) local(rel *logic.Relation) bool {
 	})
 }
 
-// touches reports whether a rule reads or derives something that is divided.
+// touches reports whether a rule reads or derives a divided relation.
 func (w *replication) touches(r *logic.Rule) bool {
 	return r.Kind != logic.Async && w.keyed[r.Head.Relation] || slices.ContainsFunc(r.Body, w.divides)
 }
 
-// divides reports whether a literal is of a relation that is divided.
+// divides reports whether the relation of a literal is divided.
 func (w *replication) divides(l logic.Literal) bool { return l.Atom != nil && w.keyed[l.Atom.Relation] }
 
-// summand is the literal of a rule that reads a summed relation.
+// summand returns the literal of a rule that reads a summed relation, or nil.
 func (w *replication) summand(r *logic.Rule) *logic.Literal {
 	for i := range r.Body {
 		if a := r.Body[i].Atom; a != nil && w.summed[a.Relation] {
@@ -345,7 +345,7 @@ func (w *replication) summand(r *logic.Rule) *logic.Literal {
 	return nil
 }
 
-// ordered reports whether a rule fires only while a replicated input is dealt with.
+// ordered reports whether a rule fires only while a replicated input is processed.
 func (w *replication) ordered(r *logic.Rule) bool {
 	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
 		_, ok := w.globalLag[literalRelation(l)]
@@ -360,17 +360,17 @@ func literalRelation(l logic.Literal) *logic.Relation {
 	return l.Atom.Relation
 }
 
-// echo is a literal of a relation that has facts some ticks after a divided input: of
-// of which it is not known how it compares with what comes in then.
+// echo reports whether the relation of a literal has facts some ticks after a divided input.
+// It is unknown which inputs arrive in those ticks.
 func (w *replication) echo(l logic.Literal) bool {
 	rel := literalRelation(l)
 	_, global := w.globalLag[rel]
 	return !global && w.lag[rel] > 0
 }
 
-// steady says whether a rule changes and sends only because of what came in, so that
-// it makes no difference in which ticks nothing comes in; what a divided input causes
-// in later ticks must be a message that depends on nothing else.
+// steady reports whether a rule changes state and sends only because of inputs, so that ticks
+// without inputs make no difference. A divided input may have effects in later ticks only as
+// messages that depend on nothing else.
 func (w *replication) steady(r *logic.Rule) analyze.Verdict {
 	head := r.Head.Relation
 	block := func(l *logic.Literal, why, help string) analyze.Verdict {
@@ -412,10 +412,10 @@ func (w *replication) steady(r *logic.Rule) analyze.Verdict {
 	return analyze.Verdict{Holds: true}
 }
 
-// sums says whether a rule that derives or reads what is summed does what the sum of
-// its parts does: it counts the facts of a relation by their key, or all; it gives
-// nought where there is none; or it sends the sum, when a replicated input is dealt
-// with, to whom that says.
+// sums reports whether a rule that derives or reads a summed relation gives the sum of the
+// results of its parts: it counts the facts of a relation by their key, or adds numbers of
+// them; it derives zero if there are none; or it sends the sum when a replicated input is
+// processed.
 func (w *replication) sums(r *logic.Rule) analyze.Verdict {
 	block := func(l *logic.Literal, why string) analyze.Verdict {
 		return analyze.Verdict{Because: []analyze.Blocker{{Rule: r, Literal: l, Why: why, Help: "count by the key, or send the count when a replicated input arrives"}}}
@@ -474,8 +474,8 @@ func (w *replication) sums(r *logic.Rule) analyze.Verdict {
 	return yes
 }
 
-// counted is the relation of which one that is summed counts the facts, nil if there
-// is more than one.
+// counted returns the relation whose facts a summed relation counts, or nil if there are
+// several.
 func (w *replication) counted(sum *logic.Relation) *logic.Relation {
 	var of *logic.Relation
 	for _, r := range w.c.Rules {
@@ -489,7 +489,7 @@ func (w *replication) counted(sum *logic.Relation) *logic.Relation {
 	return of
 }
 
-// different reports whether the arguments of an atom are different variables, or anything.
+// different reports whether the arguments of an atom are different variables or wildcards.
 func different(a *logic.Atom) bool {
 	seen := map[string]bool{}
 	for _, t := range a.Args {

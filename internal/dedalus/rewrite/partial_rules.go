@@ -57,7 +57,7 @@ func (t *template) ordering() {
 		sync $C_telling(u) <- $C_came(), $C_agreed(u)`))
 }
 
-// pieces writes what a piece does besides.
+// pieces writes the rules that a piece has besides its own.
 func (t *template) pieces() {
 	settled := ""
 	if t.depth > 0 {
@@ -100,8 +100,8 @@ func (t *template) pieces() {
 	}
 }
 
-// send has the pieces send in parts what is sealed: each rule fills an out box instead,
-// and says to whom something may go.
+// send makes the pieces send sealed relations in parts: each rule fills an outbox instead, and
+// another rule derives the possible destinations.
 func (t *template) send() {
 	name := t.c.Name
 	for _, d := range []struct{ name, columns string }{
@@ -118,7 +118,7 @@ func (t *template) send() {
 		for _, r := range s.rules {
 			to := logic.HeadArg{Term: r.Dest}
 			known, _ := t.destinations(r)
-			// What one piece sends for all, all pieces count: it is nothing at the others.
+			// If one piece sends for all, the other pieces still announce a count: zero.
 			known = slices.DeleteFunc(known, func(l logic.Literal) bool { return literalRelation(l) == t.names[name+"_turn"] })
 			t.c.Rules = append(t.c.Rules, &logic.Rule{Kind: logic.Sync, Head: logic.Head{Relation: t.names[name+"_dest"], Args: []logic.HeadArg{to}},
 				Body: known, Origin: t.origin, Span: r.Span})
@@ -140,7 +140,7 @@ func (t *template) send() {
 		async $C_count@to(self, i, part, p, n) <- $C_total(to, n), $C_prev(to, p), $C_turn(i, part)`, "$n", fmt.Sprint(len(t.sealed))))
 }
 
-// receive has a component put together what is sealed.
+// receive makes a component assemble sealed relations.
 func (t *template) receive(o *logic.Component) {
 	name := t.c.Name
 	for _, d := range []struct{ name, columns string }{

@@ -41,7 +41,7 @@ func (w *replication) seals() analyze.Verdict {
 	return analyze.Verdict{Holds: true}
 }
 
-// sealable says whether a relation can be sealed.
+// sealable reports whether a relation can be sealed.
 func (w *replication) sealable(s *seal) analyze.Verdict {
 	if s.rel.Kind != logic.Derived {
 		return no(s.rules[0], s.rel.Name+" is an output, and clients cannot add up what the pieces send")
@@ -73,8 +73,9 @@ func (w *replication) sealable(s *seal) analyze.Verdict {
 	return analyze.Verdict{Holds: true}
 }
 
-// destinations is what of a rule's body says to whom it may send: what all pieces know
-// alike. It may say more than there are.
+// destinations returns the literals of a rule's body that all pieces evaluate alike; they
+// determine the possible destinations, perhaps more than the rule sends to. It reports whether
+// they bind the destination.
 func (w *replication) destinations(r *logic.Rule) ([]logic.Literal, bool) {
 	bound := map[string]bool{}
 	known := func(l logic.Literal) bool {

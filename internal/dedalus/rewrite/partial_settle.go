@@ -12,34 +12,33 @@ import (
 // A component may keep changing for some ticks after an input: for example, it logs a
 // decision, sends it, and deletes the votes once the decision is durable. Partial
 // partitioning allows this only if replicated inputs carry no data, such as a timer that a
-// relay has passed on. For how many ticks a piece keeps changing depends on its last
-// divided input, and differs from piece to piece. So a piece votes when it has come to
-// rest, and stays frozen after its turn until it is at rest again. At rest a further tick
-// changes nothing, so the number of such ticks does not matter: the node of the original
-// goes through as many as the slowest piece.
+// relay has forwarded. How long a piece keeps changing depends on its last divided input,
+// and differs from piece to piece. So a piece votes when it has come to rest, and stays
+// frozen after its turn until it is at rest again. At rest a further tick changes nothing,
+// so the number of such ticks does not matter: the original node goes through as many as
+// the slowest piece.
 //
-// The fact C_busy says that a piece is not at rest: the next tick would carry something
-// that this one does not have, or lose something that it has. A piece always comes to
-// rest: rules that fire without an input only add existing values to relations that
-// delete nothing, or only delete; and relations that do not last depend only on such
-// relations, never on themselves.
+// The fact C_busy says that a piece is not at rest: the next tick would gain or lose a
+// carried fact. A piece always comes to rest: rules that fire without an input only add
+// existing values to relations that delete nothing, or only delete; and relations that do
+// not last depend only on such relations, never on themselves.
 
-// clocked reports whether no replicated input says more than that it has come.
+// clocked reports whether no replicated input carries a value: only its arrival matters.
 func (w *replication) clocked() bool {
 	return !slices.ContainsFunc(w.replicated, func(r *logic.Relation) bool { return len(r.Columns) > 0 })
 }
 
-// lasting is how long a relation's facts stay that next rules derive.
+// lasting is how long the facts that next rules derive hold.
 type lasting uint8
 
 const (
 	uncarried lasting = iota // no next rule derives it
-	brief                    // nothing carries it on
-	forgetful                // it is carried on while nothing says otherwise
+	brief                    // no rule carries it
+	forgetful                // a rule with guards carries it
 	forever
 )
 
-// lasts finds how long the facts of a relation stay.
+// lasts returns how long the facts of a relation hold.
 func (w *replication) lasts(rel *logic.Relation) lasting {
 	out := uncarried
 	for _, r := range w.c.Rules {
@@ -58,7 +57,7 @@ func (w *replication) lasts(rel *logic.Relation) lasting {
 	return out
 }
 
-// caused reports whether a rule fires only in ticks in which something came in, and some after.
+// caused reports whether a rule fires only in the first ticks after an input.
 func (w *replication) caused(r *logic.Rule) bool {
 	return slices.ContainsFunc(r.Body, func(l logic.Literal) bool {
 		_, ok := w.lag[literalRelation(l)]
@@ -66,8 +65,8 @@ func (w *replication) caused(r *logic.Rule) bool {
 	})
 }
 
-// settles says whether the component comes to rest when nothing comes in, and where it
-// is in that makes no difference but to itself.
+// settles reports whether the component comes to rest without inputs, and no other component
+// can observe how far it has come.
 func (w *replication) settles() analyze.Verdict {
 	if len(w.summed) > 0 {
 		return no(nil, "the component counts over all keys, and keeps changing in ticks in which nothing was received")
@@ -117,13 +116,13 @@ func (w *replication) rests(r *logic.Rule) analyze.Verdict {
 	return analyze.Verdict{Holds: true}
 }
 
-// deriving is a rule that derives a relation for the next tick.
+// deriving returns a rule that derives a relation for the next tick.
 func (w *replication) deriving(rel *logic.Relation) *logic.Rule {
 	i := slices.IndexFunc(w.c.Rules, func(r *logic.Rule) bool { return r.Kind == logic.Next && r.Head.Relation == rel })
 	return w.c.Rules[i]
 }
 
-// around reports whether a relation depends on itself by way of another one that is carried.
+// around reports whether a relation depends on itself through another carried relation.
 func (w *replication) around(rel *logic.Relation) bool {
 	seen := map[*logic.Relation]bool{}
 	for _, other := range w.needs(rel) {
@@ -134,8 +133,8 @@ func (w *replication) around(rel *logic.Relation) bool {
 	return false
 }
 
-// feeds reports whether the rules by which a relation changes when nothing comes in depend on
-// another one, by way of any.
+// feeds reports whether the changes of rel in ticks without inputs depend on relation on,
+// directly or through other relations.
 func (w *replication) feeds(rel, on *logic.Relation, seen map[*logic.Relation]bool) bool {
 	if seen[rel] {
 		return false
@@ -144,8 +143,8 @@ func (w *replication) feeds(rel, on *logic.Relation, seen map[*logic.Relation]bo
 	return slices.ContainsFunc(w.needs(rel), func(o *logic.Relation) bool { return o == on || w.feeds(o, on, seen) })
 }
 
-// needs are the carried relations that decide what rules add to a relation when nothing
-// comes in.
+// needs returns the carried relations on which the rules depend that add to rel in ticks
+// without inputs.
 func (w *replication) needs(rel *logic.Relation) []*logic.Relation {
 	var out []*logic.Relation
 	seen := relations{}
@@ -175,8 +174,8 @@ func (w *replication) needs(rel *logic.Relation) []*logic.Relation {
 	return out
 }
 
-// settle writes when a piece is at rest, of the rules that it had, and that it stays
-// frozen after its turn until it is.
+// settle writes the rules that detect whether a piece is at rest, derived from its own rules,
+// and those that keep it frozen after its turn until it is.
 func (t *template) settle(own []*logic.Rule) {
 	t.rules(t.c, t.fill(`
 		next $C_report(part) <- $C_report(part), $C_busy()
@@ -220,7 +219,7 @@ func (t *template) settle(own []*logic.Rule) {
 	}
 }
 
-// bare is a literal with a wildcard for each variable that another one does not use.
+// bare returns a literal with a wildcard for each variable that the other does not use.
 func bare(l, other logic.Literal) logic.Literal {
 	used := map[string]bool{}
 	other.Vars(func(v string) { used[v] = true })
@@ -234,7 +233,7 @@ func bare(l, other logic.Literal) logic.Literal {
 	return logic.Literal{Atom: a, Span: l.Span}
 }
 
-// carriedOn is the literal of a rule that carries a relation on which is of that.
+// carriedOn returns the literal of a carrying rule that reads the carried relation.
 func carriedOn(r *logic.Rule) logic.Literal {
 	return r.Body[slices.IndexFunc(r.Body, func(l logic.Literal) bool { return l.Positive() && l.Atom.Relation == r.Head.Relation })]
 }

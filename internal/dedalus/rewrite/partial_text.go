@@ -11,19 +11,19 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// author writes rules of a program that a rewrite makes, from text: what it adds is
-// read as it will be printed. Its texts are constants of this package; one that cannot
-// be read is a mistake here, and asserted.
+// author writes the rules that a rewrite adds, from text, so that they read as they will be
+// printed. The texts are constants of this package; one that does not parse is a bug here,
+// and fails an assertion.
 type author struct {
 	p      *logic.Program
 	origin string
 	span   source.Span
-	// names are the relations that it has made, by the name that it asked for.
+	// names has the relations that the author added, by the name that was requested.
 	names map[string]*logic.Relation
 }
 
-// column is a column of a new relation: "u64", "node", or the lattice "max" or "min"
-// of numbers.
+// column returns a column of a new relation. Its type is "u64", "node", or the lattice "max"
+// or "min" of numbers.
 func column(name, typ string) logic.Column {
 	c := logic.Column{Name: name, Type: logic.Type{Kind: logic.U64}}
 	switch typ {
@@ -37,8 +37,8 @@ func column(name, typ string) logic.Column {
 	return c
 }
 
-// relation makes a relation with columns as in "part u64, voted max", and then more.
-// What is there already by that name is that.
+// relation adds a relation with columns written as in "part u64, voted max", followed by more.
+// If it has added one by that name already, it returns that.
 func (a *author) relation(name, columns string, more ...logic.Column) *logic.Relation {
 	if r := a.names[name]; r != nil {
 		return r
@@ -58,7 +58,7 @@ func (a *author) relation(name, columns string, more ...logic.Column) *logic.Rel
 	return r
 }
 
-// plain are columns without their lattices: facts that are kept apart.
+// plain returns the columns without their lattices, so that facts do not merge.
 func plain(columns []logic.Column) []logic.Column {
 	out := make([]logic.Column, len(columns))
 	for i, c := range columns {
@@ -77,7 +77,7 @@ func (a *author) rules(c *logic.Component, text string) {
 	}
 }
 
-// line is a rule that is being read.
+// line is a rule that is being parsed.
 type line struct {
 	*author
 	tokens []string
@@ -87,7 +87,7 @@ type line struct {
 func (a *author) rule(text string) *logic.Rule {
 	l := &line{a, tokens(text), map[string]logic.Type{}}
 	r := &logic.Rule{Kind: map[string]logic.RuleKind{"sync": logic.Sync, "next": logic.Next, "async": logic.Async}[l.next()], Origin: a.origin, Span: a.span}
-	// The head has the variables of the body, so that the body is read first.
+	// The head uses variables of the body, so parse the body first.
 	head := l.tokens
 	for l.next() != "<-" {
 	}
@@ -115,7 +115,7 @@ func (a *author) rule(text string) *logic.Rule {
 	return r
 }
 
-// tokens are the words of a text; aggregates are one.
+// tokens returns the words of a text; an aggregate is one word.
 func tokens(text string) []string {
 	var out []string
 	for len(text) > 0 {
@@ -160,7 +160,7 @@ func (l *line) expect(want string) {
 	invariant.Check(t == want, "rewrite: in a rule template, want %s, got %s", want, t)
 }
 
-// find is a relation that was made here, or one of the program.
+// find returns a relation that the author added, or one of the program.
 func (l *line) find(name string) *logic.Relation {
 	if r := l.names[name]; r != nil {
 		return r
@@ -170,7 +170,7 @@ func (l *line) find(name string) *logic.Relation {
 	return r
 }
 
-// args are the arguments of an atom; what is empty between commas is none.
+// args parses the arguments of an atom, and ignores empty ones.
 func (l *line) args() []string {
 	l.expect("(")
 	var out []string
@@ -217,7 +217,7 @@ func (l *line) literal() logic.Literal {
 	}
 }
 
-// term is a variable, a number, a wildcard or self.
+// term parses a variable, a number, a wildcard or self.
 func (l *line) term(t string) *logic.Term {
 	if n, err := strconv.ParseUint(t, 10, 64); err == nil {
 		return number(n)

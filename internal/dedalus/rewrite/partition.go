@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// undivided is a component that can be divided, by how many parts a step asks for.
+// undivided checks that the component can be divided into as many parts as the step asks for.
 func undivided(w *site) error {
 	if w.step.Partitions < 2 {
 		return fmt.Errorf("%v: want at least two parts", w.step)
@@ -37,10 +37,10 @@ func undivided(w *site) error {
 	return unspoken(w.p, w.c, w.step, besides)
 }
 
-// orderOf is what the component is called that orders the replicated inputs of another.
+// orderOf names the component that orders the replicated inputs of another.
 func orderOf(c *logic.Component) string { return c.Name + "_order" }
 
-// divisible says whether there are keys by which all facts that meet are together.
+// divisible reports whether there are keys that keep all facts that meet on one machine.
 func divisible(w *site) analyze.Verdict {
 	ways, v := analyze.Partition(analyze.Whole(w.p, w.c))
 	if !v.Holds {
@@ -81,7 +81,7 @@ func divideByKeys(w *site) {
 	}
 }
 
-// claimKeys states the keys, and the dependencies that they rest on.
+// claimKeys adds the keys, and the dependencies on which they rest, to a claim.
 func claimKeys(c *Certificate, before *logic.Program, out *certificate.Claim) {
 	out.Keys, out.Dependencies = map[string]certificate.Key{}, map[string][]certificate.Dependency{}
 	for r, k := range c.Keys {
@@ -104,8 +104,8 @@ func (s Step) wants(k analyze.Keys) bool {
 	return true
 }
 
-// routable refuses a component of which a relation is sent to others as well:
-// whose key would be that of another component.
+// routable refuses a component if another partitioned component receives one of its inputs
+// too: a sender could use the key of only one of them.
 func routable(p *logic.Program, c *logic.Component, keys analyze.Keys) analyze.Verdict {
 	for _, rel := range p.In(c) {
 		if _, ok := keys[rel]; !ok {
@@ -135,14 +135,14 @@ func divide(p *logic.Program, r *logic.Rule, forward *logic.Relation, k analyze.
 	reroute(r, forward, part)
 }
 
-// bind gives a term a name.
+// bind assigns a term to a new variable.
 func bind(r *logic.Rule, want string, t *logic.Term) *logic.Term {
 	name := fresh(r, want)
 	r.Body = append(r.Body, logic.Literal{Assign: &logic.Assign{Var: name, Term: t}})
 	return variable(name, t.Type.Kind)
 }
 
-// call is a function of a key.
+// call applies a function to a key.
 func call(p *logic.Program, f string, arg *logic.Term) *logic.Term {
 	t := &logic.Term{Kind: logic.Call, Name: f, Args: []*logic.Term{arg}}
 	if fn := p.Function(f); fn != nil {

@@ -23,7 +23,7 @@ import (
 // and its timers no longer fire. Timers may fire after everything else, and messages
 // sent then may be lost, so this is an omission of the node.
 
-// whole finds the rules that a relay moves: all.
+// whole finds the rules that a relay moves: all of them.
 func whole(w *site) error {
 	s, c := w.step, w.c
 	if w.p.Component(s.Name) != nil {
@@ -40,8 +40,8 @@ func whole(w *site) error {
 	return nil
 }
 
-// relayed says whether there is anything to relay, and all of it can be led to the
-// rules.
+// relayed reports whether there is anything to relay, and the moved rules can receive all of
+// it.
 func relayed(w *site) analyze.Verdict {
 	v := unsent(w.moved)
 	if !slices.ContainsFunc(w.moved.Inputs(), outside) {
@@ -53,10 +53,10 @@ func relayed(w *site) analyze.Verdict {
 	return v
 }
 
-// outside reports whether a relation is not sent by rules.
+// outside reports whether a relation comes from clients or a timer, not from rules.
 func outside(rel *logic.Relation) bool { return rel.Kind == logic.Input || rel.Kind == logic.Timer }
 
-// passes reports whether a rule does nothing but send on what comes from outside.
+// passes reports whether a rule only forwards what comes from outside.
 func passes(r *logic.Rule) bool {
 	n := 0
 	for i := range r.Body {

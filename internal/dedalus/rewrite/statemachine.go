@@ -10,7 +10,7 @@ import "github.com/ashlar-dev/ashlar/internal/dedalus/analyze"
 // sees the same facts, in the same ticks and order, only later. Its messages leave later,
 // which any message may do.
 
-// stateMachine says whether the program allows it.
+// stateMachine reports whether the program allows a state-machine decoupling.
 func stateMachine(w *site) analyze.Verdict {
 	v := onward(w)
 	and(&v, analyze.StateMachine(w.moved))
@@ -30,7 +30,7 @@ func stateMachine(w *site) analyze.Verdict {
 	return v
 }
 
-// batch takes the parts apart, and carries to the moved one all that it reads.
+// batch separates the parts, and sends to the moved part in batches all that it reads.
 func batch(w *site) {
 	in := w.moved.Inputs()
 	d := apart(w)

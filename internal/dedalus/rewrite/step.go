@@ -25,15 +25,15 @@ const (
 	// Monotonic decouples a part whose results only grow, and makes it keep all
 	// facts that it receives.
 	Monotonic
-	// StateMachine decouples a part that does the same whenever it is given the
-	// same together and in the same order.
+	// StateMachine decouples a part whose results depend only on the order of its inputs and on
+	// which of them arrive together.
 	StateMachine
 	// Asymmetric decouples a part on which the rest depends.
 	Asymmetric
 	// Partition divides a component by keys.
 	Partition
-	// Partial divides a component by keys, and gives what has none to all parts in
-	// one order.
+	// Partial divides a component by keys, and sends inputs without a key to all parts in the
+	// same order.
 	Partial
 	// Relay moves all rules to a new component, and forwards inputs from outside
 	// and timers to it.
@@ -57,8 +57,8 @@ type Step struct {
 	// is the name of the component that they become.
 	Rules []int
 	Name  string
-	// By are the keys of a partitioning, by relation; of relations that are not
-	// named the solver finds them. Partitions is how many machines.
+	// By has the keys of a partitioning, by relation. The solver finds the keys of the other
+	// relations. Partitions is the number of machines.
 	By         map[string]string
 	Partitions int
 }
@@ -149,24 +149,22 @@ func (s Step) String() string {
 	return fmt.Sprintf("%v %s rules %s as %s", s.Kind, s.Component, strings.Join(rules, " "), s.Name)
 }
 
-// Certificate states on what a rewrite depends.
+// Certificate states what a rewrite depends on.
 type Certificate struct {
 	Step Step
 	// Moved are the rules that a decoupling moved, as text.
 	Moved []string
-	// Copied lists the relations that both parts read, the moved part in the
-	// form of a copy.
+	// Copied lists the relations that both parts read; the moved part reads a copy.
 	Copied []string
-	// Keys are by what a partitioning divides each relation.
+	// Keys are the keys by which a partitioning divides relations.
 	Keys map[string]analyze.Key
-	// Partial is what a partial partitioning replicates, and seals.
+	// Partial states what a partial partitioning replicates and seals.
 	Partial *certificate.Partial
 	// Assuming lists the author's assertions on which the rewrite rests.
 	Assuming []logic.Assumption
 }
 
-// Claim is the certificate as package certificate checks it, against the program
-// before.
+// Claim returns the claim that package certificate checks, about the program before.
 func (c *Certificate) Claim(before *logic.Program) certificate.Claim {
 	out := certificate.Claim{Kind: c.Step.Kind.String(), Component: c.Step.Component, Name: c.Step.Name,
 		Partitions: c.Step.Partitions, Assuming: c.Assuming}
@@ -195,7 +193,7 @@ func (r *Refusal) Error() string {
 	return b.String()
 }
 
-// site is where a step is taken.
+// site is a step and the place in the program where it is applied.
 type site struct {
 	p    *logic.Program
 	c    *logic.Component
@@ -207,20 +205,19 @@ type site struct {
 	partial     *replication
 }
 
-// rewriting is what there is to a rewrite.
+// rewriting has the functions of a rewrite.
 type rewriting struct {
-	// match finds what a step speaks of; the error says what is wrong with the step.
+	// match finds what a step names; the error states what is wrong with the step.
 	match func(*site) error
-	// precondition reports whether the program allows it, and fills in what the
-	// certificate names.
+	// precondition reports whether the program allows the step, and fills in the certificate.
 	precondition func(*site) analyze.Verdict
-	// transform does it, in place.
+	// transform applies the step, in place.
 	transform func(*site)
 	// claim adds to a claim what package certificate must know; it may be nil.
 	claim func(c *Certificate, before *logic.Program, out *certificate.Claim)
 }
 
-// row is the row of a rewrite in the table of all.
+// row returns the functions of a rewrite from the table of all rewrites.
 func row(k Kind) rewriting {
 	return [...]rewriting{
 		Mutual:       {split, mutual, lead, nil},
@@ -268,7 +265,7 @@ func newName(p *logic.Program, want string) string {
 	return want
 }
 
-// variable is a term for a variable.
+// variable returns a term for a variable.
 func variable(name string, t logic.TypeKind) *logic.Term {
 	return &logic.Term{Kind: logic.Var, Name: name, Type: logic.Type{Kind: t}}
 }

@@ -12,8 +12,8 @@ import (
 // more tick of the node: if the piece has had no tick in the meantime, the original node
 // must have had an idle one.
 
-// timely says whether neither part sees that, where the other can make something come
-// in to it.
+// timely reports whether neither part can observe that, if the other part can cause an input
+// of it.
 func timely(moved, kept analyze.Part) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	if analyze.Reaches(moved, kept) {
@@ -25,15 +25,15 @@ func timely(moved, kept analyze.Part) analyze.Verdict {
 	return v
 }
 
-// through reports whether all that the moved part reads must come through the rest: it comes
-// back then as it did before, at a later tick of the rest than the one in which the
-// fact came.
+// through reports whether the rest must forward all that the moved part reads. Then an answer
+// comes back, as before the rewrite, in a later tick of the rest than the one in which the
+// fact arrived.
 func through(w *site) bool {
 	return analyze.Reaches(w.moved, w.kept) && !analyze.Still(w.kept).Holds
 }
 
-// prompt says whether a part that only grows takes no ticks for it, where the rest would
-// see how many.
+// prompt reports whether a growing part takes no extra ticks, if the rest could observe how
+// many it takes.
 func prompt(w *site) analyze.Verdict {
 	v := analyze.Verdict{Holds: true}
 	if !through(w) {
