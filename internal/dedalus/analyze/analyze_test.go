@@ -16,10 +16,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// TestVerdicts asks of programs. "program" reads one and numbers its rules; "part
-// c=NAME rules=(1,2)" tells all about some rules of a component, all when there are
-// none; "split c=NAME rules=(1,2)" asks whether these and the rest depend on each
-// other.
+// TestVerdicts runs scripts. "program" reads a program and numbers its rules; "part c=NAME
+// rules=(1,2)" prints all verdicts on some rules of a component, on all if none are named;
+// "split c=NAME rules=(1,2)" prints whether these rules and the rest depend on each other.
 func TestVerdicts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var p *logic.Program

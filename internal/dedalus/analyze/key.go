@@ -9,27 +9,27 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Key is by what the facts of a relation are divided among machines: a column, or
-// a function of one.
+// Key is a column, or a function of a column, by which the facts of a relation are divided
+// among machines.
 type Key struct {
 	Column int
 	Func   string
 }
 
-// Keys say for each relation that a part reads by what it is divided, so that
-// facts which meet in a rule are on the same machine.
+// Keys has the key of each relation that a part reads. Facts that meet in a rule are on the
+// same machine.
 type Keys map[*logic.Relation]Key
 
-// Name is the key as the program's author would write it.
+// Name returns the key as the program's author would write it.
 func (k Key) Name(r *logic.Relation) string { return apply(k.Func, r.Columns[k.Column].Name) }
 
-// KeysMax is how many ways to divide a part Partition answers.
+// KeysMax is the maximum number of ways to divide a part that Partition returns.
 const KeysMax = 64
 
-// Partition finds ways to divide the part among machines by keys, best first:
-// those with fewer functions and earlier columns. Without any the verdict says
-// why. It is the unification of key terms in each rule, in place of the paper's
-// co-hashing and its dependencies (section 4.1 and 4.2).
+// Partition finds ways to divide the part among machines by keys, best first: those with
+// fewer functions and earlier columns. If there are none, the verdict states why. It unifies
+// key terms in each rule, in place of the paper's co-hashing and its dependencies (sections
+// 4.1 and 4.2).
 func Partition(p Part) ([]Keys, Verdict) {
 	v := yes()
 	deps := Dependencies(p.Program)
@@ -70,7 +70,7 @@ func Partition(p Part) ([]Keys, Verdict) {
 }
 
 // total reports whether a function has a value for every argument, so that a message can
-// be sent by it whatever it is. Those from Go, and static relations, may have none.
+// always be routed by it. Functions from Go, and static relations, may lack a value.
 func total(p *logic.Program, f string) bool {
 	if b := logic.FindBuiltin(f); b != nil {
 		return f != "/" && f != "%"
@@ -89,8 +89,8 @@ type ruleTerms struct {
 	terms *terms
 }
 
-// solver searches for keys, a relation after the other, and goes back where a rule
-// is not satisfied.
+// solver searches for keys, one relation after the other, and backtracks when a rule is not
+// satisfied.
 type solver struct {
 	part  Part
 	refs  set
@@ -98,13 +98,12 @@ type solver struct {
 	rules []ruleTerms
 	order []*logic.Relation
 	found []Keys
-	// deepest is why the longest attempt went no further.
+	// deepest is the reason why the longest attempt failed.
 	deepest Verdict
 	depth   int
 }
 
-// connected orders the relations so that each, where it can, meets one before it
-// in a rule.
+// connected orders the relations so that each, where possible, meets an earlier one in a rule.
 func (s *solver) connected() []*logic.Relation {
 	var order []*logic.Relation
 	in := set{}
@@ -142,7 +141,7 @@ type occurrence struct {
 	literal *logic.Literal // nil for the head
 }
 
-// occurrences are the relations of a rule that must be together: those of the body
+// occurrences returns the relations of a rule that must be on one machine: those of the body
 // that are not static, and the head if the part reads it here.
 func (s *solver) occurrences(r *logic.Rule) []occurrence {
 	var out []occurrence
@@ -194,14 +193,13 @@ func (s *solver) search(i int, keys Keys) {
 	}
 }
 
-// consistent says whether in each rule all relations that have a key have the same
-// one.
+// consistent reports whether, in each rule, all relations that have a key have the same one.
 func (s *solver) consistent(keys Keys) Verdict {
 	v := yes()
 	for _, r := range s.rules {
 		first, key := occurrence{}, -1
-		here := false // that the machine has a fact of this key, and so the key is its own
-		all := true   // that every relation of the rule has its key already
+		here := false // the machine has a fact of this key, so it is the machine of the key
+		all := true   // every relation of the rule has its key already
 		for _, o := range s.occurrences(r.Rule) {
 			k, ok := keys[o.rel]
 			if !ok {
@@ -238,9 +236,9 @@ func (s *solver) consistent(keys Keys) Verdict {
 	return v
 }
 
-// groupsBy reports whether the groups of an aggregate are not divided by a key: the
-// key is one of what it groups by, or a function of that. What index numbers is an
-// argument of the head too, and groups nothing.
+// groupsBy reports whether a key does not divide the groups of an aggregate: it is an argument
+// that the rule groups by, or a function of one. A numbered argument occurs in the head too,
+// but the rule does not group by it.
 func groupsBy(r ruleTerms, key int) bool {
 	numbered := func(t *logic.Term) bool {
 		return slices.ContainsFunc(r.Head.Args, func(a logic.HeadArg) bool {

@@ -35,7 +35,7 @@ type Verdict struct {
 	Holds bool
 	// Because lists the reasons if the property does not hold.
 	Because []Blocker
-	// Assuming lists the author's assertions on which a positive verdict rests.
+	// Assuming lists the author's assertions on which a positive verdict depends.
 	Assuming []logic.Assumption
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// idb counts the literals of a rule that are neither static nor negated, and
-// answers the second one.
+// idb counts the literals of a rule whose relations are not static, and returns the second
+// one.
 func idb(r *logic.Rule) (n int, second *logic.Literal) {
 	for i := range r.Body {
 		l := &r.Body[i]
@@ -22,10 +22,10 @@ func idb(r *logic.Rule) (n int, second *logic.Literal) {
 	return n, second
 }
 
-// Functional says whether each fact that the part derives is a function of one
-// fact: no state, no negation, no aggregation, no join but with static relations, and
-// nothing that merges: what two ticks had apart, facts of both, may come in one tick to
-// a part that receives them, and is one fact there.
+// Functional reports whether each fact that the part derives is a function of one fact: no
+// state, no negation, no aggregation, no join except with static relations, and no merging.
+// Facts of two ticks may arrive in one tick at a part that receives them, and would merge
+// there.
 func Functional(p Part) Verdict {
 	v := yes()
 	for _, r := range p.Rules {
@@ -50,9 +50,9 @@ func Functional(p Part) Verdict {
 	return v
 }
 
-// Persisted are the relations of the part whose facts, once they hold, hold for
-// ever; among them those of persists, which the caller takes care of. Guarded
-// persistence counts if its author asserts that what it forgets is not missed.
+// Persisted returns the relations of the part whose facts hold forever once they hold,
+// including those of persists, which the caller keeps. Guarded persistence counts if the
+// author asserts that no rule misses a deleted fact.
 func Persisted(p Part, persists func(*logic.Relation) bool) (map[*logic.Relation]bool, []logic.Assumption) {
 	out := map[*logic.Relation]bool{}
 	var assuming []logic.Assumption
@@ -85,9 +85,9 @@ func Persisted(p Part, persists func(*logic.Relation) bool) (map[*logic.Relation
 	return out, assuming
 }
 
-// followsPersisted reports whether all rules of the relation are of this tick, without
-// negation and aggregation, over what persists; and no component sends it: the fact of a message
-// holds for one tick.
+// followsPersisted reports whether all rules of the relation derive it within the tick, without
+// negation and aggregation, from persisted relations, and no component sends it: a received
+// fact holds for one tick.
 func followsPersisted(p Part, rel *logic.Relation, persisted map[*logic.Relation]bool) bool {
 	if p.sent(rel) {
 		return false
@@ -106,9 +106,9 @@ func followsPersisted(p Part, rel *logic.Relation, persisted map[*logic.Relation
 	return len(rules) > 0
 }
 
-// Monotonic says whether what the part derives only grows with what it is given,
-// if all that comes into it is persisted. Aggregates may occur if they only grow
-// and are only compared with a bound that they pass once.
+// Monotonic reports whether the results of the part only grow with its inputs, if all inputs
+// are persisted. Aggregates are allowed if they only grow and are only compared with a bound
+// that they pass once.
 func Monotonic(p Part) Verdict {
 	v := yes()
 	inputs := p.inputs()
@@ -150,8 +150,7 @@ func Monotonic(p Part) Verdict {
 	return v
 }
 
-// merging is a relation of the rule's, one that it derives or reads, that merges its
-// facts.
+// merging returns a relation that the rule derives or reads and that merges its facts, or nil.
 func merging(r *logic.Rule) *logic.Relation {
 	if r.Head.Relation.Merges() {
 		return r.Head.Relation
@@ -164,8 +163,8 @@ func merging(r *logic.Rule) *logic.Relation {
 	return nil
 }
 
-// threshold blocks unless the aggregates of a rule grow, and every rule that reads
-// them only asks whether they have passed a bound.
+// threshold blocks unless the aggregates of a rule only grow, and rules that read them only
+// compare them with a bound.
 func threshold(p Part, r *logic.Rule, v *Verdict) {
 	if _, growing := p.assumed(logic.Growing, r.Head.Relation); growing {
 		a, _ := p.assumed(logic.Growing, r.Head.Relation)
@@ -193,8 +192,7 @@ func threshold(p Part, r *logic.Rule, v *Verdict) {
 	}
 }
 
-// passes reports whether a rule uses a term only to ask whether it is on the far side of
-// a bound.
+// passes reports whether a rule uses a term only to check whether it has passed a bound.
 func passes(r *logic.Rule, t *logic.Term, a logic.Aggregate) bool {
 	if t.Kind == logic.Wildcard {
 		return true
@@ -232,8 +230,8 @@ func passes(r *logic.Rule, t *logic.Term, a logic.Aggregate) bool {
 
 func isVar(t *logic.Term, name string) bool { return t.Kind == logic.Var && t.Name == name }
 
-// Existence are the relations of the part that are empty in every tick in which
-// nothing comes into it: neither messages nor timers.
+// Existence returns the relations of the part that are empty in every tick without inputs,
+// that is, without messages and timers.
 func Existence(p Part) map[*logic.Relation]bool {
 	inputs, e := p.inputs(), set{}
 	for r := range p.local() {
@@ -251,7 +249,7 @@ func Existence(p Part) map[*logic.Relation]bool {
 	return e
 }
 
-// driven reports whether a rule has a literal that holds only when something came in.
+// driven reports whether a rule has a literal that holds only in ticks with inputs.
 func driven(r *logic.Rule, inputs, e set) bool {
 	for i := range r.Body {
 		if l := &r.Body[i]; l.Positive() && (inputs[l.Atom.Relation] || e[l.Atom.Relation]) {
@@ -261,11 +259,11 @@ func driven(r *logic.Rule, inputs, e set) bool {
 	return false
 }
 
-// StateMachine says whether the part changes and sends only in ticks in which
-// something comes into it: then it does the same when its ticks are elsewhere in
-// time, as long as their order and what comes together stay. What it carries from
-// such a tick it must carry through all ticks in which nothing comes in: a fact that
-// holds in the next tick only would be there or not by when the next thing comes.
+// StateMachine reports whether the part changes and sends only in ticks with inputs. Then it
+// does the same at other times, as long as the order of its inputs and which of them arrive
+// together stay the same. It must carry its state through all ticks without inputs: whether a
+// fact that holds only in the next tick meets the next input would depend on when that
+// arrives.
 func StateMachine(p Part) Verdict {
 	v := yes()
 	inputs, e := p.inputs(), set(Existence(p))
@@ -293,9 +291,8 @@ func StateMachine(p Part) Verdict {
 	return v
 }
 
-// staying are the relations that are carried whole through ticks in which nothing
-// comes in; carried are those that are carried through them, at least some of their
-// facts.
+// staying returns the relations that the part carries through ticks without inputs: whole has
+// those of which it carries all facts, carried those of which it carries at least some.
 func (p Part) staying(inputs, e set) (whole, carried set) {
 	whole, carried = set{}, set{}
 	for _, r := range p.Rules {
@@ -313,18 +310,18 @@ func (p Part) staying(inputs, e set) (whole, carried set) {
 	return whole, carried
 }
 
-// quiet reports whether a guard lets all pass in ticks in which nothing came in.
+// quiet reports whether a guard deletes nothing in ticks without inputs.
 func quiet(g *logic.Literal, inputs, e set) bool {
 	return g.Atom != nil && g.Negated && (e[g.Atom.Relation] || inputs[g.Atom.Relation])
 }
 
-// Fleeting are the relations of the part that are empty from some tick on if nothing
-// comes in: those that Existence has, and what next rules derive from such.
+// Fleeting returns the relations of the part that become empty after some ticks without
+// inputs: those of Existence, and those that next rules derive from such relations.
 func Fleeting(p Part) map[*logic.Relation]bool {
 	inputs, f := p.inputs(), set{}
 	for grown := true; grown; {
-		// What is derived from itself within the tick is as fleeting as the rest that
-		// it is derived from; what is derived from itself for the next is not.
+		// A relation that depends on itself within the tick is as fleeting as its other sources; one
+		// that depends on itself for the next tick is not fleeting.
 		g := set{}
 		for r := range p.local() {
 			g[r] = true

@@ -11,10 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Still says whether ticks without inputs leave the part as it is: there may
-// be more or fewer of them, and the part does the same when the next input arrives. It
-// is StateMachine's condition without the one on messages: a message that is sent in such a tick may be
-// late forever.
+// Still reports whether ticks without inputs leave the part unchanged: however many there
+// are, the part does the same when the next input arrives. It is StateMachine's condition
+// without the one on messages: a message that is sent in such a tick may be late forever.
 func Still(p Part) Verdict {
 	v := yes()
 	inputs, e := p.inputs(), set(Existence(p))
@@ -41,8 +40,8 @@ func Still(p Part) Verdict {
 	return v
 }
 
-// Reaches reports whether something that part a sends can make something come in to part b:
-// by way of other components, or of clients, which may ask because they were answered.
+// Reaches reports whether a message of part a can cause an input of part b: through other
+// components, or through clients, which may react to an answer.
 func Reaches(a, b Part) bool {
 	seen := map[*logic.Relation]bool{}
 	var follow func(rel *logic.Relation) bool
@@ -84,9 +83,9 @@ func Reaches(a, b Part) bool {
 	return send(a.Rules)
 }
 
-// Timely says whether the part treats all ticks in which nothing came in alike. What idle
-// ticks change may meet nothing that depends on what comes in: not in the tick in which
-// that comes; and, if it may be older than a tick, not later either.
+// Timely reports whether the part treats all idle ticks alike. Relations that idle ticks
+// change must not be joined with relations that depend on an input of the same tick, or, if
+// their facts may be older than a tick, with those that depend on any input.
 func Timely(p Part) Verdict {
 	v := yes()
 	x := p.restless()
@@ -96,7 +95,7 @@ func Timely(p Part) Verdict {
 	v.Assuming = x.assuming
 	for _, r := range p.Rules {
 		if _, carries := r.Persistence(); carries {
-			continue // what it forgets is what makes its relation one of these
+			continue // restless has accounted for what the guards delete
 		}
 		whole := r.Head.Aggregates() || r.Head.Relation.Merges()
 		for i := range r.Body {
@@ -117,8 +116,8 @@ func Timely(p Part) Verdict {
 	return v
 }
 
-// meets is a literal of the rule, other than b, whose relation is in a set: or b itself,
-// where the rule makes something of all of b's facts together, or asks that there is none.
+// meets returns a literal of the rule, other than b, whose relation is in the set among. It
+// may return b itself if the rule aggregates or merges b's facts, or b is negated.
 func (p Part) meets(r *logic.Rule, b *logic.Literal, among set, whole bool) *logic.Literal {
 	for i := range r.Body {
 		if g := &r.Body[i]; g.Atom != nil && among[g.Atom.Relation] && (g != b || whole || b.Negated) {
@@ -128,8 +127,8 @@ func (p Part) meets(r *logic.Rule, b *logic.Literal, among set, whole bool) *log
 	return nil
 }
 
-// given are the relations that hold because of what comes in, among other reasons: by
-// rules of these kinds. What the part derives comes in as well where another component sends it.
+// given returns the relations that depend on inputs by rules of these kinds. A relation that
+// the part derives is an input too if another component sends it.
 func (p Part) given(kinds ...logic.RuleKind) set {
 	out := p.inputs()
 	for rel := range p.refs() {
@@ -149,29 +148,29 @@ func (p Part) given(kinds ...logic.RuleKind) set {
 	return out
 }
 
-// restless is what idle ticks change in a part: ticks in which nothing comes in.
+// restless has the relations of a part that idle ticks change: ticks without inputs.
 type restless struct {
 	part Part
-	// brief are relations that next rules derive and none carries on: they hold for the
-	// tick after that in which something came.
+	// brief are relations that next rules derive and no rule carries: they hold for the tick
+	// after one with inputs.
 	brief set
-	// old are those that idle ticks change at any time: because a next rule derives
-	// something in one, or the persistence of a table forgets something in one.
+	// old are those that an idle tick may change at any time, because a next rule derives a fact
+	// or a guard of a carrying rule deletes one in it.
 	old      set
 	why      map[*logic.Relation]string
-	from     map[*logic.Relation]*logic.Relation // what others follow from
+	from     map[*logic.Relation]*logic.Relation // the relation from which another follows
 	assuming []logic.Assumption
 }
 
-// Why idle ticks change a table.
+// The reasons why idle ticks change a relation.
 const (
 	derives = "may be derived in ticks in which nothing was received"
 	forgets = "may be deleted in ticks in which nothing was received"
 )
 
-// restless finds what idle ticks change. They change nothing else: in a node to which
-// nothing has come yet no next rule fires; and what a node carries out of a tick it
-// carries out of an idle tick after it.
+// restless finds the relations that idle ticks change. They change no others: in a node that
+// has received nothing yet, no next rule fires; and what a node carries out of a tick, it
+// also carries out of an idle tick after it.
 func (p Part) restless() *restless {
 	x := &restless{part: p, brief: set{}, old: set{}, why: map[*logic.Relation]string{}, from: map[*logic.Relation]*logic.Relation{}}
 	inputs, e := p.inputs(), set(Existence(p))
@@ -195,8 +194,7 @@ func (p Part) restless() *restless {
 				x.old[rel], x.why[rel] = true, derives
 			}
 		case !persistence:
-			// What is derived once in the tick of what came in and is carried on is the
-			// same in all ticks after it.
+			// What is derived in the tick of an input and then carried is the same in all later ticks.
 			if !driven(r, inputs, e) && (early(r) || !dwindling.body(r)) {
 				x.old[rel], x.why[rel] = true, derives
 			}
@@ -219,8 +217,8 @@ func (p Part) restless() *restless {
 	return x
 }
 
-// following are the relations in these sets, and what follows from them. What a next rule
-// makes of them is older than a tick.
+// following returns the relations in these sets, and those that follow from them. What a next
+// rule derives from them is older than a tick.
 func (x *restless) following(sets ...set) set {
 	out := set{}
 	for _, s := range sets {
@@ -249,8 +247,8 @@ func (x *restless) following(sets ...set) set {
 	return out
 }
 
-// timely reports whether the author asserts that it cannot be observed when a relation changed, and
-// notes it.
+// timely reports whether the author asserts that no reader can observe when a relation
+// changed, and records the assertion.
 func (x *restless) timely(rel *logic.Relation) bool {
 	a, ok := x.part.assumed(logic.Timely, rel)
 	if ok && !slices.Contains(x.assuming, a) {
@@ -259,7 +257,7 @@ func (x *restless) timely(rel *logic.Relation) bool {
 	return ok
 }
 
-// because says why a relation is one of these.
+// because explains why idle ticks change a relation.
 func (x *restless) because(rel *logic.Relation) string {
 	if why := x.why[rel]; why != "" {
 		return rel.Name + " " + why
@@ -283,8 +281,8 @@ func (x *restless) help(rel *logic.Relation) string {
 	return "keep it in a table until a rule uses it"
 }
 
-// onlyWoken reports whether the rules of a relation but those that carry it need something that
-// comes in.
+// onlyWoken reports whether all rules of a relation, except those that carry it, need an
+// input.
 func (p Part) onlyWoken(rel *logic.Relation, inputs, e set) bool {
 	for _, r := range p.rulesOf(rel) {
 		if _, carries := r.Persistence(); !carries && !driven(r, inputs, e) {
@@ -294,7 +292,8 @@ func (p Part) onlyWoken(rel *logic.Relation, inputs, e set) bool {
 	return true
 }
 
-// early says of a rule that it may fire in a node to which nothing has come yet.
+// early returns a function that reports whether a rule may fire in a node that has received
+// nothing yet.
 func (p Part) early() func(*logic.Rule) bool {
 	possible := set{}
 	fires := func(r *logic.Rule) bool {
@@ -312,12 +311,10 @@ func (p Part) early() func(*logic.Rule) bool {
 	return fires
 }
 
-// dwindling are relations that have no fact in an idle tick which they did not have in
-// the tick before.
+// dwindling has the relations that gain no fact in an idle tick.
 type dwindling struct {
 	of set
-	// whole are tables that forget nothing, so that what is not in them later was not in
-	// them before.
+	// whole are tables that delete nothing: a fact that is absent later was absent before.
 	whole set
 }
 
@@ -352,8 +349,7 @@ func (p Part) dwindling(inputs, e set) *dwindling {
 	return d
 }
 
-// body reports whether a rule derives nothing in an idle tick that it did not derive in the
-// tick before.
+// body reports whether a rule derives in an idle tick only what it derived in the tick before.
 func (d *dwindling) body(r *logic.Rule) bool {
 	for i := range r.Body {
 		l := &r.Body[i]
@@ -367,8 +363,8 @@ func (d *dwindling) body(r *logic.Rule) bool {
 	return true
 }
 
-// onlyPassed reports whether what a rule aggregates, if it does, becomes less when there is less
-// of it, and is only asked whether it has passed a bound.
+// onlyPassed reports whether the aggregates of a rule, if any, decrease when there are fewer
+// facts, and are only compared with a bound.
 func (p Part) onlyPassed(r *logic.Rule) bool {
 	for i, a := range r.Head.Args {
 		if a.Aggregate == logic.NoAggregate {

@@ -6,10 +6,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// terms are the values that occur in a rule, in classes: two of one class are
-// equal in every instance of the rule. A class is of variables, constants, and
-// functions of classes; where arguments are equal, so are the functions of them
-// (congruence closure).
+// terms has the values that occur in a rule, in classes: two values of one class are equal in
+// every instance of the rule. A class consists of variables, constants, and functions of
+// classes; functions of equal arguments are equal (congruence closure).
 type terms struct {
 	parent []int
 	text   []string // how a person would write it
@@ -22,8 +21,7 @@ type app struct {
 	arg int // a class
 }
 
-// newTerms makes the classes of a rule, given dependencies of the relations in its
-// body.
+// newTerms computes the classes of a rule, given dependencies of the relations in its body.
 func newTerms(r *logic.Rule, deps map[*logic.Relation][]Dependency) *terms {
 	n := &terms{leaves: map[string]int{}, apps: map[app]int{}}
 	for i := range r.Body {
@@ -32,7 +30,7 @@ func newTerms(r *logic.Rule, deps map[*logic.Relation][]Dependency) *terms {
 	return n
 }
 
-// class is what a term belongs to now.
+// class returns the current class of a term.
 func (n *terms) class(x int) int {
 	for n.parent[x] != x {
 		n.parent[x] = n.parent[n.parent[x]]
@@ -41,7 +39,7 @@ func (n *terms) class(x int) int {
 	return x
 }
 
-// leaf is the class of what has a name of its own, and is written as text.
+// leaf returns the class of a variable or constant with this name; text is its printed form.
 func (n *terms) leaf(name, text string) int {
 	x, ok := n.leaves[name]
 	if !ok {
@@ -57,8 +55,7 @@ func (n *terms) add(text string) int {
 	return len(n.parent) - 1
 }
 
-// apply is the class of a function of a class; the empty function is the class
-// itself.
+// apply returns the class of a function of a class; the empty function is the identity.
 func (n *terms) apply(f string, x int) int {
 	x = n.class(x)
 	if f == "" {
@@ -72,7 +69,7 @@ func (n *terms) apply(f string, x int) int {
 	return n.class(y)
 }
 
-// equal makes two classes one.
+// equal merges two classes.
 func (n *terms) equal(x, y int) {
 	x, y = n.class(x), n.class(y)
 	if x == y {
@@ -82,8 +79,8 @@ func (n *terms) equal(x, y int) {
 		x, y = y, x
 	}
 	n.parent[y] = x
-	// Functions of y are functions of x now, which may make them equal to others.
-	// Which pair is dealt with first makes no difference in the end.
+	// Functions of y are now functions of x, and may become equal to others. The order in which
+	// pairs are merged does not change the result.
 	for again := true; again; {
 		again = false
 		for a, v := range n.apps {
@@ -135,14 +132,14 @@ func (n *terms) depends(from, to *logic.Term, f string) {
 	}
 }
 
-// term is the class of a term; false for a wildcard, and for what is a function of
-// more than one.
+// term returns the class of a term, or false for a wildcard and for a function of several
+// arguments.
 func (n *terms) term(t *logic.Term) (int, bool) {
 	switch t.Kind {
 	case logic.Var:
 		return n.leaf(t.Name, t.Name), true
 	case logic.Const:
-		// Numbers of two types are written alike and hash differently, also in sets.
+		// Numbers of different types print alike but hash differently, also in sets.
 		return n.leaf("'"+string(t.Value.AppendKey(nil)), "'"+t.Value.String()), true
 	case logic.Self:
 		return n.leaf("'self", "self"), true
@@ -169,8 +166,8 @@ func (n *terms) keeps(r *logic.Rule, d Dependency) bool {
 	return ok && ok2 && n.apply(d.Func, x) == n.class(y)
 }
 
-// reaches reports whether a class is another, or a function of it, or a function of a
-// function of it.
+// reaches reports whether class to is class from, or is obtained from it by applying
+// functions.
 func (n *terms) reaches(from, to int) bool {
 	seen := map[int]bool{}
 	queue := []int{n.class(from)}
