@@ -19,45 +19,43 @@ type Calibration struct {
 	Machine string `json:"machine"`
 	// Cores is the number of cores that a node can use.
 	Cores float64 `json:"cores"`
-	// Receive and Send are the costs of a message in a batch, ReceiveByte and
-	// SendByte those of each of its bytes.
+	// Receive and Send are the costs of a message in a batch; ReceiveByte and SendByte are the
+	// costs of each of its bytes.
 	Receive     float64 `json:"receive"`
 	ReceiveByte float64 `json:"receiveByte"`
 	Send        float64 `json:"send"`
 	SendByte    float64 `json:"sendByte"`
-	// Firing is for a row that a rule derives. Keep is for one that is kept, and is
-	// forgotten some day; Group for one that an aggregate gives; Join for one that is made
-	// of several: all of them on top of Firing. Tick is for a tick.
+	// Firing is the cost of a row that a rule derives. Keep, Group and Join are added to it: Keep
+	// for a row that is kept and later deleted, Group for one that an aggregate derives, Join for
+	// one that joins several rows. Tick is the cost of a tick.
 	Firing float64 `json:"firing"`
 	Keep   float64 `json:"keep"`
 	Group  float64 `json:"group"`
 	Join   float64 `json:"join"`
 	Tick   float64 `json:"tick"`
-	// UnderWay is how many commands are under way at once when a program does all
-	// that it can. In a profile there are fewer, and its ticks and syncs are for
-	// fewer commands.
+	// UnderWay is the number of commands in progress at full load. A profile has fewer, so its
+	// ticks and syncs serve fewer commands.
 	UnderWay float64 `json:"underWay"`
-	// Row and RowByte are for what is made durable, SyncCPU for each time that the disk
-	// is asked to sync.
+	// Row and RowByte are the costs of a durable row and of each of its bytes; SyncCPU is the
+	// processor time of a disk sync.
 	Row     float64 `json:"row"`
 	RowByte float64 `json:"rowByte"`
 	SyncCPU float64 `json:"syncCPU"`
 	// Hop and Sync are the latencies of a message and of a disk sync.
 	Hop  float64 `json:"hop"`
 	Sync float64 `json:"sync"`
-	// Functions are functions from Go, by import path and name. Call is for those of
-	// which nothing is known.
+	// Functions has the costs of functions from Go, by import path and name. Call is the cost of
+	// all others.
 	Functions map[string]float64 `json:"functions"`
 	Call      float64            `json:"call"`
 	// Up is the fraction of time in which a machine is up.
 	Up float64 `json:"up"`
 }
 
-// DefaultCalibration has what ashlar dedalus calibrate --measured found on a machine of
-// two cores that others used as well: costs of compiled rules in one thread, and all of
-// them fitted to the processor time of nodes in bench/dedalus, for voting, two-phase
-// commit (both) and the micro-benchmarks. What is left is a mean error of a quarter.
-// Hop is half of the paper's ping.
+// DefaultCalibration returns the costs that ashlar dedalus calibrate --measured found on a
+// shared machine of two cores: costs of compiled rules in one thread, all fitted to the
+// processor time of nodes in bench/dedalus, for voting, two-phase commit (both) and the
+// micro-benchmarks. The mean error that remains is a quarter. Hop is half of the paper's ping.
 func DefaultCalibration() *Calibration {
 	return &Calibration{Machine: "two shared cores of an AMD EPYC, loopback", Cores: 1,
 		Receive: 0.24, ReceiveByte: 0.0044, Send: 0.19, SendByte: 0.0007,
@@ -66,8 +64,8 @@ func DefaultCalibration() *Calibration {
 		Functions: map[string]float64{}, Call: 1, Up: 0.999}
 }
 
-// ReadCalibration reads a calibration as JSON over the default one. The error says
-// which number is none.
+// ReadCalibration reads a calibration from JSON; numbers that are absent have their defaults.
+// The error names a number that is out of range.
 func ReadCalibration(text []byte) (*Calibration, error) {
 	c := DefaultCalibration()
 	if err := json.Unmarshal(text, c); err != nil {
@@ -89,7 +87,7 @@ func ReadCalibration(text []byte) (*Calibration, error) {
 	return c, nil
 }
 
-// Parts are what a node's time goes to, in microseconds for a command.
+// Parts divides a node's time for one command by the kind of work, in microseconds.
 type Parts struct {
 	Receive   float64 `json:"receive"`
 	Send      float64 `json:"send"`
@@ -98,7 +96,7 @@ type Parts struct {
 	Log       float64 `json:"log"`
 }
 
-// Total is all of it.
+// Total returns the sum of all parts.
 func (p Parts) Total() float64 { return p.Receive + p.Send + p.Derive + p.Functions + p.Log }
 
 func (p *Parts) add(q Parts, times float64) {
@@ -109,7 +107,7 @@ func (p *Parts) add(q Parts, times float64) {
 	p.Log += q.Log * times
 }
 
-// function is what a call of a function costs, and whether that is known.
+// function returns the cost of a call of a function, and whether the cost is known.
 func (c *Calibration) function(p *logic.Program, l *Load, name string) (micros float64, known bool) {
 	if f, ok := l.Functions[name]; ok && f.Micros >= 0 {
 		return f.Micros, true
@@ -121,7 +119,7 @@ func (c *Calibration) function(p *logic.Program, l *Load, name string) (micros f
 	return c.Call, false
 }
 
-// parts is what a node's work costs for each command.
+// parts returns the cost of a node's work for one command.
 func (c *Calibration) parts(p *logic.Program, l *Load, pr *Profile, n *Node) Parts {
 	var out Parts
 	batch := max(1, c.UnderWay/float64(l.Clients))

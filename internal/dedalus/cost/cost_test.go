@@ -16,8 +16,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// flat is a calibration with round numbers: a message costs a microsecond on each
-// side, and a row that is derived a tenth.
+// flat is a calibration with round numbers: a message costs a microsecond on each side, and a
+// derived row costs a tenth.
 func flat() *Calibration {
 	return &Calibration{Machine: "flat", Cores: 1, Receive: 1, Send: 1, Firing: 0.1, UnderWay: 256, Row: 2, Hop: 110, Sync: 500,
 		Functions: map[string]float64{}, Call: 1, Up: 0.999}
@@ -54,10 +54,10 @@ func parseLoad(p *logic.Program, name, text string) (*Load, string) {
 	return l, b.String()
 }
 
-// TestData has scripts: "program" reads one, "load" a load and tells it, "profile"
-// runs it with the load, "rewrite" takes steps before, "estimate" tells the cost, and
-// "optimize" what the search does, with
-// round costs or the default ones.
+// TestData runs scripts: "program" reads a program, "load" reads a load and prints it,
+// "profile" runs the program under the load, "rewrite" first applies steps, "estimate" prints
+// the cost, and "optimize" prints the result of the search, with round costs or the default
+// ones.
 func TestData(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var p *logic.Program
@@ -174,7 +174,7 @@ func showEstimate(e *Estimate) string {
 	return b.String()
 }
 
-// showResult tells a result, and checks that its steps make its program.
+// showResult prints a result, and checks that its steps lead to its program.
 func showResult(t *testing.T, r *Result) string {
 	t.Helper()
 	var b strings.Builder

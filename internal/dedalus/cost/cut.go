@@ -8,18 +8,18 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Which rules to move is not a choice among all subsets. A rule that derives a
-// relation and one that reads it stay together or become two sides of a message; so
-// the rules of a component are put into groups that no decoupling takes apart (those
-// that derive the same relation, and those that depend on each other), and what is
-// tried are the sets that this order of groups suggests: all that follows from a
-// group or from an input, all that a group follows from, what is left of these, parts
-// that have nothing in common, and two such sets together.
+// The search does not try all subsets of the rules. A rule that derives a relation and one
+// that reads it either stay together or become two sides of a message. So the rules of a
+// component form groups that no decoupling separates (those that derive the same relation,
+// and those that depend on each other). The search tries the sets that the order of these
+// groups suggests: all that follows from a group or from an input, all that a group follows
+// from, the complements of these sets, parts that have no relation in common, and unions of
+// two such sets.
 
-// CutsMax is how many sets of rules of a component are tried.
+// CutsMax is the maximum number of sets of rules of a component that are tried.
 const CutsMax = 600
 
-// cut is a set of rules of a component, by their places.
+// cut is a set of rules of a component, by their positions.
 type cut []bool
 
 func (c cut) key() string {
@@ -66,10 +66,10 @@ func (c cut) not() cut {
 	return e
 }
 
-// order is which rules of a component follow from which.
+// order states which rules of a component follow from which.
 type order struct {
 	rules []*logic.Rule
-	// after has for each rule those that follow from it, with the rules of its group.
+	// after has, for each rule, the rules that follow from it, including those of its group.
 	after []cut
 }
 
@@ -99,7 +99,7 @@ func newOrder(c *logic.Component) *order {
 	return o
 }
 
-// before are the rules from which rule i follows.
+// before returns the rules from which rule i follows.
 func (o *order) before(i int) cut {
 	out := make(cut, len(o.rules))
 	for j := range o.rules {
@@ -108,7 +108,7 @@ func (o *order) before(i int) cut {
 	return out
 }
 
-// following are all rules that follow from those that read a relation.
+// following returns the rules that read a relation, and all that follow from them.
 func (o *order) following(rel *logic.Relation) cut {
 	out := make(cut, len(o.rules))
 	for i, r := range o.rules {
@@ -119,7 +119,7 @@ func (o *order) following(rel *logic.Relation) cut {
 	return out
 }
 
-// apart are the sets of rules that have no relation in common with others.
+// apart divides the rules into sets that have no relation in common.
 func (o *order) apart() []cut {
 	var out []cut
 	left := make(cut, len(o.rules)).not()
@@ -145,7 +145,7 @@ func (o *order) apart() []cut {
 	return out
 }
 
-// meet reports whether two rules read the same, or that one reads what the other derives.
+// meet reports whether two rules have a relation in common that is not static.
 func meet(r, s *logic.Rule) bool {
 	relations := func(r *logic.Rule) []*logic.Relation {
 		var out []*logic.Relation
@@ -163,7 +163,7 @@ func meet(r, s *logic.Rule) bool {
 	return slices.ContainsFunc(relations(r), func(rel *logic.Relation) bool { return slices.Contains(of, rel) })
 }
 
-// cuts are the sets of rules of a component to try, in a fixed order.
+// cuts returns the sets of rules of a component to try, in a fixed order.
 func cuts(p *logic.Program, c *logic.Component) []cut {
 	o := newOrder(c)
 	seen := map[string]bool{make(cut, len(c.Rules)).key(): true, make(cut, len(c.Rules)).not().key(): true}
@@ -204,7 +204,7 @@ func cuts(p *logic.Program, c *logic.Component) []cut {
 			add(s.and(t))
 		}
 	}
-	// Two ends together, as two kinds of messages that are made of the same facts.
+	// Two sets together, such as two kinds of messages that depend on the same facts.
 	single := slices.Clone(out)
 	for i, s := range single {
 		for _, t := range single[i+1:] {

@@ -10,23 +10,23 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Estimate is the predicted performance of a program. All of it is modelled.
+// Estimate is the predicted performance of a program. All numbers come from the model.
 type Estimate struct {
-	// Throughput is commands in a second; Bottleneck is the component of which the
-	// busiest machine allows no more.
+	// Throughput is in commands per second. Bottleneck is the component whose busiest machine
+	// limits it.
 	Throughput float64 `json:"throughput"`
 	Bottleneck string  `json:"bottleneck"`
 	Machines   int     `json:"machines"`
-	// Hops are the messages that a command and its answer need one after the other,
-	// Syncs the waits for a disk among them, and Latency is the time of both, in
-	// microseconds, without queues.
+	// Hops is the number of messages in sequence from a command to its answer, Syncs the number
+	// of waits for a disk among them, and Latency the time of both, in microseconds, without
+	// queues.
 	Hops    int      `json:"hops"`
 	Path    []string `json:"path"`
 	Syncs   int      `json:"syncs"`
 	Latency float64  `json:"latency"`
-	// Up is the share of time in which the machines that a command needs work: those
-	// of one piece of each component, and all that a partial partitioning has tied
-	// together. Copies of a component do not count as spare ones.
+	// Up is the share of time in which all machines that a command needs are up: those of one
+	// piece of each component, and all pieces that a partial partitioning ties together. The
+	// model does not use copies of a component as spares.
 	Up         float64         `json:"up"`
 	Components []ComponentLoad `json:"components"`
 	// Flows are the messages of a command; only Measure fills them in.
@@ -39,18 +39,18 @@ type ComponentLoad struct {
 	Of         string `json:"of"`
 	Instances  int    `json:"instances"`
 	Partitions int    `json:"partitions"`
-	// Busiest is the time of its busiest machine, and Total of all of them.
+	// Busiest is the time of the busiest machine, and Total that of all machines.
 	Busiest Parts   `json:"busiest"`
 	Total   float64 `json:"total"`
-	// Hottest is the share of messages that one key has, at least.
+	// Hottest is the share of messages that have the most frequent key, at least.
 	Hottest float64 `json:"hottest"`
 	// Tied reports that a command needs all partitions of an instance.
 	Tied bool `json:"tied"`
-	// Outside components belong to the clients.
+	// Outside reports that the component belongs to the clients.
 	Outside bool `json:"outside"`
 }
 
-// Machines is how many it runs on.
+// Machines returns the number of machines of the component.
 func (c *ComponentLoad) Machines() int {
 	if c.Outside {
 		return 0
@@ -58,8 +58,8 @@ func (c *ComponentLoad) Machines() int {
 	return c.Instances * c.Partitions
 }
 
-// measure makes an estimate of a profile. The partitions of an instance are taken to
-// have even shares, as far as the most frequent key allows.
+// measure makes an estimate from a profile. It assumes that the partitions of an instance have
+// even shares, as far as the most frequent key allows.
 func (c *Calibration) measure(p *logic.Program, l *Load, pr *Profile) *Estimate {
 	e := &Estimate{Hops: len(pr.Path), Path: pr.Path, Syncs: pr.Syncs}
 	at := 0
@@ -84,8 +84,8 @@ func (c *Calibration) measure(p *logic.Program, l *Load, pr *Profile) *Estimate 
 	return e
 }
 
-// divide sets the number of partitions and what the busiest of them does, from what
-// all of an instance do.
+// divide sets the number of partitions. It computes the work of the busiest partition from the
+// work of the whole instance, which is in Busiest.
 func (c *ComponentLoad) divide(partitions int) {
 	all := c.Busiest
 	c.Partitions, c.Busiest = partitions, Parts{}
@@ -96,7 +96,7 @@ func (c *ComponentLoad) divide(partitions int) {
 	c.Busiest.add(all, share)
 }
 
-// instance is what all partitions of the busiest instance do.
+// instance returns the work of all partitions of the busiest instance.
 func (c *ComponentLoad) instance() Parts {
 	share := 1 / float64(c.Partitions)
 	if c.Partitions > 1 {
@@ -107,7 +107,7 @@ func (c *ComponentLoad) instance() Parts {
 	return out
 }
 
-// sum fills in what follows from the components.
+// sum computes the totals from the components.
 func (e *Estimate) sum(c *Calibration) {
 	e.Machines, e.Bottleneck, e.Throughput, e.Up = 0, "", math.MaxFloat64, 1
 	busiest := 0.0
@@ -132,8 +132,8 @@ func (e *Estimate) sum(c *Calibration) {
 	e.Latency = c.Hop*float64(e.Hops) + c.Sync*float64(e.Syncs)
 }
 
-// Measure is the estimate of a program as it is. Unknown are functions of which
-// neither load nor calibration says what they cost.
+// Measure estimates a program from its profile. It also returns the functions whose cost
+// neither the load nor the calibration states.
 func Measure(p *logic.Program, l *Load, c *Calibration, pr *Profile) (e *Estimate, unknown []string) {
 	e = c.measure(p, l, pr)
 	e.sum(c)
@@ -141,7 +141,7 @@ func Measure(p *logic.Program, l *Load, c *Calibration, pr *Profile) (e *Estimat
 	return e, c.unknownFunctions(p, l)
 }
 
-// component finds a load by name.
+// component returns the load of a component, or nil.
 func (e *Estimate) component(name string) *ComponentLoad {
 	i := slices.IndexFunc(e.Components, func(c ComponentLoad) bool { return c.Name == name })
 	if i < 0 {
@@ -150,16 +150,15 @@ func (e *Estimate) component(name string) *ComponentLoad {
 	return &e.Components[i]
 }
 
-// clone copies what sum and divide change.
+// clone copies the parts of the estimate that sum and divide change.
 func (e *Estimate) clone() *Estimate {
 	f := *e
 	f.Components = slices.Clone(e.Components)
 	return &f
 }
 
-// better orders estimates: more throughput, as far as machines are up, then less work
-// on the busiest machines, then fewer machines and fewer hops. It is negative if e is
-// better.
+// better orders estimates by throughput times the share of time in which the machines are up,
+// then by fewer machines, then by fewer hops. It is negative if e is better.
 func (e *Estimate) better(f *Estimate) int {
 	if a, b := e.Throughput*e.Up, f.Throughput*f.Up; math.Abs(a-b) > 1e-3*max(a, b) {
 		return cmp.Compare(b, a)

@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Clients is the name of the program's outside in flows.
+// Clients is the name of the clients in flows.
 const Clients = "clients"
 
 // Flow is the number of messages of a relation for each command, from one
@@ -20,7 +20,7 @@ type Flow struct {
 	Messages float64 `json:"messages"`
 }
 
-// flows are the messages of a profile, in the order of the program.
+// flows returns the messages of a profile, in the order of the program.
 func flows(p *logic.Program, pr *Profile) []Flow {
 	var out []Flow
 	sent := map[string]map[*logic.Relation]float64{}

@@ -10,9 +10,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// guess is what a decoupling leaves of a component's work, and what its larger piece
-// does, from what each rule did in the profile of the whole. It only says what to
-// profile first.
+// guess predicts, from the work of each rule in the profile of the whole program, the work
+// that a decoupling leaves to a component, and the work of the larger piece. It only decides
+// what to profile first.
 func (s *search) guess(st *state, c *logic.Component, moves cut) (left, larger float64) {
 	n := busiest(s.costs, st, s.load, c)
 	if n == nil {
@@ -69,7 +69,7 @@ func (s *search) guess(st *state, c *logic.Component, moves cut) (left, larger f
 	return left, max(left, moved)
 }
 
-// busiest is the node of a component that does most.
+// busiest returns the node of a component with the most work.
 func busiest(costs *Calibration, st *state, l *Load, c *logic.Component) *Node {
 	var out *Node
 	most := -1.0
@@ -85,8 +85,8 @@ func busiest(costs *Calibration, st *state, l *Load, c *logic.Component) *Node {
 	return out
 }
 
-// pieceName names the component that rules become, by what they send, so that the
-// same rules get the same name in whatever order pieces are made.
+// pieceName names a new component after a relation that its rules send, so that the same rules
+// get the same name in whatever order pieces are made.
 func pieceName(p *logic.Program, c *logic.Component, moves cut) string {
 	what := ""
 	for i, r := range c.Rules {
@@ -102,7 +102,7 @@ func pieceName(p *logic.Program, c *logic.Component, moves cut) string {
 	return unusedName(p, c.Of+"_"+what)
 }
 
-// unusedName is a name that no component has, want if that is one.
+// unusedName returns a name that no component has: want, if possible.
 func unusedName(p *logic.Program, want string) string {
 	name := want
 	for i := 2; p.Component(name) != nil; i++ {
@@ -111,8 +111,8 @@ func unusedName(p *logic.Program, want string) string {
 	return name
 }
 
-// canonical is equal for programs that are the same up to the order of components and
-// rules.
+// canonical returns a text that is equal for programs that differ only in the order of
+// components and rules.
 func canonical(p *logic.Program) string {
 	var all []string
 	for _, c := range p.Components {

@@ -17,7 +17,7 @@ import (
 const (
 	// CommandsMax is the maximum number of commands of a profile.
 	CommandsMax = 100_000
-	// ClientsMax is the maximum number of commands under way at once.
+	// ClientsMax is the maximum number of commands in progress at once.
 	ClientsMax = 10_000
 	// LoadLinesMax is the maximum number of lines of a load.
 	LoadLinesMax = 1000
@@ -28,21 +28,19 @@ const (
 // Load describes the commands that clients send. Each client sends its next command
 // when the previous one is answered.
 type Load struct {
-	// Clients is the number of commands under way at once, and Commands their total
-	// number.
+	// Clients is the number of commands in progress at once, and Commands their total number.
 	Clients, Commands int
 	// Warm is how long the program runs before the first command.
 	Warm time.Duration
-	// Sends lists the facts of a command. Waits lists the facts of its answer, all
-	// of which must arrive. Without Waits, a command ends when no message is under
-	// way any more.
+	// Sends lists the facts of a command. Waits lists the facts of its answer, all of which must
+	// arrive. Without Waits, a command ends when no message is in flight any more.
 	Sends []Send
 	Waits []Wait
 	// Outside lists components that belong to the clients. They are not
 	// rewritten, run on machines that are not counted, and are never the
 	// bottleneck.
 	Outside []string
-	// Functions are what is known of functions from Go.
+	// Functions has the known costs of functions from Go.
 	Functions map[string]Function
 }
 
@@ -50,7 +48,7 @@ type Load struct {
 type Send struct {
 	Input string
 	Args  []Arg
-	// Component and Instance say which node gets it. Instance -1 is every one.
+	// Component and Instance identify the node that receives it. Instance -1 is all of them.
 	Component string
 	Instance  int
 	Span      source.Span
@@ -66,8 +64,8 @@ type Wait struct {
 // Arg is a value of a fact of a load.
 type Arg struct {
 	Kind ArgKind
-	// Num is a number's value, what the command's number is taken modulo (0: not), or
-	// how many bytes a number is written with.
+	// Num is the value of a number, the modulus of the command's number (0 for none), or the
+	// number of bytes with which a number is written.
 	Num  uint64
 	Text string
 }
@@ -84,20 +82,19 @@ const (
 	NodeArg                  // node "name"
 	BoolArg                  // true, false
 	ClientArg                // client: the node that asks
-	BytesArg                 // bytes N: N bytes, others for each command
+	BytesArg                 // bytes N: N bytes, different for each command
 )
 
 // Function describes the cost of a Go function.
 type Function struct {
-	// Micros is what a call costs, in microseconds; negative where that is for the
-	// calibration to say.
+	// Micros is the cost of a call in microseconds. If it is negative, the calibration states it.
 	Micros float64
-	// Bytes is how long its result is, where that has a length.
+	// Bytes is the length of the result, if it has one.
 	Bytes int
 }
 
-// ParseLoad reads a load for a program; docs/lang/dedalus.md has its form. It is nil
-// if there are errors.
+// ParseLoad parses a load for a program; docs/lang/dedalus.md describes the form. It returns
+// nil if there are errors.
 func ParseLoad(f *source.File, p *logic.Program, diags *source.List) *Load {
 	l := &Load{Clients: 16, Commands: 64, Functions: map[string]Function{}}
 	lines := strings.Split(string(f.Text), "\n")
@@ -144,7 +141,7 @@ type word struct {
 	at   int
 }
 
-// complain reports the first thing that is wrong with a line.
+// complain reports the first error in a line.
 func (r *loadReader) complain(text, message, repair string) {
 	if r.bad {
 		return
@@ -336,7 +333,7 @@ func (r *loadReader) place(from, to int) source.Span {
 	return source.Span{File: r.file, Start: int32(r.at + from), End: int32(r.at + to)}
 }
 
-// fact reads a relation of a kind with arguments.
+// fact parses a relation of a kind, with arguments.
 func (r *loadReader) fact(kind logic.RelationKind, what string) (string, []Arg, *logic.Relation) {
 	name := r.take()
 	rel := r.program.Find(name)
@@ -359,7 +356,7 @@ func (r *loadReader) fact(kind logic.RelationKind, what string) (string, []Arg, 
 	return name, args, rel
 }
 
-// arg reads a value for a column.
+// arg parses a value for a column.
 func (r *loadReader) arg(c logic.Column) Arg {
 	var a Arg
 	types := []logic.TypeKind{c.Type.Kind}
@@ -414,7 +411,7 @@ func (r *loadReader) text() string {
 	return s
 }
 
-// value is the argument of command number n, for a column.
+// value returns the argument of command number n, for a column of this type.
 func (a Arg) value(t logic.TypeKind, n uint64, client string) logic.Value {
 	v := logic.Value{Kind: t, Num: a.Num, Str: a.Text}
 	switch a.Kind {
@@ -446,10 +443,10 @@ func (w Wait) matches(row []logic.Value, n uint64, client string) bool {
 	return true
 }
 
-// DefaultLoad is a load for a program without a stated one: a command is a fact
-// of each input at the first instance of the component that reads it, with the
-// command's number in every column, and is complete when nothing more is in
-// flight. It is nil if the program has no inputs.
+// DefaultLoad returns a load for a program that has none: a command is a fact of each input,
+// sent to the first instance of the component that reads it, with the command's number in
+// every column. It is complete when no message is in flight. DefaultLoad returns nil if the
+// program has no inputs.
 func DefaultLoad(p *logic.Program) *Load {
 	l := &Load{Clients: 16, Commands: 64, Functions: map[string]Function{}}
 	for _, c := range p.Components {

@@ -14,17 +14,17 @@ import (
 
 // Measured is a measurement of a program on machines.
 type Measured struct {
-	// Where says on which.
+	// Where names the machines.
 	Where string `json:"where"`
-	// Nodes is the processor time of each node for a command, in microseconds, by its
-	// name, as leader/0, or by the name of its component for the busiest of its nodes. A
-	// node that took nothing is not compared.
+	// Nodes has the processor time of each node for a command, in microseconds, by the name of
+	// the node, such as leader/0, or by the name of its component for the busiest of its nodes.
+	// A node with time 0 is not compared.
 	Nodes map[string]float64 `json:"nodes"`
-	// Throughput is commands in a second, or 0.
+	// Throughput is in commands per second, or 0 if it was not measured.
 	Throughput float64 `json:"throughput,omitempty"`
 }
 
-// ReadMeasured reads measurements as JSON.
+// ReadMeasured reads a measurement from JSON.
 func ReadMeasured(text []byte) (*Measured, error) {
 	m := &Measured{}
 	if err := json.Unmarshal(text, m); err != nil {
@@ -41,7 +41,7 @@ func ReadMeasured(text []byte) (*Measured, error) {
 	return m, nil
 }
 
-// of is the measurement of a component: that of its busiest node.
+// of returns the measurement of a component: that of its busiest node.
 func (m *Measured) of(component string) float64 {
 	most := 0.0
 	for name, x := range m.Nodes {
@@ -59,12 +59,12 @@ type Observation struct {
 	Measured *Measured
 }
 
-// Error is how far a prediction is off.
+// Error compares a prediction with a measurement.
 type Error struct {
 	Program   string `json:"program"`
 	Component string `json:"component"`
-	// Predicted and Measured are the time of the busiest node for a command;
-	// Calibrated is what is predicted after the calibration was fitted.
+	// Predicted and Measured are the time of the busiest node for a command. Calibrated is the
+	// prediction of the fitted calibration.
 	Predicted  float64 `json:"predicted"`
 	Measured   float64 `json:"measured"`
 	Calibrated float64 `json:"calibrated"`
@@ -74,21 +74,21 @@ type Error struct {
 type Validation struct {
 	Where  string  `json:"where"`
 	Errors []Error `json:"errors"`
-	// Mean and MeanCalibrated are the mean errors, as a share of what was measured.
+	// Mean and MeanCalibrated are the mean errors, as a share of the measurements.
 	Mean           float64 `json:"mean"`
 	MeanCalibrated float64 `json:"meanCalibrated"`
-	// Scale is by what the fitting has multiplied the costs.
+	// Scale has the factors by which the fitting multiplied the costs.
 	Scale Parts `json:"scale"`
 }
 
-// fitPull is how hard the fitting holds on to the calibration that it begins with: with
-// fewer measurements than costs nothing else does.
+// fitPull is the weight of the initial calibration in the fitting. Without it, fewer
+// measurements than costs would not determine the costs.
 const fitPull = 0.02
 
-// Fit compares estimates of programs with measurements of them, and returns a
-// calibration that is closer to these: the costs of receiving, sending, deriving,
-// functions and the log are multiplied, each by a number of its own. The error names
-// measurements of nodes that a program does not have.
+// Fit compares estimates of programs with measurements of them, and returns a calibration
+// that is closer to the measurements: it multiplies the costs of receiving, sending,
+// deriving, functions and the log by a factor each. The error names a measured component that
+// a program does not have.
 func (c *Calibration) Fit(seen []Observation) (*Calibration, *Validation, error) {
 	v := &Validation{}
 	var rows [][5]float64
@@ -126,8 +126,8 @@ func (c *Calibration) Fit(seen []Observation) (*Calibration, *Validation, error)
 	return c.scaled(v.Scale), v, nil
 }
 
-// fit finds multipliers, not negative, for which the rows add up to one, near to one
-// where the rows leave a choice.
+// fit finds factors, not negative, with which each row adds up to about one. Where the rows
+// leave a choice, the factors are close to one.
 func fit(rows [][5]float64) [5]float64 {
 	scale := [5]float64{1, 1, 1, 1, 1}
 	for range 500 {
@@ -149,7 +149,7 @@ func fit(rows [][5]float64) [5]float64 {
 	return scale
 }
 
-// scaled multiplies the costs.
+// scaled returns the calibration with its costs multiplied.
 func (c *Calibration) scaled(by Parts) *Calibration {
 	d := *c
 	d.Machine += ", fitted to measurements"
@@ -174,8 +174,8 @@ func (c *Calibration) scaled(by Parts) *Calibration {
 	return &d
 }
 
-// unknownFunctions are those of which neither load nor calibration says what they
-// cost.
+// unknownFunctions returns the functions whose cost neither the load nor the calibration
+// states.
 func (c *Calibration) unknownFunctions(p *logic.Program, l *Load) []string {
 	var out []string
 	for _, f := range p.Functions {

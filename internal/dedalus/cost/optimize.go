@@ -13,26 +13,26 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// Result is what an optimization found.
+// Result is the result of an optimization.
 type Result struct {
-	// Before is the program as it was written, After what the steps make of it.
+	// Before is the estimate of the original program, After that of the program after all steps.
 	Before  *Estimate  `json:"before"`
 	After   *Estimate  `json:"after"`
 	Steps   []Decision `json:"steps"`
 	Points  []Point    `json:"pareto"`
 	Unknown []string   `json:"unmeasuredFunctions"`
-	// Programs is how many were profiled, Refused how many sets of rules no rewrite
-	// allowed to move.
+	// Programs is the number of profiled programs. Refused is the number of sets of rules that
+	// no rewrite allowed to move.
 	Programs int `json:"programs"`
 	Refused  int `json:"refused"`
-	// Why is why there is no more: what is in the way in the end. Stopped is why
-	// the search ended before it was through, and empty if it was.
+	// Why states what prevents a higher throughput. Stopped states why the search ended early,
+	// and is empty if it did not.
 	Why     string `json:"why"`
 	Stopped string `json:"stopped,omitempty"`
-	// Ties are what holds the component together that is in the way in the end, where
-	// there is a Why and it is not divided.
+	// Ties are the relations that hold the final bottleneck together, if there is a Why and the
+	// bottleneck is not divided.
 	Ties []Tie `json:"ties,omitempty"`
-	// Left is what was tried on the final program.
+	// Left lists what the search tried on the final program.
 	Left []Candidate `json:"left"`
 	// Original and Program are the programs before and after.
 	Original *logic.Program `json:"-"`
@@ -42,27 +42,26 @@ type Result struct {
 // Decision is a step that was taken.
 type Decision struct {
 	Step string `json:"step"`
-	// Attacked is the component that was in the way when the step was chosen, with
-	// what its busiest machine does for a command.
+	// Attacked is the bottleneck when the step was chosen, and AttackedLoad the work of its
+	// busiest machine for a command.
 	Attacked     string  `json:"attacked"`
 	AttackedLoad float64 `json:"attackedLoad"`
-	// Before and After are commands in a second, of the programs with the steps up to
-	// this one; Machines is what the one after needs.
+	// Before and After are commands per second, before and after this step. Machines is the
+	// number of machines after it.
 	Before   float64 `json:"before"`
 	After    float64 `json:"after"`
 	Machines int     `json:"machines"`
-	// Moved, Copied, Keys and Assuming are what the certificate says, which package
-	// certificate has found to hold.
+	// Moved, Copied, Keys and Assuming come from the certificate, which package certificate has
+	// checked.
 	Moved    []string          `json:"moved,omitempty"`
 	Copied   []string          `json:"copied,omitempty"`
 	Keys     map[string]string `json:"keys,omitempty"`
 	Assuming []string          `json:"assuming,omitempty"`
-	// Rejected are other ways that the search looked at in the same place.
+	// Rejected are the other steps that the search considered instead.
 	Rejected []Candidate `json:"rejected"`
 }
 
-// Point is a program that no other one is better than in throughput, machines and
-// hops together.
+// Point is a program such that no other is at least as good in throughput, machines and hops.
 type Point struct {
 	Throughput float64  `json:"throughput"`
 	Machines   int      `json:"machines"`
@@ -73,16 +72,16 @@ type Point struct {
 	Steps      []string `json:"steps"`
 }
 
-// Optimize finds steps that let a program do the most on a number of machines. When
-// the context ends, the result is what was found so far; the error is of the program
-// and its load.
+// Optimize finds the steps that give a program the highest throughput on a number of machines.
+// If the context ends, the result is the best one so far. An error is about the program or
+// its load.
 func Optimize(ctx context.Context, p *logic.Program, l *Load, c *Calibration, o Options) (*Result, error) {
 	s := &search{options: o.complete(), seen: map[string]bool{}}
 	s.evaluator = evaluator{ctx: ctx, load: l, costs: c, machines: s.options.Machines}
 	if err := s.find(p); err != nil {
 		return nil, err
 	}
-	// The end of ctx must not cut the report of the result short.
+	// The end of ctx must not truncate the result.
 	s.ctx = context.WithoutCancel(ctx)
 	return s.result(p)
 }
@@ -92,7 +91,7 @@ func (s *search) result(p *logic.Program) (*Result, error) {
 	r := &Result{Original: p, Program: p, Why: best.note, Stopped: s.stopped, Left: best.tried, Points: pareto(s.points)}
 	steps := slices.Clone(best.steps)
 	for _, d := range best.divisions {
-		// Divisions that were made after the best one are none of it.
+		// Omit divisions that were made after the best estimate.
 		if c := best.best.component(d.step.Component); c != nil && c.Partitions > 1 {
 			d.step.Partitions = c.Partitions
 			steps = append(steps, taken{step: d.step})
@@ -144,7 +143,7 @@ func (s *search) result(p *logic.Program) (*Result, error) {
 	return r, nil
 }
 
-// exact is the estimate of a program from its own profile.
+// exact estimates a program from its own profile.
 func (s *search) exact(p *logic.Program) (*Estimate, error) {
 	pr, err := s.profile(p)
 	if err != nil {
@@ -154,7 +153,7 @@ func (s *search) exact(p *logic.Program) (*Estimate, error) {
 	return e, nil
 }
 
-// decide returns the verdict of the certificate checker.
+// decide describes a step by its certificate.
 func decide(p *logic.Program, cert *rewrite.Certificate) Decision {
 	d := Decision{Step: cert.Step.String(), Moved: cert.Moved, Copied: cert.Copied}
 	for name, k := range cert.Keys {
@@ -173,10 +172,10 @@ func decide(p *logic.Program, cert *rewrite.Certificate) Decision {
 	return d
 }
 
-// PointsMax is how many points a result lists.
+// PointsMax is the maximum number of points of a result.
 const PointsMax = 100
 
-// pareto keeps the points that no other is at least as good as in everything, by
+// pareto returns the points such that no other is at least as good in everything, ordered by
 // machines.
 func pareto(points []Point) []Point {
 	slices.SortStableFunc(points, func(a, b Point) int {

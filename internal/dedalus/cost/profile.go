@@ -6,14 +6,14 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Profile is what each node of a program did for the commands of a load. Numbers are
+// Profile states what each node of a program did for the commands of a load. All numbers are
 // totals of all commands.
 type Profile struct {
 	Commands int              `json:"commands"`
 	Nodes    []Node           `json:"nodes"`
 	Outputs  map[string]int64 `json:"outputs"`
-	// Path are the messages that one command and its answer need, one after the other,
-	// when nothing else is under way; Syncs is how often it waits for a disk.
+	// Path lists the messages in sequence from one command to its answer, with no other command
+	// in progress. Syncs is the number of waits for a disk among them.
 	Path  []string `json:"path"`
 	Syncs int      `json:"syncs"`
 }
@@ -22,38 +22,37 @@ type Profile struct {
 type Node struct {
 	Node      string `json:"node"`
 	Component string `json:"component"`
-	// Instance is that of the component of the program as it was written that the
-	// node stands for.
+	// Instance is the number of the instance in the original program to which the node belongs.
 	Instance int `json:"instance"`
-	// Received and Sent are messages, with their bytes.
+	// Received and Sent count messages.
 	Received      int64 `json:"received"`
 	ReceivedBytes int64 `json:"receivedBytes"`
 	Sent          int64 `json:"sent"`
 	SentBytes     int64 `json:"sentBytes"`
-	// Ticks are those in which something was new.
+	// Ticks counts the ticks in which a rule derived something new or a message arrived.
 	Ticks int64 `json:"ticks"`
-	// Durable are rows that were written to the disk, Syncs the ticks that did.
+	// Durable counts the rows written to the disk, and Syncs the ticks that wrote rows.
 	Durable      int64 `json:"durable"`
 	DurableBytes int64 `json:"durableBytes"`
 	Syncs        int64 `json:"syncs"`
-	// Firings are rows that each rule derived, by its place in the component, and were
-	// not derived in the tick before. Rules that only keep have none: what is kept is
-	// not derived again.
+	// Firings counts the rows that each rule derived and had not derived in the tick before, by
+	// the rule's position in the component. Rules that only carry facts have none, because kept
+	// facts are not derived again.
 	Firings []int64 `json:"firings"`
-	// Calls are calls of functions from Go.
+	// Calls counts the calls of functions from Go.
 	Calls map[string]int64 `json:"calls,omitempty"`
 
-	// arrived counts the values of each column of what came.
+	// arrived counts the values in each column of received messages.
 	arrived map[*logic.Relation]*arrivals
 }
 
-// arrivals states how often each value of each column of a relation came.
+// arrivals counts the received rows of a relation, and each value in each column.
 type arrivals struct {
 	rows    int64
 	columns []map[string]int64
 }
 
-// ArrivalValuesMax is how many different values of a column are counted apart.
+// ArrivalValuesMax is the maximum number of different values of a column that are counted.
 const ArrivalValuesMax = 1 << 16
 
 func (n *Node) arrive(r *logic.Relation, row []logic.Value) {
@@ -76,7 +75,7 @@ func (n *Node) arrive(r *logic.Relation, row []logic.Value) {
 	}
 }
 
-// hottest is the share of the most frequent value of a column in what came.
+// hottest returns the share of received rows that have the most frequent value of a column.
 func (a *arrivals) hottest(column int) float64 {
 	most := int64(0)
 	for _, n := range a.columns[column] {
@@ -85,11 +84,11 @@ func (a *arrivals) hottest(column int) float64 {
 	return float64(most) / float64(max(a.rows, 1))
 }
 
-// headerBytes is what a message has besides its values: its length, relation and
+// headerBytes is the length of a message without its values: its length, relation and
 // receiver.
 const headerBytes = 6
 
-// messageBytes is how long a message is.
+// messageBytes returns the length of a message.
 func messageBytes(row []logic.Value) int {
 	n := headerBytes
 	for _, v := range row {
@@ -98,7 +97,7 @@ func messageBytes(row []logic.Value) int {
 	return n
 }
 
-// valueBytes is the length of a value: numbers are short when they are small.
+// valueBytes returns the length of a value. Small numbers are short.
 func valueBytes(v logic.Value) int {
 	switch v.Kind {
 	case logic.Bool:
@@ -119,8 +118,8 @@ func valueBytes(v logic.Value) int {
 	return 1 + len(v.Str)
 }
 
-// stubs are functions in the place of those from Go: their results depend on their
-// arguments alone, and are as long as the load says. True is what a test answers.
+// stubs returns functions that replace those from Go: their results depend only on the
+// arguments, and have the length that the load states. Tests always return true.
 func stubs(p *logic.Program, l *Load) map[string]func([]logic.Value) (logic.Value, bool) {
 	out := map[string]func([]logic.Value) (logic.Value, bool){}
 	for _, f := range p.Functions {
@@ -158,7 +157,7 @@ func stub(t logic.Type, bytes int, args []logic.Value) logic.Value {
 	return v
 }
 
-// calls are the functions from Go that a rule calls for each row, with doubles.
+// calls returns the functions from Go that a rule calls for each row, once for each call.
 func calls(p *logic.Program, r *logic.Rule) []string {
 	var out []string
 	var walk func(t *logic.Term)

@@ -19,7 +19,7 @@ const (
 	works
 )
 
-// work is how much of each kind a node did.
+// work returns how much work of each kind a node did.
 func work(p *logic.Program, n *Node) [works]float64 {
 	var out [works]float64
 	out[tickWork] = float64(n.Ticks)
@@ -52,27 +52,27 @@ func work(p *logic.Program, n *Node) [works]float64 {
 	return out
 }
 
-// rules are what each kind of work costs.
+// rules returns the cost of each kind of work.
 func (c *Calibration) rules() [works]float64 {
 	return [works]float64{c.Firing, c.Keep, c.Group, c.Join, c.Tick}
 }
 
-// Compiled is what the compiled components of a program took, without connections.
+// Compiled is the measured time of a program's compiled components, without connections.
 type Compiled struct {
 	Program *logic.Program
-	// Profile is of as many commands under way as there were, and Micros what each node
-	// took for a command.
+	// Profile is a profile with as many commands in progress as in the measurement. Micros is
+	// the time of each node for a command.
 	Profile *Profile
 	Micros  map[string]float64
 }
 
-// RuleError is how far the costs of rules are from what a node took.
+// RuleError compares a prediction from the costs of rules with the measured time of a node.
 type RuleError struct {
 	Program, Node       string
 	Measured, Predicted float64
 }
 
-// ruleSample is a node's work and what it took, for a command.
+// ruleSample is a node's work and time for a command.
 type ruleSample struct {
 	RuleError
 	work  [works]float64
@@ -98,9 +98,9 @@ func (c *Calibration) sample(r Compiled) []ruleSample {
 	return out
 }
 
-// FitRules finds what the kinds of work of rules cost, for which the relative errors are
-// least, not far from what the calibration says where they leave a choice. Functions must
-// be in the calibration already. It reports what is left of the errors.
+// FitRules finds the costs of the kinds of work that minimize the relative errors. Where the
+// runs leave a choice, the costs are close to the calibration, which must have the costs of
+// functions already. It returns the remaining errors.
 func (c *Calibration) FitRules(runs []Compiled) (*Calibration, []RuleError) {
 	var all []ruleSample
 	for _, r := range runs {
@@ -122,7 +122,7 @@ func (c *Calibration) FitRules(runs []Compiled) (*Calibration, []RuleError) {
 				num += w * rest / s.Measured
 				den += w * w
 			}
-			if den > 0 { // the pull is as hard on each
+			if den > 0 { // the pull is relative: equally strong for each cost
 				x[k] = max(0, (num+fitPull*den*start[k])/(den+fitPull*den))
 			}
 		}
@@ -140,5 +140,5 @@ func (c *Calibration) FitRules(runs []Compiled) (*Calibration, []RuleError) {
 	return &d, errs
 }
 
-// off is the size of the error, as a share of what was measured.
+// off returns the size of the error, as a share of the measurement.
 func (e RuleError) off() float64 { return math.Abs(e.Predicted-e.Measured) / e.Measured }

@@ -13,34 +13,34 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// A profile is taken of a run in which nothing is slow: a message takes a round, and
-// one more for each of the sender's number modulo three, so that what several nodes
-// answer does not always come together; in a round a node goes
-// through ticks until nothing changes. Time passes by rounds, and where nothing is
-// under way it jumps to the next timer. A message or a row is counted when it begins
-// to hold: what holds on is neither derived nor sent again, as in compiled programs.
+// A profile is taken from a simulated run without delays. A message takes one round, and up
+// to two more, by the sender's number modulo three, so that the answers of several nodes do
+// not always arrive together. In a round a node goes through ticks until nothing changes.
+// Time advances by rounds, and jumps to the next timer if no message is in flight. A message
+// or a row is counted when it first holds: while it continues to hold, it is neither derived
+// nor sent again, as in compiled programs.
 
 // Limits of a profile's run.
 const (
-	// RoundsMax is how many rounds it may take.
+	// RoundsMax is the maximum number of rounds.
 	RoundsMax = 1 << 20
-	// TicksMax is how many ticks a node may take to come to rest in a round.
+	// TicksMax is the maximum number of ticks in which a node must come to rest in a round.
 	TicksMax = 256
-	// MessagesMax is how many messages may be sent.
+	// MessagesMax is the maximum number of messages.
 	MessagesMax = 1 << 22
-	// RowsMax is how many rows may be derived.
+	// RowsMax is the maximum number of derived rows.
 	RowsMax = 1 << 28
 )
 
-// round is the time that a message takes, for timers.
+// round is the duration of a round, for timers.
 const round = 100 * time.Microsecond
 
-// patience is how long, by the program's timers, a command may wait for its answer
-// when nothing is under way.
+// patience is how long, by the program's timers, a command may wait for its answer while no
+// message is in flight.
 const patience = 30 * time.Second
 
-// Run profiles a program under a load. The error says which command was not answered,
-// or which limit was passed, or is the context's.
+// Run profiles a program under a load. The error names the command that was not answered or
+// the limit that was exceeded, or is the context's.
 func Run(ctx context.Context, p *logic.Program, l *Load) (*Profile, error) {
 	r := &run{ctx: ctx, program: p, load: l, nodes: map[string]*runNode{}, outputs: map[string]int64{}}
 	if err := r.deploy(); err != nil {
@@ -64,7 +64,7 @@ func Run(ctx context.Context, p *logic.Program, l *Load) (*Profile, error) {
 		out.Nodes = append(out.Nodes, n.counts)
 		n.forget()
 	}
-	// One more command alone shows the way to an answer.
+	// One more command alone shows the path to an answer.
 	r.outputs, r.last = map[string]int64{}, nil
 	if err := r.alone(); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func Run(ctx context.Context, p *logic.Program, l *Load) (*Profile, error) {
 	return out, nil
 }
 
-// flying is a message under way, or that has arrived.
+// flying is a message in flight, or one that has arrived.
 type flying struct {
 	fact interp.Fact
 	to   string
@@ -85,7 +85,7 @@ type flying struct {
 	*step
 }
 
-// spread is by how many rounds messages of different senders differ at most.
+// spread is the number of different delays of messages, in rounds.
 const spread = 3
 
 // step is a message on the way from a command to its answer.
@@ -119,19 +119,19 @@ type command struct {
 	waits  []Wait
 }
 
-// runNode is an instance with what is counted of it.
+// runNode is an instance with its counts.
 type runNode struct {
 	*interp.Instance
 	run       *run
 	component *logic.Component
 	counts    Node
 	inbox     []flying
-	came      *step // the last message that came
+	came      *step // the last message that arrived
 	timers    []runTimer
-	// rows are what each rule derived in the last tick and in this, by the place of
-	// the rule.
+	// before and now have the rows that each rule derived in the last tick and in this one, by
+	// the rule's position.
 	before, now []map[string]bool
-	called      []map[string]bool // rows of this tick, wherever they are sent
+	called      []map[string]bool // rows of this tick, regardless of their destination
 	sentBefore  map[string]bool
 	places      map[*logic.Rule]int
 	calls       [][]string
@@ -162,8 +162,8 @@ func (r *run) deploy() error {
 			}
 			for _, rel := range r.program.Refs(c) {
 				if rel.Kind == logic.Timer && rel.Every > 0 {
-					// Instances begin one after the other, so that they do not all elect
-					// themselves at once.
+					// Instances start one after the other, so that their elections do not all begin at
+					// once.
 					n.timers = append(n.timers, runTimer{rel, rel.Every + rel.Every*time.Duration(i/of)/time.Duration(c.Instances)})
 				}
 			}
@@ -181,8 +181,8 @@ func (r *run) deploy() error {
 	return nil
 }
 
-// receivers are the nodes that a fact of a load goes to: those of the component, or,
-// if a rewrite gave the input to a piece of it, of that.
+// receivers returns the nodes that receive a fact of a load: those of the component, or, if a
+// rewrite gave the input to a piece of it, those of the piece.
 func receivers(p *logic.Program, s Send) []string {
 	rel := p.Find(s.Input)
 	reads := func(c *logic.Component) bool { return slices.Contains(p.Refs(c), rel) }
@@ -203,11 +203,11 @@ func receivers(p *logic.Program, s Send) []string {
 	return out
 }
 
-// client is the node that sends command n.
+// client returns the node that sends command n.
 func (l *Load) client(n uint64) string { return fmt.Sprintf("client/%d", n%uint64(l.Clients)) }
 
-// Command is command number n: what is sent, in order. The program must be one that the
-// load was read for, or what rewrites have made of it.
+// Command returns the messages of command number n, in order. The program must be the one for
+// which the load was parsed, or a rewrite of it.
 func (l *Load) Command(p *logic.Program, n uint64) []interp.Message {
 	var out []interp.Message
 	for _, s := range l.Sends {
@@ -223,7 +223,7 @@ func (l *Load) Command(p *logic.Program, n uint64) []interp.Message {
 	return out
 }
 
-// forget begins to count.
+// forget resets the counts.
 func (n *runNode) forget() {
 	n.counts = Node{Node: n.counts.Node, Component: n.counts.Component, Instance: n.counts.Instance,
 		Firings: make([]int64, len(n.component.Rules)), Calls: map[string]int64{}, arrived: map[*logic.Relation]*arrivals{}}
@@ -249,7 +249,7 @@ func (n *runNode) see(r *logic.Rule, to string, row []logic.Value) {
 	}
 	n.fresh = true
 	n.counts.Firings[k]++
-	// What is sent to several nodes is computed once.
+	// A row that is sent to several nodes is computed once.
 	if body := n.key[len(to)+1:]; len(n.calls[k]) > 0 && !n.called[k][string(body)] {
 		n.called[k][string(body)] = true
 		for _, f := range n.calls[k] {
@@ -257,8 +257,8 @@ func (n *runNode) see(r *logic.Rule, to string, row []logic.Value) {
 		}
 	}
 	if key := r.Head.Relation.Name + string(n.key); r.Kind == logic.Next && r.Head.Relation.Durable && !n.held[key] {
-		// A row that is on the disk is not written again; one that was deleted may be
-		// taken for one that is.
+		// A row on the disk is not written again. A deleted row that returns is not counted
+		// again either.
 		n.held[key] = true
 		n.durable = true
 		n.counts.Durable++
@@ -269,7 +269,7 @@ func (n *runNode) see(r *logic.Rule, to string, row []logic.Value) {
 // drain goes through ticks until nothing changes.
 func (n *runNode) drain(timers []*logic.Relation) error {
 	var in []interp.Fact
-	came, syncs := n.came, 0 // what a timer sends is for what came last
+	came, syncs := n.came, 0 // a timer's messages count as caused by the last arrival
 	for _, f := range n.inbox {
 		if f.step != nil {
 			n.counts.arrive(f.fact.Relation, f.fact.Row)
@@ -319,7 +319,7 @@ func (n *runNode) drain(timers []*logic.Relation) error {
 	}
 }
 
-// step goes through one round: what was sent arrives, and timers run out.
+// step runs one round: messages arrive, and timers fire.
 func (r *run) step() error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -360,7 +360,7 @@ func (r *run) step() error {
 	return nil
 }
 
-// told means that a client received a message.
+// told records that a client received a message.
 func (r *run) told(f flying) {
 	r.outputs[f.fact.Relation.Name]++
 	if f.fact.Relation.Kind != logic.Output {
@@ -384,8 +384,8 @@ func (r *run) told(f flying) {
 	}
 }
 
-// rest goes on until done says so, and otherwise until nothing is under way and as
-// much time has passed.
+// rest runs until done returns true, or until no message is in flight and the given time has
+// passed.
 func (r *run) rest(done func() bool, until time.Duration) error {
 	end := r.now + until
 	for {
@@ -411,8 +411,8 @@ func (r *run) rest(done func() bool, until time.Duration) error {
 	}
 }
 
-// begin sends a command. The first is number 1, as in package loadgen, so that a
-// program is profiled with the commands that it is measured with.
+// begin sends a command. The first is number 1, as in package loadgen, so that a profile and a
+// measurement of a program use the same commands.
 func (r *run) begin(n uint64) {
 	c := &command{number: n, client: r.load.client(n), waits: slices.Clone(r.load.Waits)}
 	for _, m := range r.load.Command(r.program, n) {
@@ -423,7 +423,7 @@ func (r *run) begin(n uint64) {
 	}
 }
 
-// commands runs all commands of the load, and then waits until nothing is under way.
+// commands runs all commands of the load, and then waits until no message is in flight.
 func (r *run) commands() error {
 	next := 0
 	for next < r.load.Commands {
@@ -446,7 +446,7 @@ func (r *run) commands() error {
 	if len(r.open) > 0 {
 		return r.unanswered()
 	}
-	// What the last command leaves to do is part of its cost.
+	// The work that remains after the last answer is part of the cost.
 	if err := r.rest(func() bool { return len(r.sent) == 0 }, 0); err != nil {
 		return err
 	}
@@ -456,7 +456,7 @@ func (r *run) commands() error {
 	return nil
 }
 
-// wait is how long timers go on while a command waits for its answer.
+// wait returns how long timers run while a command waits for its answer.
 func (r *run) wait() time.Duration {
 	if len(r.load.Waits) > 0 {
 		return patience

@@ -14,37 +14,36 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// The search is a beam over sequences of decouplings. A state is a program that was
-// taken apart so far; its worth is what it does when its components are divided within
-// the budget. From each state the component in the way of more is taken apart in every
-// way that a cut and a rewrite allow; those that are likely to take most from it are
-// profiled, and the best go on. Programs that were reached before are not profiled
-// again.
+// The search is a beam search over sequences of decouplings. A state is a program after some
+// decouplings; its value is the estimate when its components are divided within the budget.
+// In each state the search decouples the bottleneck in every way that a cut and a rewrite
+// allow. It profiles those that are likely to relieve it most, and continues from the best.
+// It does not profile a program twice.
 
 // Options of a search. The zero value is the default.
 type Options struct {
 	// Machines is the budget; default 20.
 	Machines int
-	// Width is how many states go on at each depth (default 4), Profiled how many ways
-	// to take one of them apart are profiled (default 10), Depth how many decouplings
-	// there are at most (default 10).
+	// Width is the number of states that the search keeps at each depth (default 4), Profiled the
+	// number of decouplings of a state that it profiles (default 10), and Depth the maximum
+	// number of decouplings in sequence (default 10).
 	Width, Profiled, Depth int
-	// Programs is how many programs are profiled at most; default 2000.
+	// Programs is the maximum number of profiled programs; default 2000.
 	Programs int
-	// Exhaustive tries every set of rules of every component, and profiles all that is
-	// allowed. It is for programs of a few rules, to compare with.
+	// Exhaustive tries every set of rules of every component, and profiles all that are
+	// allowed. It is for programs of a few rules, as a reference for the search.
 	Exhaustive bool
-	// Progress is called for each state that is expanded.
+	// Progress is called after each depth.
 	Progress func(Progress)
 }
 
-// ExhaustiveRulesMax is how many rules a component may have in an exhaustive search.
+// ExhaustiveRulesMax is the maximum number of rules of a component in an exhaustive search.
 const ExhaustiveRulesMax = 10
 
-// Progress is where a search is.
+// Progress is the progress of a search.
 type Progress struct {
 	Depth, Programs, Refused int
-	// Best is the greatest throughput so far.
+	// Best is the highest throughput so far.
 	Best float64
 }
 
@@ -57,25 +56,25 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Candidate is a way to go on that a search looked at.
+// Candidate is a step that a search considered.
 type Candidate struct {
 	Step string `json:"step"`
-	// Allowed reports that a rewrite and its certificate allow it; if not, Reason says
-	// what is in the way.
+	// Allowed reports that a rewrite and its certificate allow the step. If not, Reason states
+	// why.
 	Allowed bool   `json:"allowed"`
 	Reason  string `json:"reason,omitempty"`
-	// Throughput is what it allows within the budget, 0 if that was not profiled.
+	// Throughput is the throughput within the budget, or 0 if the step was not profiled.
 	Throughput float64 `json:"throughput,omitempty"`
 }
 
-// idleMax is for how many depths a search goes on without finding anything better.
+// idleMax is the number of depths without improvement after which a search ends.
 const idleMax = 3
 
-// state is a structure with what was tried on it.
+// state is a structure, with the steps that were tried on it.
 type state struct {
 	structure
 	parent *state
-	// attacked is the component that its children take apart, and tried what was.
+	// attacked is the component that the children decouple; tried lists all attempts.
 	attacked string
 	tried    []Candidate
 }
@@ -134,8 +133,8 @@ func (s *search) find(p *logic.Program) error {
 	return nil
 }
 
-// order compares states by their worth, then by how much their program does as it is,
-// so that of two that are worth the same the one with less in the way goes on.
+// order compares states by their value, then by the estimate of the undivided program, so that
+// of two states with the same value the search continues from the less loaded one.
 func (st *state) order(o *state) int {
 	if c := st.best.better(o.best); c != 0 {
 		return c
@@ -146,10 +145,10 @@ func (st *state) order(o *state) int {
 	return cmp.Compare(len(st.steps), len(o.steps))
 }
 
-// errPrograms ends a search that has profiled all that it may.
+// errPrograms ends a search that has profiled the maximum number of programs.
 var errPrograms = errors.New("the limit on profiled programs is reached")
 
-// ends reports whether an error ends the search, which has a result all the same.
+// ends reports whether an error ends the search but leaves its result valid.
 func (s *search) ends(err error) bool {
 	switch {
 	case errors.Is(err, errPrograms):
@@ -164,17 +163,17 @@ func (s *search) ends(err error) bool {
 	return true
 }
 
-// option is an allowed way to take a component apart.
+// option is an allowed decoupling of a component.
 type option struct {
 	taken
 	program *logic.Program
-	// left is what is left of the component's work, and larger that of its larger
-	// piece, by a guess from what each rule did.
+	// left is the work that remains in the component, and larger the work of its larger piece,
+	// both as guess predicts them.
 	left, larger float64
-	at           int // its place among what was tried
+	at           int // its index in tried
 }
 
-// expand takes the busiest component of a state apart in all ways.
+// expand decouples the busiest component of a state in all ways.
 func (s *search) expand(st *state) ([]*state, error) {
 	st.attacked = st.best.Bottleneck
 	targets := []string{st.attacked}
@@ -205,7 +204,8 @@ func (s *search) expand(st *state) ([]*state, error) {
 	return out, nil
 }
 
-// take profiles a way to go on. It is nil if the program that results cannot be.
+// take profiles an option. It returns nil if the resulting program fails or needs too many
+// machines.
 func (s *search) take(st *state, o option) (*state, error) {
 	if s.programs >= s.options.Programs {
 		return nil, errPrograms
@@ -215,7 +215,7 @@ func (s *search) take(st *state, o option) (*state, error) {
 		if s.ctx.Err() != nil {
 			return nil, s.ctx.Err()
 		}
-		// What a rewrite made must do what the program did.
+		// The rewritten program must answer as the original does.
 		st.tried[o.at].Allowed, st.tried[o.at].Reason = false, err.Error()
 		return nil, nil
 	}
@@ -228,8 +228,8 @@ func (s *search) take(st *state, o option) (*state, error) {
 	return child, nil
 }
 
-// allowed are the ways to take a component apart that rewrites and certificates
-// allow, each set of rules by the first kind that does.
+// allowed returns the decouplings of a component that rewrites and certificates allow, each
+// set of rules by the first kind that allows it.
 func (s *search) allowed(st *state, c *logic.Component) []option {
 	var out []option
 	sets := cuts(st.program, c)
@@ -270,7 +270,7 @@ func (s *search) allowed(st *state, c *logic.Component) []option {
 	return out
 }
 
-// wholes are the ways to move a component as it is, by which more of it can be divided.
+// wholes returns the steps that move a whole component, after which more of it can be divided.
 func (s *search) wholes(st *state, c *logic.Component) []option {
 	var out []option
 	for _, k := range rewrite.Kinds() {
@@ -291,8 +291,8 @@ func (s *search) wholes(st *state, c *logic.Component) []option {
 	return out
 }
 
-// pick are those that are likely to be best: that leave least, and whose larger piece
-// is smallest.
+// pick returns the most promising options: those that leave the least work, and those whose
+// larger piece is smallest.
 func (s *search) pick(options []option) []option {
 	if s.options.Exhaustive || len(options) <= s.options.Profiled {
 		return options
@@ -309,7 +309,7 @@ func (s *search) pick(options []option) []option {
 			out = append(out, o)
 		}
 	}
-	for i := range options { // two of the first order, one of the second
+	for i := range options { // two by left, one by larger
 		add(left[i])
 		if i%2 == 1 {
 			add(larger[i/2])
@@ -318,8 +318,8 @@ func (s *search) pick(options []option) []option {
 	return out
 }
 
-// passing reports whether a set has only rules that rewrites have made: passing
-// on again what a rewrite already passes on is useless.
+// passing reports whether a set has only rules that rewrites added: it is useless to move
+// rules that only forward facts.
 func passing(c *logic.Component, set cut) bool {
 	for i, r := range c.Rules {
 		if set[i] && r.Origin == "" {

@@ -48,7 +48,7 @@ func stepsOf(r *Result) string {
 	return strings.Join(out, "; ")
 }
 
-// TestDeterministic: the same search twice tells the same.
+// TestDeterministic: two equal searches give equal results.
 func TestDeterministic(t *testing.T) {
 	var texts []string
 	for range 2 {
@@ -68,8 +68,8 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// TestStops: a search that is interrupted, or has profiled all that it may, tells
-// what it has found.
+// TestStops: a search that is interrupted, or has profiled the maximum number of programs,
+// reports the best result so far.
 func TestStops(t *testing.T) {
 	p, l := example(t, "voting")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,7 +100,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestBudget: no number of machines is passed, and more never do less.
+// TestBudget: no result exceeds its number of machines, and more machines never give less.
 func TestBudget(t *testing.T) {
 	p, l := example(t, "voting")
 	before := 0.0
@@ -126,7 +126,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestCalibration: numbers are read over the defaults, and what is no cost is refused.
+// TestCalibration: numbers override the defaults, and a number that is not a cost is refused.
 func TestCalibration(t *testing.T) {
 	c, err := ReadCalibration([]byte(`{"receive": 3, "functions": {"a.F": 2}}`))
 	if err != nil || c.Receive != 3 || c.Functions["a.F"] != 2 || c.Send != DefaultCalibration().Send {
@@ -139,7 +139,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// FuzzLoad: whatever a load says, it is read or refused with a place.
+// FuzzLoad: every text is parsed, or refused with a position.
 func FuzzLoad(f *testing.F) {
 	f.Add("send in(client, #, # % 2, bytes 8) to front\nwait out(#)")
 	f.Add("function f 1us bytes 4\nwarm 1s // all\noutside back\n\"")
@@ -155,8 +155,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestHotKeys: a component of which two keys have all messages is divided by two, however
-// many machines there are.
+// TestHotKeys: a component that receives only two keys is divided into two parts, however many
+// machines there are.
 func TestHotKeys(t *testing.T) {
 	p := given.Program(t, `program p
 component front {
@@ -175,7 +175,7 @@ deploy { front: 1, back: 1 }
 `)
 	l := readLoad(t, p, "p.load", "clients 4\ncommands 32\nsend in(client, #, # % 2) to front\nwait out(#)\n")
 	costs := flat()
-	costs.Keep = 20 // so that nothing else is in the way
+	costs.Keep = 20 // so that it is not the bottleneck
 	r, err := Optimize(t.Context(), p, l, costs, Options{Machines: 8})
 	if err != nil {
 		t.Fatal(err)

@@ -15,14 +15,14 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// taken is a step with its justification.
+// taken is a step with its certificate.
 type taken struct {
 	step rewrite.Step
 	cert *rewrite.Certificate
 }
 
-// apply takes a step and has the certificate checked. The reason is empty if it was
-// taken.
+// apply applies a step and checks its certificate. It returns the reason if the step is
+// refused, or else "".
 func apply(p *logic.Program, s rewrite.Step) (*logic.Program, *rewrite.Certificate, string) {
 	q, cert, err := rewrite.Apply(p, s)
 	if err != nil {
@@ -34,7 +34,7 @@ func apply(p *logic.Program, s rewrite.Step) (*logic.Program, *rewrite.Certifica
 	return q, cert, ""
 }
 
-// reason is the first thing that is in the way of a step.
+// reason returns the first reason why a step is refused.
 func reason(err error) string {
 	var r *rewrite.Refusal
 	if errors.As(err, &r) && len(r.Verdict.Because) > 0 {
@@ -43,22 +43,22 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// structure is a program after decouplings, with what dividing its components gives.
+// structure is a program after decouplings, with the effect of dividing its components.
 type structure struct {
 	steps   []taken
 	program *logic.Program
-	// whole is the profile of the program as it is; plain its estimate.
+	// whole is the profile of the undivided program, and plain its estimate.
 	whole *Profile
 	plain *Estimate
-	// best is what it does within the budget, when as many parts of components as say
-	// divisions are made.
+	// best is the best estimate within the budget, with the components divided as divisions
+	// states.
 	best      *Estimate
 	divisions []division
-	// refused are components that cannot be divided, with the reason.
+	// refused has the components that cannot be divided, with the reason.
 	refused map[string]string
-	// points are estimates on the way to the best.
+	// points are the estimates on the way to best.
 	points []Point
-	// note states what dividing did not go on for.
+	// note states why the dividing ended.
 	note string
 }
 
@@ -79,14 +79,14 @@ type evaluator struct {
 	programs int
 }
 
-// profile runs a program.
+// profile runs a program and counts the run.
 func (v *evaluator) profile(p *logic.Program) (*Profile, error) {
 	v.programs++
 	return Run(v.ctx, p, v.load)
 }
 
-// evaluate profiles a structure and divides its components, the busiest first, for as
-// long as there are machines and it helps.
+// evaluate profiles a structure and divides its components, the busiest first, as long as
+// there are machines and it helps.
 func (v *evaluator) evaluate(s *structure) error {
 	var err error
 	if s.whole, err = v.profile(s.program); err != nil {
@@ -135,10 +135,10 @@ func (v *evaluator) evaluate(s *structure) error {
 	}
 }
 
-// PartitionsMax is by how many a component is divided at most.
+// PartitionsMax is the maximum number of partitions of a component.
 const PartitionsMax = 256
 
-// more gives the bottleneck one partition more. It says whether that helps.
+// more adds a partition to the bottleneck, and reports whether that helps.
 func (s *structure) more(e *Estimate, i int, grows map[string]Parts) bool {
 	d := &s.divisions[i]
 	load := e.component(d.step.Component)
@@ -147,8 +147,8 @@ func (s *structure) more(e *Estimate, i int, grows map[string]Parts) bool {
 	}
 	before := load.Busiest.Total()
 	d.count++
-	// What grows with the number of parts: of the component itself, and of those who
-	// send to all of them.
+	// Add the work that grows with the number of parts, in the component itself and in
+	// components that send to all its parts.
 	for k := range e.Components {
 		c := &e.Components[k]
 		all := c.instance()
@@ -188,8 +188,8 @@ func (v *evaluator) activate(s *structure, e *Estimate, name string) (bool, erro
 	return true, nil
 }
 
-// divide finds the way to divide a component of which the most frequent key has the
-// least share, among the kinds that the table of rewrites has, in its order.
+// divide finds the division of a component in which the most frequent key has the smallest
+// share. It takes the first kind of rewrite that allows one.
 func (v *evaluator) divide(p *logic.Program, c *logic.Component, pr *Profile) (*division, string) {
 	var why []string
 	for _, k := range rewrite.Kinds() {
@@ -228,8 +228,7 @@ func (v *evaluator) divide(p *logic.Program, c *logic.Component, pr *Profile) (*
 	return nil, strings.Join(why, "; ")
 }
 
-// hottest is the share that the most frequent key has in the messages of a component
-// that are divided.
+// hottest returns the share of the most frequent key in the divided messages of a component.
 func hottest(pr *Profile, component string, cert *rewrite.Certificate) float64 {
 	sum, all := 0.0, 0.0
 	for i := range pr.Nodes {
@@ -249,13 +248,13 @@ func hottest(pr *Profile, component string, cert *rewrite.Certificate) float64 {
 	return sum / all
 }
 
-// build applies the divisions to the program, as they are counted.
+// build applies the divisions to the program, with their numbers of parts.
 func (s *structure) build() (*logic.Program, error) {
 	p, _, err := s.divide(nil)
 	return p, err
 }
 
-// divide applies the divisions with their numbers, or with one number for all.
+// divide applies the divisions, each with its own number of parts or all with the given one.
 func (s *structure) divide(all *int) (*logic.Program, []taken, error) {
 	p, steps := s.program, []taken(nil)
 	for _, d := range s.divisions {
@@ -273,8 +272,8 @@ func (s *structure) divide(all *int) (*logic.Program, []taken, error) {
 	return p, steps, nil
 }
 
-// divided is the estimate with all divisions, and what each further part adds to what
-// the components do.
+// divided returns the estimate with all divisions, and the work that each further part adds
+// to the components.
 func (v *evaluator) divided(s *structure) (*Estimate, map[string]Parts, error) {
 	measure := func(n int) (*Estimate, error) {
 		p, _, err := s.divide(&n)
@@ -315,7 +314,7 @@ func (v *evaluator) divided(s *structure) (*Estimate, map[string]Parts, error) {
 			grows[two.Components[i].Name] = Parts{max(0, b.Receive), max(0, b.Send), max(0, b.Derive), max(0, b.Functions), max(0, b.Log)}
 		}
 	}
-	// The numbers that were found so far.
+	// Restore the numbers of parts found so far.
 	for _, d := range s.divisions {
 		c := two.component(d.step.Component)
 		if c == nil {
@@ -329,7 +328,7 @@ func (v *evaluator) divided(s *structure) (*Estimate, map[string]Parts, error) {
 	return two, grows, nil
 }
 
-// point notes an estimate for the set of the best ones.
+// point adds an estimate to the points.
 func (s *structure) point(e *Estimate) {
 	pt := Point{Throughput: e.Throughput, Machines: e.Machines, Hops: e.Hops, Latency: e.Latency, Up: e.Up, Bottleneck: e.Bottleneck}
 	for _, t := range s.steps {

@@ -9,24 +9,24 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Tie is a relation that holds a component together: rules that wait for a timer mostly stay
-// where they are, and rules that read what others keep can be moved only where a copy
-// of it would do.
+// Tie is a relation that holds a component together: rules that wait for a timer can seldom be
+// moved, and rules that read kept facts of other rules can be moved only if a copy of the
+// facts is enough.
 type Tie struct {
 	Component string `json:"component"`
 	Relation  string `json:"relation"`
 	Timer     bool   `json:"timer"`
-	// Derives are the relations that rules derive from it, in the order of the program.
+	// Derives lists the relations that rules derive from it, in the order of their rules.
 	Derives []string `json:"derives"`
-	// Repair is what the author of the program may do; no rewrite does it.
+	// Repair states what the author of the program may do; no rewrite does it.
 	Repair string `json:"repair"`
 }
 
-// tieHeads is from how many relations on that are derived from a kept one it counts as
-// read by several phases.
+// tieHeads is the minimum number of relations derived from a kept one for it to count as read
+// by several phases.
 const tieHeads = 3
 
-// TiesMax is how many ties a result lists.
+// TiesMax is the maximum number of ties of a result.
 const TiesMax = 5
 
 const (
@@ -34,8 +34,8 @@ const (
 	keptRepair  = "send each phase what it needs in the message that begins it, and let each phase keep only what it decides"
 )
 
-// ties are what holds a component together that is not divided: its timers, and
-// what it keeps and reads for several ends; timers first, then what most is derived from.
+// ties returns the relations that hold an undivided component together: first its timers, then
+// the kept relations that several phases read, those with the most derived relations first.
 func ties(p *logic.Program, name string) []Tie {
 	c := p.Component(name)
 	if c == nil || c.Partitions > 1 {
