@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// machine has rules that are a state machine: they read what comes in, what the others
-// derive and a timer.
+// machine has rules that are a state machine: they read inputs, relations of the other rules
+// and a timer.
 const machine = `program machine
 component a {
   input  in(x: u64)
@@ -40,8 +40,8 @@ component a {
 deploy { a: 2 }
 `
 
-// upstream has rules that others talk to first, and that tell the rest: which reads what
-// comes in as well.
+// upstream has rules that receive messages first and send results to the rest, which reads the
+// same inputs.
 const upstream = `program upstream
 component a {
   input  in(x: u64)
@@ -63,7 +63,7 @@ component a {
 deploy { a: 2 }
 `
 
-// batched are rewrites by batches.
+// batched returns rewrites that use batches.
 func batched(t *testing.T) []rewritten {
 	return []rewritten{
 		one(t, machine, "statemachine a rules 4 5 6 7 8 9 10 12 as b"),
@@ -71,7 +71,7 @@ func batched(t *testing.T) []rewritten {
 	}
 }
 
-// one is a rewrite of a program.
+// one rewrites a program by one step.
 func one(t *testing.T, text, step string) rewritten {
 	t.Helper()
 	p := given.Program(t, text)
@@ -94,7 +94,7 @@ func TestBatchesAreRight(t *testing.T) {
 	}
 }
 
-// TestBatchRelationsStayPlain has each new relation merge, and survive crashes.
+// TestBatchRelationsStayPlain makes each new relation merge, or durable.
 func TestBatchRelationsStayPlain(t *testing.T) {
 	for _, r := range batched(t) {
 		tried := 0
@@ -127,8 +127,8 @@ func TestBatchRelationsStayPlain(t *testing.T) {
 	}
 }
 
-// TestEarlyWaitsForItsBatch has what is sent early wait for another number than that of
-// the batch of its tick.
+// TestEarlyWaitsForItsBatch makes early messages wait for a batch other than that of their
+// tick.
 func TestEarlyWaitsForItsBatch(t *testing.T) {
 	r := batched(t)[1]
 	text := r.after.String()
@@ -143,13 +143,13 @@ func TestEarlyWaitsForItsBatch(t *testing.T) {
 	}
 }
 
-// TestWhatBatchesNeed changes the programs before and after alike, so that what is claimed
-// would change what they do; the rewrite refuses too.
+// TestWhatBatchesNeed makes the same change before and after the step, with which the claimed
+// rewrite would change the program's behaviour. The rewriter must refuse too.
 func TestWhatBatchesNeed(t *testing.T) {
 	for name, m := range map[string]struct {
 		at       int
 		old, new string
-		want     []string // of the certificate, of the rewrite
+		want     []string // errors of the certificate checker and of the rewriter
 	}{
 		"state for one tick":          {0, "next last(x) <- last(x), not top(_)", "next other(x) <- last(x), not top(_)", []string{"is not kept while", "holds for the next tick"}},
 		"kept only when more comes":   {0, "next last(x) <- last(x), not top(_)", "next last(x) <- last(x), in(_)", []string{"is not kept while", "holds for the next tick"}},
@@ -187,8 +187,8 @@ func TestWhatBatchesNeed(t *testing.T) {
 	}
 }
 
-// TestMonotonicKeepsWhatStays takes apart rules that only grow, of which what they read
-// does not stay before.
+// TestMonotonicKeepsWhatStays moves growing rules that read a relation which the original does
+// not keep.
 func TestMonotonicKeepsWhatStays(t *testing.T) {
 	const text = `program p
 component a {

@@ -43,7 +43,7 @@ component storage {
 deploy { leader: 1, storage: 3 }
 `
 
-// steps lead from the program to one with rewrites of all kinds.
+// steps returns a sequence of steps with rewrites of all kinds.
 func steps() []string {
 	return []string{
 		"mutual leader rules 3 4 5 6 7 as collector",
@@ -54,8 +54,7 @@ func steps() []string {
 	}
 }
 
-// rewritten is a step of the sequence: the programs before and after it, and what
-// is claimed.
+// rewritten is a step of the sequence: the programs before and after it, and the claim.
 type rewritten struct {
 	step          string
 	before, after *logic.Program
@@ -64,7 +63,7 @@ type rewritten struct {
 
 func sequence(t *testing.T) []rewritten { return taken(t, storage, steps()...) }
 
-// taken takes steps one after the other.
+// taken applies steps in sequence.
 func taken(t *testing.T, text string, steps ...string) []rewritten {
 	t.Helper()
 	p := given.Program(t, text)
@@ -92,7 +91,7 @@ func TestHonestClaims(t *testing.T) {
 	}
 }
 
-// TestEveryChangeIsRefused changes the program after a rewrite in every place.
+// TestEveryChangeIsRefused changes every place of the program after a rewrite.
 func TestEveryChangeIsRefused(t *testing.T) {
 	for _, r := range append(sequence(t), batched(t)...) {
 		t.Run(r.step, func(t *testing.T) {
@@ -113,9 +112,9 @@ func TestEveryChangeIsRefused(t *testing.T) {
 	}
 }
 
-// changes takes each rule away, and each literal, turns each literal around, gives each rule
-// another kind and another relation to derive, each argument of a head another variable and
-// each number another value, and each forwarding relation another fact.
+// changes removes each rule and each literal, negates each literal, and replaces the kind and
+// the head relation of each rule, each argument of a head, each number, and the facts of each
+// forwarding relation.
 func changes(p *logic.Program, try func(what string, q *logic.Program)) {
 	for ci, c := range p.Components {
 		for ri, rule := range c.Rules {
@@ -186,8 +185,8 @@ func changes(p *logic.Program, try func(what string, q *logic.Program)) {
 	}
 }
 
-// TestOneForEach has two relations come to the new component as one, and what is kept of
-// one besides fill another.
+// TestOneForEach sends two relations to the new component as one, and fills the kept copy of
+// one relation with facts of another.
 func TestOneForEach(t *testing.T) {
 	const text = `program p
 component a {
@@ -232,7 +231,7 @@ func fits(of, other *logic.Relation) bool {
 	})
 }
 
-// TestFalseClaims claims what is not so of programs that were changed to fit.
+// TestFalseClaims makes false claims about programs that were changed to fit them.
 func TestFalseClaims(t *testing.T) {
 	seq := sequence(t)
 	for name, lie := range map[string]struct {
@@ -272,8 +271,8 @@ func TestFalseClaims(t *testing.T) {
 	}
 }
 
-// TestWhatTheRulesForbid has programs in which dividing storage by the hash of the
-// value would change what they do, divided all the same.
+// TestWhatTheRulesForbid divides storage by the hash of the value in programs in which this
+// changes the behaviour.
 func TestWhatTheRulesForbid(t *testing.T) {
 	honest := sequence(t)[4]
 	for name, m := range map[string]struct{ old, new, want string }{
@@ -301,8 +300,8 @@ func TestWhatTheRulesForbid(t *testing.T) {
 	}
 }
 
-// TestMergingIsNotMonotonic decouples rules that compare with a greatest value so far,
-// which was less before: monotonic while it is no lattice.
+// TestMergingIsNotMonotonic moves rules that compare with a maximum so far, which was smaller
+// before. They are monotonic only if the maximum is not a lattice.
 func TestMergingIsNotMonotonic(t *testing.T) {
 	const text = `program p
 component a {

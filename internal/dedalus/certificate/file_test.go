@@ -24,8 +24,8 @@ func encoded(t testing.TB, steps []certificate.Step) string {
 	return string(text)
 }
 
-// TestFile writes certificates of all that a claim can say, and reads them again: of a sequence of steps,
-// and one that no rewrite makes.
+// TestFile writes certificates with everything that a claim can have, and reads them again: one
+// of a sequence of steps, and one that no rewrite makes.
 func TestFile(t *testing.T) {
 	var steps []certificate.Step
 	for _, r := range sequence(t) {
@@ -45,8 +45,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestReadAgain checks a sequence of steps by what its certificate has alone: programs that are read
-// from text, and claims from the file.
+// TestReadAgain checks a sequence of steps from its certificate alone: programs are parsed from
+// text, and claims are read from the file.
 func TestReadAgain(t *testing.T) {
 	all := sequence(t)
 	var steps []certificate.Step
@@ -102,7 +102,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	}
 }
 
-// TestWritesWhatItReads: a certificate as large as may be read is written, a larger one is not.
+// TestWritesWhatItReads: Encode writes a certificate of the maximum size, and refuses a larger one.
 func TestWritesWhatItReads(t *testing.T) {
 	relays := func(n int) []certificate.Step {
 		return slices.Repeat([]certificate.Step{{Claim: certificate.Claim{Kind: "relay"}, Program: "x"}}, n)
@@ -119,7 +119,7 @@ func TestWritesWhatItReads(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever a certificate claims of two programs, it is accepted or refused.
+// FuzzDecode: every certificate is accepted or refused, whatever it claims of two programs.
 func FuzzDecode(f *testing.F) {
 	before := given.Program(f, storage)
 	p, _ := given.Read(storage)

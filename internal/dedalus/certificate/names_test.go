@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// TestNewNodes: of each step, a program that speaks of a node which the step makes is
-// not what it was, wherever it speaks of it; of other nodes it may speak.
+// TestNewNodes: a program must not mention a node that a step creates, wherever it mentions it.
+// It may mention other nodes.
 func TestNewNodes(t *testing.T) {
 	all := append(sequence(t), partial(t, ledgers))
 	constant := func(n string) *logic.Term {
@@ -58,7 +58,7 @@ func TestNewNodes(t *testing.T) {
 				}
 			}
 		}
-		// In a rule: where a message goes, which is where it went before.
+		// In a rule, as the unchanged destination of a message.
 		before, after := w.before.Clone(), w.after.Clone()
 		for _, p := range []*logic.Program{before, after} {
 			for _, c := range p.Components {
@@ -77,8 +77,8 @@ func TestNewNodes(t *testing.T) {
 	}
 }
 
-// TestNewComponents: a component that is new is not called as nodes are for which pieces
-// stand already.
+// TestNewComponents: a new component must not have the name of the component that an existing
+// one is a piece of.
 func TestNewComponents(t *testing.T) {
 	for _, w := range sequence(t)[:3] {
 		before, after := w.before.Clone(), w.after.Clone()

@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// ledgers is storage by key with two inputs that all pieces must have in order: one ends
-// an epoch, the other asks for all that there is.
+// ledgers is storage by key with two inputs that all pieces must receive in order: one ends an
+// epoch, the other asks for all values.
 const ledgers = `program ledgers
 component leader {
   input  in(k: text, v: u64)
@@ -76,9 +76,9 @@ func TestPartialHonest(t *testing.T) {
 	}
 }
 
-// TestPartialEveryChangeIsRefused changes the program after a partial partitioning in
-// every place: as TestEveryChangeIsRefused does, and numbers, kinds of rules,
-// destinations, what relations merge and keep, and how many of what there are.
+// TestPartialEveryChangeIsRefused changes every place of the program after a partial
+// partitioning: what TestEveryChangeIsRefused changes, and also numbers, kinds of rules,
+// destinations, lattices, durability, and the numbers of instances and partitions.
 func TestPartialEveryChangeIsRefused(t *testing.T) {
 	for _, r := range []rewritten{partial(t, ledgers), chiming(t)[0], chiming(t)[1]} {
 		t.Run(r.step, func(t *testing.T) { refuseChanges(t, r) })
@@ -165,7 +165,7 @@ func refuseChanges(t *testing.T, r rewritten) {
 	t.Logf("%d changes refused", tried)
 }
 
-// TestPartialFalseClaims claims what is not so.
+// TestPartialFalseClaims makes false claims.
 func TestPartialFalseClaims(t *testing.T) {
 	for name, lie := range map[string]struct {
 		change func(c *certificate.Claim)

@@ -53,7 +53,7 @@ func TestRelayHonest(t *testing.T) {
 	}
 }
 
-// TestRelayFalseClaims claims what is not so.
+// TestRelayFalseClaims makes false claims.
 func TestRelayFalseClaims(t *testing.T) {
 	for name, lie := range map[string]struct {
 		at     int

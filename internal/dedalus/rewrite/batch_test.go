@@ -14,8 +14,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// batching is a program whose pieces tell each other in batches, small enough to be
-// explored.
+// batching is a program whose pieces send each other batches. It is small enough to explore.
 type batching struct {
 	text, step string
 	inputs     uint64
@@ -23,8 +22,8 @@ type batching struct {
 	bounds     explore.Bounds
 }
 
-// ordered puts what comes in in order, and applies it: whoever applies must see the same
-// things together and in the same order.
+// ordered puts its inputs in order and applies them. All readers must see the same facts
+// together and in the same order.
 const ordered = `program ordered
 component a {
   input  in(x: u64)
@@ -51,8 +50,8 @@ component client {
 }
 `
 
-// ticking has both sides read what comes in, one of them a timer as well, and other
-// relations that are empty in most ticks.
+// ticking makes both sides read the inputs. One side also reads a timer, and relations that
+// are empty in most ticks.
 const ticking = `program ticking
 component a {
   input  in(x: u64)
@@ -82,9 +81,9 @@ component client {
 }
 `
 
-// answering has a part that others talk to first, and tells the rest. A friend who
-// hears an answer talks to the rest: who must not be earlier than what the answer
-// follows from.
+// answering has a part that receives messages first and sends results to the rest. A friend
+// that receives an answer sends a message to the rest, which must not process it before the
+// cause of the answer.
 const answering = `program answering
 component a {
   static friend(f: node) = nodes friend
@@ -111,8 +110,8 @@ component friend {
 }
 `
 
-// counting has a rest that knows whether it went through a tick before, which a
-// decoupling must not give away: who is answered asks in a later tick.
+// counting has a rest that knows whether it had a tick before. A decoupling must not reveal
+// more ticks: a client that is answered asks in a later tick.
 const counting = `program counting
 component a {
   static friend(f: node) = nodes friend
@@ -146,7 +145,7 @@ func batchings() map[string]batching {
 	}
 }
 
-// pair is a program and what its step makes of it.
+// pair returns a program and the result of its step.
 func (b batching) pair(t *testing.T) (p, q *logic.Program) {
 	t.Helper()
 	p = given.Program(t, b.text)
@@ -182,8 +181,7 @@ func (b batching) compare(t *testing.T, p, q *logic.Program) *explore.Comparison
 	return c
 }
 
-// TestBatches compares programs with batches with what they were made of, in every order
-// of messages.
+// TestBatches compares programs with batches with the originals, in every order of messages.
 func TestBatches(t *testing.T) {
 	for name, b := range batchings() {
 		t.Run(name, func(t *testing.T) {
@@ -200,8 +198,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestBatchMistakes changes the rules for batches, as published or as somebody might
-// write them, and wants each found.
+// TestBatchMistakes changes the rules for batches, to the published ones or to plausible
+// mistakes, and requires that each is found.
 func TestBatchMistakes(t *testing.T) {
 	for name, m := range map[string]struct {
 		program string

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// answersLate answers a tick after it has logged: when what it says is durable.
+// answersLate answers a tick after it has logged, when the fact is durable.
 const answersLate = `program answerslate
 component store {
   input  put(client: node, id: u64, k: text)
@@ -27,9 +27,9 @@ component store {
 }
 `
 
-// TestAnswersWaitForTheDisk: who answers because something is durable stays where that
-// is logged. The message that would tell a piece leaves before the disk has it, and the
-// next tick of that piece waits for no disk.
+// TestAnswersWaitForTheDisk: a rule that answers because a fact is durable must stay where the
+// fact is logged. The message to another piece would leave before the disk has the fact, and
+// the next tick of that piece does not wait for the disk.
 func TestAnswersWaitForTheDisk(t *testing.T) {
 	p := given.Program(t, answersLate)
 	step := func(text string) rewrite.Step {
@@ -43,7 +43,7 @@ func TestAnswersWaitForTheDisk(t *testing.T) {
 	if _, _, err := rewrite.Apply(p, waits); err == nil || !strings.Contains(err.Error(), "begins once data is durable") {
 		t.Errorf("not refused: %v", err)
 	}
-	// What has waited may go on from elsewhere.
+	// A rule that reads what the waiting rule derived may move.
 	q, cert, err := rewrite.Apply(p, step("functional store rules 3 as answer"))
 	if err == nil {
 		err = certificate.Check(p, q, cert.Claim(p))
@@ -51,7 +51,7 @@ func TestAnswersWaitForTheDisk(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	// Where nothing is durable, nobody waits for it.
+	// If nothing is durable, no rule waits for it.
 	volatile := given.Program(t, strings.NewReplacer("log    data(k: text)", "table  data(k: text)", "log    data(k) <-", "next   data(k) <-").Replace(answersLate))
 	q, cert, err = rewrite.Apply(volatile, waits)
 	if err == nil {

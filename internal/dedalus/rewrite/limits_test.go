@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// TestAskedTooMuch refuses steps by what they ask for, before anything is made of them.
+// TestAskedTooMuch refuses steps that ask for too much, before they are applied.
 func TestAskedTooMuch(t *testing.T) {
 	const text = `program much
 component a {
@@ -47,8 +47,8 @@ deploy { a: 60000, client: 1 }
 	}
 }
 
-// TestNamesTaken refuses steps that would make nodes which the program speaks of, or
-// components whose names mean something else, and says what to call otherwise.
+// TestNamesTaken refuses steps that would create nodes that the program mentions, or components
+// whose names mean something else, and says what to rename.
 func TestNamesTaken(t *testing.T) {
 	text := func(node, more string) string {
 		return `program taken
@@ -72,9 +72,9 @@ deploy { store: 2 }
 	other := "component store_order {\n  output was(k: u64)\n  async was@node \"c\"(k) <- told(k)\n}\n"
 	for _, c := range []struct{ node, more, step, want string }{
 		{"x", "", "partition store into 3", ""},
-		{"store/1", "", "partition store into 3", ""},  // which it means
-		{"store/6", "", "partition store into 3", ""},  // which there is not
-		{"store/02", "", "partition store into 3", ""}, // which is another name
+		{"store/1", "", "partition store into 3", ""},  // the step creates this node
+		{"store/6", "", "partition store into 3", ""},  // the step does not create this node
+		{"store/02", "", "partition store into 3", ""}, // this is another name
 		{"store/2", "", "partition store into 3", `mentions node "store/2", which is a name that the step would give to a new node; rename that node, or component store`},
 		{"store/5", "", "partition store into 3", `mentions node "store/5"`},
 		{"store/3", "", "partial store into 2", `mentions node "store/3"`},
@@ -94,7 +94,7 @@ deploy { store: 2 }
 			t.Errorf("%s with %s: %v, want %q", c.step, c.node, err, c.want)
 		}
 	}
-	// In rules, functions and sets as well.
+	// The program may also mention the node in rules, functions and sets.
 	for _, change := range []func(p *logic.Program, v logic.Value){
 		func(p *logic.Program, v logic.Value) {
 			boss := p.Find("boss")

@@ -18,8 +18,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// epochs is storage by key with an epoch that all keys have in common. Who is refused
-// because of it has another key written as before it: nobody must take that.
+// epochs is storage by key with an epoch that all keys share. If a put is refused because of
+// it, the leader puts another key with the old epoch, which must not be accepted.
 const epochs = `program epochs
 component leader {
   input  in(id: u64, e: u64, k: text)
@@ -47,8 +47,8 @@ component storage {
 }
 `
 
-// scans is storage by key that can be asked for all that it has: how much that is, and
-// each. What it is told to forget it tells a tick later.
+// scans is storage by key that can be asked for the number of its values and for each value. It
+// reports deleted values a tick later.
 const scans = `program scans
 component leader {
   input  in(k: text, v: u64)
@@ -80,7 +80,7 @@ component storage {
 }
 `
 
-// told reads messages from outside, written as in the language: in(1, "a") to leader/0.
+// told parses messages from clients, in the syntax of the language: in(1, "a") to leader/0.
 func told(t *testing.T, texts ...string) func(*logic.Program) []interp.Message {
 	return func(p *logic.Program) []interp.Message {
 		var out []interp.Message
@@ -98,7 +98,7 @@ func told(t *testing.T, texts ...string) func(*logic.Program) []interp.Message {
 	}
 }
 
-// partially is a program divided by a step, with a text in it replaced.
+// partially divides a program by a step, and replaces texts in the result.
 func partially(t *testing.T, p *logic.Program, step string, oldNew ...string) *logic.Program {
 	t.Helper()
 	s, err := rewrite.ParseStep(step)
@@ -122,8 +122,8 @@ func partially(t *testing.T, p *logic.Program, step string, oldNew ...string) *l
 	return given.Program(t, text)
 }
 
-// TestPartialExplored compares programs with what partial partitioning makes of them,
-// in every order.
+// TestPartialExplored compares programs with their partial partitionings, in every order of
+// messages.
 func TestPartialExplored(t *testing.T) {
 	for name, c := range map[string]struct {
 		program string
@@ -151,8 +151,8 @@ func TestPartialExplored(t *testing.T) {
 	}
 }
 
-// TestPartialOfAPiece divides what another step has taken apart: its nodes are called
-// what they were, and the order leads to those that there are now.
+// TestPartialOfAPiece divides a piece that another step has made. Its nodes keep their old
+// names, and the ordering component must lead to the new nodes.
 func TestPartialOfAPiece(t *testing.T) {
 	text := strings.Replace(strings.Replace(scans, "async scan@s(id) <- ask(id), storage(s)", "async scan@s(id) <- ask(id), storage(s)\n  async ping@s(id) <- ask(id), storage(s)", 1),
 		"async size@l", "output pong(p: node, id: u64)\n  async pong@node \"c\"(self, id) <- ping(id)\n  async size@l", 1)
@@ -168,8 +168,8 @@ func TestPartialOfAPiece(t *testing.T) {
 	}
 }
 
-// TestPartialMistakes changes what partial partitioning has made, and wants each change
-// found: by exploration, and by the certificate's checker.
+// TestPartialMistakes changes partial partitionings, and requires that both exploration and the
+// certificate checker find each change.
 func TestPartialMistakes(t *testing.T) {
 	const (
 		put, epoch = `in(1, 1, "a") to leader/0`, `advance(2) to leader/0`
@@ -222,7 +222,7 @@ func TestPartialMistakes(t *testing.T) {
 	}
 }
 
-// TestPartialRefused asks for what cannot be done, and wants to be told why.
+// TestPartialRefused requests impossible steps, and checks the reasons given.
 func TestPartialRefused(t *testing.T) {
 	for name, r := range map[string]struct {
 		program, old, new, step string
@@ -268,9 +268,9 @@ func TestPartialRefused(t *testing.T) {
 	}
 }
 
-// TestPartialAdversary has more inputs, nodes and pieces than can be explored: random
-// schedules, of which an oracle of the program before knows whether it can tell the same.
-// ASHLAR_DEDALUS_SEEDS is how many.
+// TestPartialAdversary has more inputs, nodes and pieces than can be explored. It runs random
+// schedules, and an oracle decides whether the original program can send the same outputs.
+// ASHLAR_DEDALUS_SEEDS is the number of schedules.
 func TestPartialAdversary(t *testing.T) {
 	seeds := uint64(5)
 	if text := os.Getenv("ASHLAR_DEDALUS_SEEDS"); text != "" {
@@ -285,8 +285,8 @@ func TestPartialAdversary(t *testing.T) {
 		step    string
 		inputs  []string
 		faults  adversary.Faults
-		// explained is of how many runs the oracle finds that the program before can tell
-		// the same, within its bound; of the others it must not be sure that it cannot.
+		// explained is the number of runs whose outputs the oracle finds in the original program
+		// within its bound. For the other runs it must not be sure that there are none.
 		explained int
 	}{
 		"epochs": {epochs, "partial storage into 3", []string{`in(1, 1, "a") to leader/0`, `in(2, 2, "b") to leader/0`, `in(3, 2, "c") to leader/0`,
@@ -332,8 +332,8 @@ func pathOf(c *explore.Comparison) string {
 	return strings.Join(c.Different.Steps, "\n")
 }
 
-// oneForAll is sealed in parts, of which one piece sends one for all: the others must count
-// it as well, or who gets it waits for their counts forever.
+// oneForAll is sealed in parts, and one piece sends for all. The other pieces must still
+// announce a count, or the receiver waits for it forever.
 const oneForAll = `program oneforall
 component leader {
   input  in(k: text)

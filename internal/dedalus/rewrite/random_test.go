@@ -22,8 +22,8 @@ type drawn struct{ r env.Random }
 
 func (d drawn) of(list ...string) string { return list[env.IntN(d.r, len(list))] }
 
-// rule is a rule of a component that gets in, other and ask, and sends one and two to
-// a client who asks when it gets one.
+// rule draws a rule of a component that receives in, other and ask, and sends one and two to
+// a client, which sends ask when it receives one.
 func (d drawn) rule() string {
 	local := []string{"p", "q", "r", "s"}
 	read := append([]string{"in", "other", "ask"}, local...)
@@ -55,7 +55,7 @@ func (d drawn) rule() string {
 	return "sync " + head + "(x) <- " + body
 }
 
-// program is a program of n such rules; nil if they make none.
+// program draws a program of n such rules, or returns nil if it is not valid.
 func (d drawn) program(n int) *logic.Program {
 	var rules []string
 	for range n {
@@ -72,8 +72,8 @@ func (d drawn) program(n int) *logic.Program {
 	return p
 }
 
-// apart takes a program's rules apart as the rewrite allows it; nil if no attempt is
-// allowed.
+// apart decouples rules of a program as the rewrite allows, or returns nil if it allows no
+// attempt.
 func (d drawn) apart(p *logic.Program, kind rewrite.Kind, n int) (*logic.Program, *rewrite.Certificate) {
 	for range 12 {
 		var rules []int
@@ -89,8 +89,8 @@ func (d drawn) apart(p *logic.Program, kind rewrite.Kind, n int) (*logic.Program
 	return nil, nil
 }
 
-// TestDrawnPrograms takes drawn programs apart as the rewrites allow it, and explores
-// whether what results does what they do. ASHLAR_DRAWN=N draws from N seeds.
+// TestDrawnPrograms decouples random programs as the rewrites allow, and explores whether the
+// results behave as the originals do. ASHLAR_DRAWN=N draws from N seeds.
 func TestDrawnPrograms(t *testing.T) {
 	seeds := uint64(100)
 	if n := os.Getenv("ASHLAR_DRAWN"); n != "" {
@@ -129,7 +129,7 @@ func TestDrawnPrograms(t *testing.T) {
 		}
 	}
 	t.Logf("taken %v, compared to the end %v", taken, compared)
-	// Parts of these programs hardly ever have nothing in common, and tell no ticks apart.
+	// Random programs rarely have two parts with nothing in common, so mutual is not required.
 	for _, kind := range []rewrite.Kind{rewrite.Functional, rewrite.Monotonic, rewrite.StateMachine, rewrite.Asymmetric} {
 		if compared[kind] == 0 {
 			t.Errorf("no %v was compared to the end", kind)

@@ -78,13 +78,13 @@ component storage {
 
 const relaying, dividing = "relay storage as keeper", "partial keeper into 2"
 
-// ringing has the bell ring so often at most.
+// ringing limits how often the bell rings.
 func ringing(times int) func(*explore.Model) {
 	return func(m *explore.Model) { m.Limit("bell", times) }
 }
 
-// TestRelayExplored compares programs with what a relay makes of them, and a division of
-// what waited for a timer, in every order.
+// TestRelayExplored compares programs with relays of them, and with divisions of the rules that
+// waited for a timer, in every order of messages.
 func TestRelayExplored(t *testing.T) {
 	start := `start(1) to leader/0`
 	for name, c := range map[string]struct {
@@ -120,8 +120,8 @@ func TestRelayExplored(t *testing.T) {
 	}
 }
 
-// TestTimerMistakes divides what waits for a timer wrongly, and wants each mistake found
-// by exploration and by the certificate's checker.
+// TestTimerMistakes makes mistakes in dividing rules that wait for a timer, and requires that
+// both exploration and the certificate checker find each one.
 func TestTimerMistakes(t *testing.T) {
 	for name, m := range map[string]struct {
 		program string
@@ -162,9 +162,9 @@ func TestTimerMistakes(t *testing.T) {
 	}
 }
 
-// TestTimerOfEachPiece has each piece its own timer, as dividing a component with its
-// timers would make it, and finds the run that the original has not: why no rewrite
-// does that.
+// TestTimerOfEachPiece gives each piece a timer of its own, as dividing a component together
+// with its timers would. It finds a run that the original does not have, which is why no
+// rewrite does that.
 func TestTimerOfEachPiece(t *testing.T) {
 	p := given.Program(t, bells)
 	text := p.String()
@@ -197,8 +197,8 @@ func TestTimerOfEachPiece(t *testing.T) {
 	}
 }
 
-// TestRelayRefused asks for relays of nothing, and for divisions of what does not come to
-// rest.
+// TestRelayRefused requests relays of components without inputs from outside, and divisions of
+// components that do not come to rest.
 func TestRelayRefused(t *testing.T) {
 	for name, r := range map[string]struct {
 		program, old, new string
@@ -239,7 +239,7 @@ func TestRelayRefused(t *testing.T) {
 	}
 }
 
-// applyAll takes steps, of which the last one may be refused.
+// applyAll applies steps; the last one may be refused.
 func applyAll(t *testing.T, p *logic.Program, steps []string) error {
 	t.Helper()
 	for i, text := range steps {
@@ -262,8 +262,8 @@ func applyAll(t *testing.T, p *logic.Program, steps []string) error {
 	return nil
 }
 
-// timed is a program of n rules whose facts meet by their one column, some of which wait
-// for a timer; nil if they make none.
+// timed draws a program of n rules whose facts join on their only column, some of which wait
+// for a timer. It returns nil if the program is not valid.
 func (d drawn) timed(n int) *logic.Program {
 	local := []string{"p", "q", "r", "s"}
 	rules := []string{"async one@c(x) <- tick(), " + d.of(local...) + "(x), client(c)", "next " + d.of(local...) + "(x) <- in(x)"}
@@ -301,9 +301,9 @@ func (d drawn) timed(n int) *logic.Program {
 	return p
 }
 
-// TestDrawnTimers relays and divides drawn programs that wait for a timer, as the
-// rewrites allow it, and explores whether what results does what they do.
-// ASHLAR_DRAWN=N draws from N seeds.
+// TestDrawnTimers relays and divides random programs that wait for a timer, as the rewrites
+// allow, and explores whether the results behave as the originals do. ASHLAR_DRAWN=N draws
+// from N seeds.
 func TestDrawnTimers(t *testing.T) {
 	seeds := uint64(300)
 	if n := os.Getenv("ASHLAR_DRAWN"); n != "" {

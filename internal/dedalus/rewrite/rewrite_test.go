@@ -19,10 +19,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// TestRewrites takes steps. "program" reads one; "apply kind=K c=NAME rules=(1,2)
-// as=NAME", or "apply kind=partition c=NAME into=N by=(REL:KEY)", takes a step and
-// shows the component that changed; "show" shows all. What was rewritten is read
-// again, and answers what the program answered that was read first.
+// TestRewrites runs scripts. "program" reads a program; "apply kind=K c=NAME rules=(1,2)
+// as=NAME", or "apply kind=partition c=NAME into=N by=(REL:KEY)", applies a step and prints
+// the changed component; "show" prints all. The rewritten program is parsed again, and must
+// give the answers of the original.
 func TestRewrites(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var first, p *logic.Program
@@ -111,8 +111,8 @@ func rules(p *logic.Program) string {
 	return b.String()
 }
 
-// answers runs a program on some inputs, in an order that the seed draws, until
-// nothing is under way, and lists what it has sent outside.
+// answers runs a program on some inputs, in an order drawn from the seed, until no message is
+// in flight, and lists its outputs.
 func answers(t *testing.T, p *logic.Program, seed uint64) string {
 	t.Helper()
 	r := env.Seeded(seed)
@@ -159,8 +159,8 @@ func answers(t *testing.T, p *logic.Program, seed uint64) string {
 	return strings.Join(list, "\n") + "\n"
 }
 
-// repeated remembers in out what was sent before between nodes: a message that is
-// sent again at every tick is delivered once.
+// repeated reports whether a message between nodes was sent before, and records it in out: a
+// message that is sent at every tick is delivered once.
 func repeated(m interp.Message, out map[string]bool) bool {
 	key := "\x00" + m.String()
 	if out[key] {

@@ -17,9 +17,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// wide draws rules of more kinds than rule: relations of two columns of which one may be
-// a key, messages to the node itself, to its like and back by way of others, timers,
-// lattices, groups, and self as data.
+// wide draws rules of more kinds than rule does: relations of two columns of which one may be a
+// key, messages to the node itself, to other instances and back through other components,
+// timers, lattices, groups, and self as data.
 func (d drawn) wide() string {
 	local := []string{"p", "q", "r", "m"}
 	read := append([]string{"in", "ask", "back", "peer", "again"}, local...)
@@ -58,7 +58,7 @@ func (d drawn) wide() string {
 	return "sync " + head + "(k, x) <- " + body
 }
 
-// wider is a program of n such rules; nil if they make none.
+// wider draws a program of n such rules, or returns nil if it is not valid.
 func (d drawn) wider(n int) *logic.Program {
 	var rules []string
 	for range n {
@@ -83,8 +83,8 @@ func (d drawn) wider(n int) *logic.Program {
 	return p
 }
 
-// step takes one step that the rewrite allows, at any component; nil if no attempt is
-// allowed.
+// step applies one step that the rewrite allows, at any component, or returns nil if it allows
+// no attempt.
 func (d drawn) step(p *logic.Program, name string) (*logic.Program, *rewrite.Certificate) {
 	kinds := []rewrite.Kind{rewrite.Mutual, rewrite.Functional, rewrite.Monotonic, rewrite.StateMachine, rewrite.Asymmetric, rewrite.Partition, rewrite.Partition, rewrite.Partial}
 	for range 40 {
@@ -111,9 +111,9 @@ func (d drawn) step(p *logic.Program, name string) (*logic.Program, *rewrite.Cer
 	return nil, nil
 }
 
-// TestSeveralSteps takes drawn programs apart by one to three steps of all kinds, in
-// whatever order they are allowed, and explores whether what results does what they do.
-// ASHLAR_DRAWN=N draws from N seeds.
+// TestSeveralSteps rewrites random programs by one to three steps of all kinds, in any allowed
+// order, and explores whether the results behave as the originals do. ASHLAR_DRAWN=N draws
+// from N seeds.
 func TestSeveralSteps(t *testing.T) {
 	seeds, from := uint64(40), uint64(0)
 	if n := os.Getenv("ASHLAR_DRAWN"); n != "" {

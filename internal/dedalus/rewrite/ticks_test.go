@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// hurried has a node to which y comes back two ticks later at the earliest, as x comes to
-// it in between, when p holds no more.
+// hurried has a node to which y returns at least two ticks later. In between x arrives, in a
+// tick in which p no longer holds.
 const hurried = `program hurried
 component a {
   static client(c: node) = nodes client
@@ -37,13 +37,13 @@ component client {
 deploy { a: 1, client: 1 }
 `
 
-// waning has a node that forgets s a tick after t has come to hold, when nothing need
-// come in.
+// waning has a node that deletes s a tick after t begins to hold, possibly in a tick without
+// inputs.
 var waning = strings.NewReplacer("next p(v) <- in(v)", "next s(v) <- in(v)\n  next s(v) <- s(v), !gone(v)\n  sync gone(v) <- t(v)\n"+
 	"  next t(v) <- in(v)\n  next t(v) <- t(v)", "p(v), y(v)", "s(v), y(v)").Replace(hurried)
 
-// TestTicks takes apart a node that can tell how many ticks have passed: what cannot be
-// hidden from it is refused, and else what results does nothing that it cannot.
+// TestTicks decouples a node that can observe how many ticks have passed. A step whose ticks
+// the node could observe is refused; the result of any other step behaves as the node does.
 func TestTicks(t *testing.T) {
 	for _, c := range []struct{ step, text, refused string }{
 		{"functional a rules 4 as b", hurried, ""},
@@ -87,10 +87,9 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestTicksClaimed has rewrites of a node that keeps p forever stand for rewrites of
-// the node that does not: no certificate of them is accepted. What y is joined with may
-// follow from p, y may come because somebody was answered, and what is kept as long as
-// something else does not hold is not kept.
+// TestTicksClaimed uses rewrites of a node that keeps p forever as rewrites of the node that
+// does not: no certificate of them is accepted. The relation that y is joined with may follow
+// from p, y may arrive because a client was answered, and a guarded relation is not kept.
 func TestTicksClaimed(t *testing.T) {
 	const keeps = "next p(v) <- p(v)"
 	const last = "async y1@c(v) <- x(v), client(c)\n"
@@ -119,8 +118,7 @@ component person {
 	}
 }
 
-// claimTicks rewrites a program, and then takes a rule away from it and from the
-// result.
+// claimTicks rewrites a program, and then removes a rule from it and from the result.
 func claimTicks(t *testing.T, text, step, keeps string) {
 	t.Helper()
 	s, err := rewrite.ParseStep(step)
@@ -149,8 +147,8 @@ func claimTicks(t *testing.T, text, step, keeps string) {
 	}
 }
 
-// TestToItself moves a rule that sends to its own node what it reads: it must find the
-// piece that reads it, and a certificate of one that does not is refused.
+// TestToItself moves a rule that sends its own inputs to its own node. The message must reach
+// the piece that reads it, and a certificate of a program in which it does not is refused.
 func TestToItself(t *testing.T) {
 	p := given.Program(t, `program itself
 component a {

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// TestFalseDependency has facts that contradict what their relation declares: they are no
-// program, and no claim about them is accepted.
+// TestFalseDependency has facts that contradict a declared dependency: the program is invalid,
+// and no claim about it is accepted.
 func TestFalseDependency(t *testing.T) {
 	const text = `program shards
 component a {
