@@ -4,9 +4,9 @@ package interp
 
 import "github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 
-// Deploy returns all instances of a program, in the order of its components.
-// Extra has facts of static relations that the program does not give, by name;
-// those without any are empty.
+// Deploy returns all instances of a program, in the order of its components. Extra has facts
+// of static relations that the program does not declare, by name; a static relation without
+// any is empty.
 func Deploy(p *logic.Program, extra map[string][][]logic.Value, f Functions) []*Instance {
 	static := map[*logic.Relation][][]logic.Value{}
 	for _, r := range p.Relations {
@@ -23,12 +23,12 @@ func Deploy(p *logic.Program, extra map[string][][]logic.Value, f Functions) []*
 	return out
 }
 
-// Identify returns who instance i of a component is, from 0.
+// Identify returns the identity of instance i of a component, counted from 0.
 func Identify(c *logic.Component, i int) Identity {
 	return Identity{Node: logic.NodeName(c.Name, i), Self: logic.NodeName(c.Of, i/c.Partitions)}
 }
 
-// StaticFacts returns the facts of a static relation that the program gives.
+// StaticFacts returns the facts that the program declares for a static relation.
 func StaticFacts(p *logic.Program, r *logic.Relation) [][]logic.Value {
 	facts := append([][]logic.Value(nil), r.Facts...)
 	if c := p.Component(r.Nodes); c != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// TestEndless: a tick in which facts derive ever new facts is given up, with the rule and
-// the limit; nothing was sent, and the instance is as it was. What ends, ends.
+// TestEndless: a tick that derives new facts without end is aborted, and the error names the
+// rule and the limit. Nothing is sent, and the instance is unchanged. Ticks that end are not
+// aborted.
 func TestEndless(t *testing.T) {
 	for name, c := range map[string]struct{ rule, limit string }{
 		"numbers": {"sync up(y) <- up(x), y := x + 1", "DerivationsMax"},

@@ -33,14 +33,14 @@ type Message struct {
 
 func (m Message) String() string { return m.Fact.String() + " to " + m.To }
 
-// Functions are the functions that a program has from Go, by name. They answer
-// false where they have no value.
+// Functions are the Go functions of a program, by name. A function returns false if it has no
+// value for its arguments.
 type Functions map[string]func(args []logic.Value) (logic.Value, bool)
 
-// Identity is who an instance is.
+// Identity identifies an instance.
 type Identity struct {
-	// Node is where messages to it go; Self is the node that it stands for, which
-	// is the same unless a rewrite made it a piece of another.
+	// Node is the address of the instance. Self is the logical node that it implements, which
+	// is the same unless a rewrite made the instance a piece of another.
 	Node, Self string
 }
 
@@ -76,12 +76,12 @@ func New(p *logic.Program, c *logic.Component, who Identity, static map[*logic.R
 	return n
 }
 
-// Watch calls see with each row that a rule derives from now on, and where it
-// is sent, in the order of derivation; a row may come again in the same tick. The
-// row must not be changed. It is for counting the work that a program does.
+// Watch calls see for each row that a rule derives from now on, with its destination, in the
+// order of derivation. A row may be derived several times in a tick. see must not change the
+// row. Watch is for counting the work of a program.
 func (n *Instance) Watch(see func(r *logic.Rule, to string, row []logic.Value)) { n.watch = see }
 
-// Clone returns an instance that goes on from here by itself.
+// Clone returns an independent copy of the instance.
 func (n *Instance) Clone() *Instance {
 	// Tables of carried facts are not changed once their tick is over.
 	m := *n
@@ -92,7 +92,7 @@ func (n *Instance) Clone() *Instance {
 	return &m
 }
 
-// Crash forgets what is not durable.
+// Crash deletes all facts that are not durable.
 func (n *Instance) Crash() {
 	for r := range n.carried {
 		if !r.Durable {
@@ -112,16 +112,15 @@ func (n *Instance) AppendKey(b []byte) []byte {
 	return b
 }
 
-// DerivationsMax is how many facts the recursive rules of a stratum derive in a tick at
-// most, each as often as it is derived; and ValueMax how long a value is at most, in
-// bytes or elements. What a program derives of itself within a tick has to end; it is
-// the program that is wrong where it does not.
+// DerivationsMax is the maximum number of derivations of the recursive rules of a stratum in a
+// tick. ValueMax is the maximum length of a value, in bytes or elements. A program that
+// exceeds them may derive facts forever within a tick, which is an error of the program.
 const (
 	DerivationsMax = 1 << 19
 	ValueMax       = 1 << 20
 )
 
-// EndlessError reports that a tick was given up, as a rule passed a limit.
+// EndlessError reports that a tick was aborted because a rule exceeded a limit.
 type EndlessError struct {
 	Node  string
 	Rule  *logic.Rule
@@ -132,18 +131,18 @@ func (e *EndlessError) Error() string {
 	return fmt.Sprintf("%s: a tick does not end: '%v' passes %s", e.Node, e.Rule, e.Limit)
 }
 
-// Tick is what happened in a tick.
+// Tick is the result of a tick.
 type Tick struct {
-	// Endless is nil, or why the tick was given up. Then nothing was sent, and the
-	// instance is as it was before.
+	// Endless is nil, or the reason why the tick was aborted. Then nothing was sent, and the
+	// instance has not changed.
 	Endless *EndlessError
-	// Sent is in the order of the rules, without doubles.
+	// Sent is in the order of the rules, without duplicates.
 	Sent  []Message
 	facts map[*logic.Relation]*table
 	rels  []*logic.Relation
 }
 
-// Facts are all that held of a relation, in order.
+// Facts returns all facts of a relation that held in the tick, in order.
 func (t *Tick) Facts(r *logic.Relation) [][]logic.Value {
 	var out [][]logic.Value
 	if tab := t.facts[r]; tab != nil {
@@ -155,7 +154,7 @@ func (t *Tick) Facts(r *logic.Relation) [][]logic.Value {
 	return out
 }
 
-// String lists what held, a relation a line, and what was sent.
+// String lists the facts that held, one relation a line, and the messages that were sent.
 func (t *Tick) String() string {
 	var b strings.Builder
 	for _, r := range t.rels {
@@ -169,8 +168,7 @@ func (t *Tick) String() string {
 	return b.String()
 }
 
-// Tick goes through one tick, in which the facts of in arrive and the timers run
-// out.
+// Tick runs one tick, in which the facts of in arrive and the timers fire.
 func (n *Instance) Tick(in []Fact, timers ...*logic.Relation) *Tick {
 	e := &evaluation{Instance: n, now: map[*logic.Relation]*table{}}
 	for r, t := range n.carried {
@@ -222,7 +220,7 @@ func (n *Instance) Tick(in []Fact, timers ...*logic.Relation) *Tick {
 	return out
 }
 
-// key is equal for equal messages only.
+// key returns a text that only equal messages share.
 func (m Message) key() string {
 	b := append([]byte(m.Fact.Relation.Name), 0)
 	b = logic.Value{Kind: logic.Node, Str: m.To}.AppendKey(b)
@@ -234,7 +232,7 @@ func (m Message) key() string {
 
 type bindings map[string]logic.Value
 
-// evaluation is a tick under way.
+// evaluation is a tick in progress.
 type evaluation struct {
 	*Instance
 	now map[*logic.Relation]*table
@@ -258,7 +256,7 @@ func (e *evaluation) seen(r *logic.Rule, to string, row []logic.Value) {
 	}
 }
 
-// stratum derives until nothing is new, or a limit is passed.
+// stratum derives facts until there is no new one, or a limit is exceeded.
 func (e *evaluation) stratum(s *logic.Stratum) *EndlessError {
 	derived := 0
 	for changed := true; changed; {
@@ -309,8 +307,8 @@ func (e *evaluation) derive(r *logic.Rule, yield func(row []logic.Value, vars bi
 	})
 }
 
-// match calls yield for each extension of vars that satisfies the literals. Vars is
-// as it was when match returns.
+// match calls yield for each extension of vars that satisfies the literals. When it returns,
+// vars is unchanged.
 func (e *evaluation) match(body []logic.Literal, vars bindings, yield func(bindings)) {
 	if len(body) == 0 {
 		yield(vars)
@@ -349,8 +347,7 @@ func (e *evaluation) match(body []logic.Literal, vars bindings, yield func(bindi
 	}
 }
 
-// unify matches an atom with a row. It binds variables that are not bound, and
-// answers which.
+// unify matches an atom with a row. It binds unbound variables, and returns which.
 func (e *evaluation) unify(a *logic.Atom, row []logic.Value, vars bindings) (bound []string, ok bool) {
 	for i, t := range a.Args {
 		if t.Kind == logic.Wildcard {
@@ -370,7 +367,7 @@ func (e *evaluation) unify(a *logic.Atom, row []logic.Value, vars bindings) (bou
 	return bound, true
 }
 
-// value is a term's value; false where a function has none.
+// value returns the value of a term, or false if a function has none.
 func (e *evaluation) value(t *logic.Term, vars bindings) (logic.Value, bool) {
 	switch t.Kind {
 	case logic.Var:
@@ -423,7 +420,7 @@ func (e *evaluation) aggregate(r *logic.Rule, yield func(row []logic.Value)) {
 				key = v.AppendKey(key)
 			}
 		}
-		// What is summed up differs in any variable of the body.
+		// Rows that a sum adds differ in some variable of the body.
 		for _, name := range sortedNames(vars) {
 			all = vars[name].AppendKey(append(all, name...))
 		}
@@ -523,7 +520,7 @@ func sortedValues(m map[string]logic.Value) []logic.Value {
 	return out
 }
 
-// Carried are the facts that the instance carries to its next tick, in order.
+// Carried returns the facts that the instance carries to its next tick, in order.
 func (n *Instance) Carried() []Fact {
 	var out []Fact
 	for _, r := range n.program.Relations {

@@ -14,9 +14,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// TestTicks shows programs at work, a tick at a time. "program" deploys one, "tick
-// NODE" has the facts of its input arrive there and shows what holds and what is
-// sent, "crash NODE" takes away what is not durable.
+// TestTicks shows the ticks of programs. "program" deploys a program, "tick NODE" delivers
+// the facts of its input there and prints what holds and what is sent, and "crash NODE"
+// deletes what is not durable.
 func TestTicks(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var p *logic.Program
@@ -59,7 +59,7 @@ func functions() interp.Functions {
 	}}
 }
 
-// fact reads a fact as the language writes it, as one of a static relation.
+// fact parses a fact in the syntax of static relations.
 func fact(t *testing.T, p *logic.Program, text string) interp.Fact {
 	t.Helper()
 	name, args, _ := strings.Cut(text, "(")

@@ -8,12 +8,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// table is the facts of a relation. Facts that are equal but for columns with a
-// lattice are one.
+// table has the facts of a relation. Facts that differ only in columns with a lattice are
+// merged.
 type table struct {
 	rel  *logic.Relation
 	rows map[string][]logic.Value
-	// keys are in the order in which they came, until sorted.
+	// keys are in the order of arrival until sorted is set.
 	keys   []string
 	sorted bool
 }
@@ -22,7 +22,7 @@ func newTable(r *logic.Relation) *table {
 	return &table{rel: r, rows: map[string][]logic.Value{}}
 }
 
-// add adds a row, which the table keeps, and says whether that changed anything.
+// add adds a row, which the table keeps, and reports whether the table changed.
 func (t *table) add(row []logic.Value) bool {
 	var key []byte
 	for i, c := range t.rel.Columns {
@@ -47,8 +47,8 @@ func (t *table) add(row []logic.Value) bool {
 	return changed
 }
 
-// all calls visit with each row, in the order of their keys, until it answers
-// false. Rows that are added meanwhile may be missed.
+// all calls visit for each row, in the order of their keys, until visit returns false. It may
+// miss rows that are added meanwhile.
 func (t *table) all(visit func(row []logic.Value) bool) {
 	if !t.sorted {
 		slices.Sort(t.keys)
@@ -61,7 +61,7 @@ func (t *table) all(visit func(row []logic.Value) bool) {
 	}
 }
 
-// appendKey appends bytes that are equal for equal tables only.
+// appendKey appends bytes that only equal tables share.
 func (t *table) appendKey(b []byte) []byte {
 	b = append(b, t.rel.Name...)
 	t.all(func(row []logic.Value) bool {

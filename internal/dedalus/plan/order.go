@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// group puts relations and sync rules in groups, each after those that it reads.
+// group puts relations and sync rules into groups, each after the groups that it reads.
 func (n *planner) group() {
 	number := map[*Relation]int{}
 	for i, r := range n.component.Relations {
@@ -56,7 +56,7 @@ func (n *planner) group() {
 			r.Recursive = g.Recursive
 			tracked = tracked || r.Class == Tracked
 		}
-		// Where one of a recursive group is tracked, all are: they are computed
+		// If one relation of a recursive group is tracked, all are, because they are computed
 		// together.
 		for _, r := range g.Relations {
 			if g.Recursive && tracked {
@@ -106,13 +106,13 @@ func components(edges [][]int) (in []int, count int) {
 	return in, count
 }
 
-// variants finds the ways in which a rule is evaluated, and what they look up.
+// variants determines the ways in which a rule is evaluated, and their look-ups.
 func (n *planner) variants(r *Rule) {
 	if r.aggregates() {
 		r.Grouping = grouping(r)
 	}
 	if r.Head != nil && r.Head.Class == Tracked && r.Head.Merges && !r.Recursive {
-		// What comes into a recursive relation that merges: it is computed anew.
+		// The rule feeds a recursive relation that merges, which is recomputed.
 		r.Recursive = true
 		n.indexes(r.Head, r.Head.Key(), true)
 		n.variant(r, FromAll, 0)
@@ -169,8 +169,8 @@ func (r *Rule) aggregates() bool {
 	return slices.ContainsFunc(r.Args, func(a Arg) bool { return a.Aggregate != logic.NoAggregate })
 }
 
-// variant orders the literals of a rule behind one of them: what can be checked
-// first, then of the atoms the one of which most is known.
+// variant orders the other literals after the first one: first those that can be checked, then
+// the atom with the most known columns.
 func (n *planner) variant(r *Rule, start Start, first int) {
 	v := &Variant{Start: start, Literal: first}
 	bound := map[string]bool{}
@@ -190,8 +190,8 @@ func (n *planner) variant(r *Rule, start Start, first int) {
 		}
 		done[i] = true
 		l := &r.Body[i]
-		// All that is before the literal of the changes is as it is now, the others
-		// as they were.
+		// Literals before the changed one are read as they are now, those after it as they were
+		// in the tick before.
 		s := Step{Literal: i, Before: (start == FromChanges && !r.Recursive || start == FromNothing) && i > first && l.changing()}
 		switch {
 		case l.Assign != nil:
@@ -220,8 +220,8 @@ func known(t *logic.Term, bound map[string]bool) bool {
 	return t.Kind == logic.Const || t.Kind == logic.Self || t.Kind == logic.Var && bound[t.Name]
 }
 
-// needed reports whether a variable that the literal would bind is used in what is not
-// done, or in the head.
+// needed reports whether the head, or a literal that is not done, uses a variable that the
+// literal would bind.
 func needed(r *Rule, done []bool, l *Literal, bound map[string]bool) bool {
 	used := map[string]bool{}
 	note := func(v string) { used[v] = true }
@@ -249,7 +249,7 @@ func needed(r *Rule, done []bool, l *Literal, bound map[string]bool) bool {
 	return slices.ContainsFunc(l.Args, func(t *logic.Term) bool { return t.Kind == logic.Var && !bound[t.Name] && used[t.Name] })
 }
 
-// next is the literal to go on with, or -1.
+// next returns the literal to evaluate next, or -1.
 func next(r *Rule, done []bool, bound map[string]bool) int {
 	all := func(t *logic.Term) bool {
 		ok := true
@@ -276,7 +276,7 @@ func next(r *Rule, done []bool, bound map[string]bool) int {
 			continue
 		case l.Negated:
 			if !slices.ContainsFunc(l.Args, func(t *logic.Term) bool { return !all(t) }) {
-				// What binds nothing more costs a look-up.
+				// An atom that binds nothing new costs a look-up.
 				s = 900
 				break
 			}
@@ -307,8 +307,9 @@ func next(r *Rule, done []bool, bound map[string]bool) int {
 	return best
 }
 
-// index enters that a relation is looked up by the columns of a step, perhaps while
-// it is derived. One that merges in place is looked up by columns that do not merge.
+// index adds an index of the relation for the columns of a step; derived reports that it may be
+// used while the relation is derived. The index of a relation that merges in place has only
+// columns that do not merge.
 func (n *planner) index(r *Relation, s *Step, derived bool) {
 	cols := IndexColumns(r, s.Bound)
 	if len(cols) > 0 && len(cols) < len(r.Columns) {
@@ -325,7 +326,7 @@ func (n *planner) indexes(r *Relation, cols []int, derived bool) {
 	r.Late[i] = r.Late[i] && !derived
 }
 
-// IndexColumns are those of the bound columns by which the relation is looked up.
+// IndexColumns returns the bound columns by which the relation is looked up.
 func IndexColumns(r *Relation, bound []int) []int {
 	if r.Class != Passing || !r.Merges {
 		return bound
@@ -339,7 +340,7 @@ func IndexColumns(r *Relation, bound []int) []int {
 	return cols
 }
 
-// grouping decides how aggregates are computed.
+// grouping determines how aggregates are computed.
 func grouping(r *Rule) *Grouping {
 	g := &Grouping{Index: slices.IndexFunc(r.Args, func(a Arg) bool { return a.Aggregate == logic.Index })}
 	count, only := 0, logic.NoAggregate
@@ -366,7 +367,7 @@ func grouping(r *Rule) *Grouping {
 	case !g.Simple:
 		g.Kept = true
 	case only == logic.Sum:
-		// Each row of the body counts, and it comes once, unless it has wildcards.
+		// Each row of the body counts, and it occurs once unless the body has wildcards.
 		g.Kept = slices.ContainsFunc(r.Body, func(l Literal) bool {
 			return l.Relation != nil && !l.Negated && slices.ContainsFunc(l.Args, wildcard)
 		})
@@ -378,7 +379,7 @@ func grouping(r *Rule) *Grouping {
 	return g
 }
 
-// others are the variables of a body that are no arguments of the head.
+// others returns the variables of a body that are not arguments of the head.
 func others(r *Rule) []*logic.Term {
 	var out []*logic.Term
 	seen := map[string]bool{}

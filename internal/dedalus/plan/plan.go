@@ -17,12 +17,11 @@ type Program struct {
 // Component is the plan of a component.
 type Component struct {
 	Logic *logic.Component
-	// Relations are all that the component has to do with, those that the plan adds
-	// included.
+	// Relations are all relations of the component, including those that the plan adds.
 	Relations []*Relation
 	// Groups are in the order of evaluation.
 	Groups []*Group
-	// Later are the next and async rules, for when all groups are done.
+	// Later are the next and async rules, which run after all groups.
 	Later []*Rule
 }
 
@@ -33,50 +32,49 @@ type Class uint8
 const (
 	// Static facts are the same forever.
 	Static Class = iota
-	// Passing facts are those of one tick, and forgotten after it.
+	// Passing facts hold for one tick, and are then deleted.
 	Passing
-	// Tracked facts are kept, each with what supports it, whether it holds, and
+	// Tracked facts are kept, each with the number of its derivations, whether it holds, and
 	// whether it held in the tick before.
 	Tracked
 )
 
 // Relation is a relation within a component.
 type Relation struct {
-	// Name is unique in the component, and of letters, digits and '_'.
+	// Name is unique in the component, and consists of letters, digits and '_'.
 	Name    string
 	Columns []logic.Column
-	// Logic is the relation of the program whose facts come in, are carried or are
-	// durable here; nil for one that the plan has added.
+	// Logic is the relation of the program whose facts arrive, are carried or are durable here;
+	// nil for one that the plan has added.
 	Logic *logic.Relation
 	Class Class
-	// Pulse reports that no fact outlives what it came from.
+	// Pulse reports that no fact outlives the tick of the fact that caused it.
 	Pulse bool
-	// Arrives reports that messages or timers bring facts of it; Carried that next
-	// rules do; Durable that what they carry survives a crash.
+	// Arrives reports that messages or timers bring facts of it, Carried that next rules derive
+	// facts of it, and Durable that the carried facts survive a crash.
 	Arrives, Carried, Durable bool
-	// Merges reports that of the facts that are equal in the columns without a lattice
-	// there is one.
+	// Merges reports that facts that are equal in the columns without a lattice merge into one.
 	Merges bool
 	// Recursive reports that it is in a recursive group.
 	Recursive bool
 	// Indexes are the sets of columns, in ascending order, by which it is looked up,
 	// besides all of them.
 	Indexes [][]int
-	// Late says of each index that nothing looks it up while the relation is derived,
-	// which is recursive and may get very many facts in a tick: it is brought up to
-	// date when it is looked up, and perhaps never.
+	// Late reports of each index that no rule uses it while the relation is derived. The relation
+	// is recursive and may get many facts in a tick, so the index is updated only when a rule
+	// uses it.
 	Late []bool
 	// Bag reports that arrivals need not be distinguished from earlier arrivals
 	// of the same tick: no rule looks them up or counts them.
 	Bag bool
-	// Inline reports that the relation has no facts: what an aggregate says of a group,
-	// and no longer says of it, is passed on to the rules that read it.
+	// Inline reports that the relation stores no facts: the aggregate passes each change of a
+	// group's result to the rules that read it.
 	Inline bool
-	// Made states what the plan has added it for.
+	// Made states why the plan has added it.
 	Made string
 }
 
-// Key are the columns without a lattice.
+// Key returns the columns without a lattice.
 func (r *Relation) Key() []int {
 	var key []int
 	for i, c := range r.Columns {
@@ -98,7 +96,7 @@ type Group struct {
 // Aggregate is an aggregate of the language, or the union of sets.
 type Aggregate = logic.Aggregate
 
-// Union joins sets: what columns with the lattice of sets merge by.
+// Union joins sets; columns with the lattice of sets merge by it.
 const Union = logic.Collect + 1
 
 // Arg is an argument of a head.
@@ -110,33 +108,33 @@ type Arg struct {
 // Rule is a rule of the plan.
 type Rule struct {
 	Kind logic.RuleKind
-	// Head is what is derived; of an async rule, the relation as the program has
-	// it, which need not be one of the component.
+	// Head is the derived relation. For an async rule it is the relation of the program, which
+	// need not be one of the component.
 	Head *Relation
 	Args []Arg
-	// Dest and Sent are of async rules.
+	// Dest and Sent are set for async rules.
 	Dest *logic.Term
 	Sent *logic.Relation
 	Body []Literal
-	// Pulse reports that it is evaluated in each tick from what came in; otherwise
-	// where what it reads has changed.
+	// Pulse reports that the rule is evaluated in each tick from the facts that arrived. Other
+	// rules are evaluated when a relation that they read has changed.
 	Pulse bool
-	// Recursive reports that it reads a relation of the group that it is in.
+	// Recursive reports that the rule reads a relation of its own group.
 	Recursive bool
-	// Begins reports that it is to be evaluated in the first tick, as nothing that it
-	// reads could begin to hold.
+	// Begins reports that the rule must be evaluated in the first tick, because no relation that
+	// it reads can begin to hold.
 	Begins bool
-	// Grouping is for heads with aggregates.
+	// Grouping is set for heads with aggregates.
 	Grouping *Grouping
 	// Variants are the ways to evaluate it.
 	Variants []*Variant
 	// Source is the rule of the program, or nil.
 	Source *logic.Rule
-	// Made states what the plan has added it for.
+	// Made states why the plan has added it.
 	Made string
 }
 
-// Literal is a literal of a body: of an atom, a comparison or an assignment.
+// Literal is a literal of a body: an atom, a comparison or an assignment.
 type Literal struct {
 	Negated  bool
 	Relation *Relation
@@ -147,20 +145,19 @@ type Literal struct {
 
 // Grouping states how the aggregates of a head are computed.
 type Grouping struct {
-	// Group are the arguments that make a group.
+	// Group has the arguments that identify a group.
 	Group []int
-	// Index is the argument that is an index, or -1; Numbered are those that are
-	// the variable that it numbers.
+	// Index is the argument that is an index, or -1. Numbered are the arguments that are the
+	// variable that it numbers.
 	Index    int
 	Numbered []int
-	// Kept reports that the rows of the body must be kept, without doubles, as the
-	// aggregate cannot be computed by adding and taking away; Rows are the terms
-	// that identify a row.
+	// Kept reports that the rows of the body must be kept, without duplicates, because the
+	// aggregate cannot be updated by adding and subtracting. Rows are the terms that identify a
+	// row.
 	Kept bool
 	Rows []*logic.Term
-	// Simple reports that there is one aggregate, a count, sum, min or max, which
-	// goes with the changes of the rows; otherwise a group that has changed is
-	// computed anew.
+	// Simple reports that there is one aggregate, a count, sum, min or max, which is updated with
+	// the changes of the rows. Otherwise a changed group is recomputed.
 	Simple bool
 }
 
@@ -169,23 +166,22 @@ type Start uint8
 
 // The starts.
 const (
-	// FromAll facts of the literal that hold now.
+	// FromAll starts from all facts of the literal that hold now.
 	FromAll Start = iota
-	// FromChanges of the literal: its facts that began to hold, and those that no
-	// longer do, for which what is derived is taken away. For a negated literal it
-	// is the other way round.
+	// FromChanges starts from the changes of the literal: facts that began to hold, and facts
+	// that no longer hold, whose derivations are removed. For a negated literal the two are
+	// exchanged.
 	FromChanges
-	// FromWork is one fact of the literal's relation, which is recursive and has
-	// got a new fact.
+	// FromWork starts from one new fact of the literal's relation, which is recursive.
 	FromWork
-	// FromNothing: in the first tick.
+	// FromNothing evaluates the rule in the first tick.
 	FromNothing
 )
 
 // Variant is a way to evaluate a rule.
 type Variant struct {
 	Start Start
-	// Literal is the one that it starts from; -1 for FromNothing.
+	// Literal is the literal that the variant starts from, or -1 for FromNothing.
 	Literal int
 	// Steps are the other literals, in the order of evaluation.
 	Steps []Step
@@ -196,12 +192,12 @@ type Step struct {
 	Literal int
 	// Bound are the columns whose values are known, in ascending order.
 	Bound []int
-	// Before reports that what held in the tick before is asked for.
+	// Before reports that the step reads what held in the tick before.
 	Before bool
-	// Known reports that the variable of the assignment has a value, with which it is
-	// compared.
+	// Known reports that the variable of the assignment already has a value, to which the result
+	// is compared.
 	Known bool
-	// Once reports that one fact that matches is enough.
+	// Once reports that one matching fact is enough.
 	Once bool
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/plan"
 )
 
-// TestPlans shows what is planned: of each relation how it is kept and looked up, of
-// each rule whether it is a pulse and what it starts from.
+// TestPlans prints plans: how each relation is kept and looked up, and for each rule whether
+// it is a pulse and what it starts from.
 func TestPlans(t *testing.T) {
 	datadriven.RunTest(t, "testdata/plans", func(t *testing.T, d *datadriven.TestData) string {
 		p, err := plan.New(given.Program(t, "program p\n"+d.Input))

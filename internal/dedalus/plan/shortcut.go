@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// reads are the rules that have the relation in their bodies.
+// reads returns the rules that have the relation in their bodies.
 func (n *planner) reads(rel *Relation) []*Rule {
 	var out []*Rule
 	for _, r := range n.rules {
@@ -19,7 +19,7 @@ func (n *planner) reads(rel *Relation) []*Rule {
 	return out
 }
 
-// derives are the rules that derive the relation.
+// derives returns the rules that derive the relation.
 func (n *planner) derives(rel *Relation) []*Rule {
 	var out []*Rule
 	for _, r := range n.rules {
@@ -30,9 +30,9 @@ func (n *planner) derives(rel *Relation) []*Rule {
 	return out
 }
 
-// bag reports whether rules do nothing with the relation but to start from it, and derive
-// the same from a fact that comes twice. What rules derive is not asked for, as it
-// might come very often.
+// bag reports whether rules only start from the relation, and derive the same from a fact that
+// arrives twice. It excludes relations that rules derive, because they might derive a fact
+// very often.
 func (n *planner) bag(rel *Relation) bool {
 	if rel.Class != Passing || rel.Merges || rel.Recursive || len(n.derives(rel)) > 0 {
 		return false
@@ -50,9 +50,9 @@ func (n *planner) bag(rel *Relation) bool {
 	return true
 }
 
-// inline reports whether the relation is what one simple aggregate says, and that rules
-// which read it read nothing else that changes: they can be given each change when
-// the aggregate finds it.
+// inline reports whether the relation is the result of one simple aggregate, and the rules
+// that read it read nothing else that changes. Then the aggregate can pass each change to
+// these rules directly.
 func (n *planner) inline(rel *Relation) bool {
 	if rel.Class != Tracked || rel.Arrives || rel.Durable || rel.Carried || rel.Merges || rel.Recursive {
 		return false

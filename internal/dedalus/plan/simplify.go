@@ -14,9 +14,9 @@ type planner struct {
 	program   *logic.Program
 	component *Component
 	relations map[*logic.Relation]*Relation
-	// rules are all, in the order of the program.
+	// rules has all rules, in the order of the program.
 	rules []*Rule
-	// known are the relations that the program brings facts of to this component.
+	// arrives has the relations whose facts arrive at this component.
 	arrives map[*logic.Relation]bool
 	names   map[string]bool
 }
@@ -55,7 +55,7 @@ func component(p *logic.Program, c *logic.Component) (*Component, error) {
 	return n.component, nil
 }
 
-// relation is the plan's for a relation of the program.
+// relation returns the plan's relation for a relation of the program.
 func (n *planner) relation(r *logic.Relation) *Relation {
 	if p := n.relations[r]; p != nil {
 		return p
@@ -67,7 +67,7 @@ func (n *planner) relation(r *logic.Relation) *Relation {
 	return p
 }
 
-// add makes a relation for the plan.
+// add adds a relation to the plan.
 func (n *planner) add(name, made string, columns []logic.Column) *Relation {
 	for i := 0; n.names[name]; i++ {
 		name = fmt.Sprintf("%s%d", name, i)
@@ -120,8 +120,8 @@ func (l *Literal) static() bool {
 // changing reports whether the literal is an atom that may change.
 func (l *Literal) changing() bool { return l.Relation != nil && !l.static() }
 
-// classify says which relations and rules are pulses: as many as possible, but that
-// a next rule does not become one by a relation that it is a cycle with, which
+// classify determines which relations and rules are pulses: as many as possible. A next rule
+// must not become a pulse through a relation with which it forms a cycle, because its facts
 // would be carried forever.
 func (n *planner) classify() {
 	number := map[*Relation]int{}
@@ -177,8 +177,8 @@ func (n *planner) classify() {
 	}
 }
 
-// project has the negated literals of standing rules with wildcards ask for a
-// relation of the other columns.
+// project replaces negated literals with wildcards, in standing rules, by literals of a
+// relation that has only the other columns.
 func (n *planner) project() {
 	type columnsOf struct {
 		of   *Relation
@@ -217,7 +217,7 @@ func (n *planner) project() {
 	}
 }
 
-// variables are one for each column, of its name where that is of one only.
+// variables returns one for each column, with the column's name if that is unique.
 func variables(columns []logic.Column) []*logic.Term {
 	var out []*logic.Term
 	for i, c := range columns {
@@ -232,8 +232,8 @@ func variables(columns []logic.Column) []*logic.Term {
 
 func wildcard(t *logic.Term) bool { return t.Kind == logic.Wildcard }
 
-// send gives messages that could be derived in two ways a relation, in which they
-// are once.
+// send adds a relation for messages that could be derived in two ways, so that each is sent
+// once.
 func (n *planner) send() {
 	standing := map[*logic.Relation]int{}
 	for _, r := range n.rules {
@@ -272,7 +272,7 @@ func (n *planner) send() {
 	}
 }
 
-// single reports whether one literal of the rule may change, and that it is not negated.
+// single reports whether exactly one literal of the rule may change, and it is not negated.
 func (r *Rule) single() bool {
 	count, positive := 0, 0
 	for _, l := range r.Body {
@@ -286,8 +286,8 @@ func (r *Rule) single() bool {
 	return count == 1 && positive == 1
 }
 
-// injective reports whether different facts of the body make different heads: all
-// variables of its atoms are in the head as they are.
+// injective reports whether different facts of the body derive different heads: the head has
+// all variables of the atoms as arguments.
 func (r *Rule) injective() bool {
 	in := map[string]bool{}
 	note := func(t *logic.Term) {
@@ -312,9 +312,8 @@ func (r *Rule) injective() bool {
 	return true
 }
 
-// merge makes of each tracked relation whose facts merge an aggregate of one whose
-// facts do not. In a recursive group the facts that do not come from the group are
-// apart.
+// merge replaces each tracked relation whose facts merge by an aggregate of a relation whose
+// facts do not. In a recursive group it separates the facts that do not come from the group.
 func (n *planner) merge() {
 	n.group()
 	inGroup := map[*Relation]*Group{}
