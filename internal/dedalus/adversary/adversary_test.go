@@ -63,7 +63,7 @@ func apply(t *testing.T, p *logic.Program, steps ...string) *logic.Program {
 
 var faults = adversary.Options{Faults: adversary.Faults{Crashes: 2, Stops: 1}}
 
-// TestRewritten has rewritten programs do nothing that their originals cannot.
+// TestRewritten checks that rewritten programs do nothing that their originals cannot do.
 func TestRewritten(t *testing.T) {
 	p := given.Program(t, voting)
 	for name, steps := range map[string][]string{
@@ -90,9 +90,9 @@ func TestRewritten(t *testing.T) {
 	}
 }
 
-// TestMistakes finds what is wrong, and shows it shortly.
+// TestMistakes finds mistakes, and shows each by a short schedule.
 func TestMistakes(t *testing.T) {
-	// Clients of this one may ask a participant whether it has seen what they were answered.
+	// Clients of this program may ask a participant whether it has seen an answered request.
 	asking := strings.Replace(voting, "  output voted(p: node, id: u64)\n  async voted@c(self, id) <- voteReq(c, id, _)\n",
 		"  input  peek(client: node, id: u64)\n  output unseen(id: u64)\n  table  seen(id: u64)\n  next   seen(id) <- voteReq(_, id, _)\n"+
 			"  async  unseen@c(id) <- peek(c, id), not seen(id), not voteReq(_, id, _)\n", 1)
@@ -148,7 +148,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameRun replays a run from its line, with all kinds of faults.
+// TestSameSeedSameRun replays a run from its schedule, with all kinds of faults.
 func TestSameSeedSameRun(t *testing.T) {
 	p := given.Program(t, voting)
 	x := adversary.NewPlayer(p, given.Inputs(p, 5), faults)
@@ -188,7 +188,7 @@ func TestParse(t *testing.T) {
 	})
 }
 
-// FuzzParse reads what is no schedule.
+// FuzzParse parses any text, also texts that are not schedules.
 func FuzzParse(f *testing.F) {
 	f.Add(">1 a/0:1,2+t! a/0^!! b/1~")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -200,13 +200,13 @@ func FuzzParse(f *testing.F) {
 		if err != nil || again.String() != s.String() {
 			t.Errorf("%q, written %q, is read as %q, %v", text, s, again, err)
 		}
-		// Numbers that are no message's and names that are nobody's do no harm.
+		// Unknown message numbers and names do no harm.
 		p, _ := given.Read(voting)
 		adversary.NewPlayer(p, nil, adversary.Options{}).Replay(s[:min(len(s), 100)])
 	})
 }
 
-// TestInterruptedShrink ends with what it has.
+// TestInterruptedShrink returns the schedule so far.
 func TestInterruptedShrink(t *testing.T) {
 	p := given.Program(t, voting)
 	x := adversary.NewPlayer(p, given.Inputs(p, 2), adversary.Options{})
@@ -218,7 +218,7 @@ func TestInterruptedShrink(t *testing.T) {
 	}
 }
 
-// TestStops has machines of one node stop, and others get on.
+// TestStops stops machines of one node, and requires that the others continue.
 func TestStops(t *testing.T) {
 	p := given.Program(t, strings.Replace(voting, "k >= m", "k + 1 >= m", 1))
 	o := adversary.Options{Faults: adversary.Faults{Stops: 1, Spared: []string{"leader"}}}

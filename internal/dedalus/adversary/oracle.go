@@ -13,38 +13,38 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// The oracle looks for a run of the program before rewrites that has
-// the same outputs. Outputs are messages: they may be late, so that such a run may have
-// more of them by then. But clients may have waited for outputs before they
-// asked, so that these must come before it is given what they asked. It begins with the run that comes to mind: what arrived at a machine
-// of a node arrives at the node, and its timers run out when those of the machine
-// did. Of what that does not explain it looks for another run, best first: one that
-// has no unwanted output, and lacks the least.
+// The oracle looks for a run of the original program that has the same outputs. Outputs are
+// messages: they may be late, so such a run may have sent more of them by then. But clients may
+// have waited for outputs before they asked, so these outputs must come before the inputs that
+// follow. The oracle begins with the mirrored run: what arrived at a machine of a node arrives
+// at the node, and its timers fire when those of the machine did. If that does not explain
+// everything, it searches for another run, best first: one without unwanted outputs that lacks
+// the fewest.
 
-// Oracle is the program before rewrites, and what it is given.
+// Oracle holds the original program and its inputs.
 type Oracle struct {
 	player *Player
-	// TicksMax is how many ticks a search for one run goes through, by default 4000.
-	// Less is quicker, and explains less.
+	// TicksMax is the maximum number of ticks in a search for one run, by default 4000. A
+	// lower bound is faster, and explains less.
 	TicksMax int
 }
 
-// restsMax is how many runs with the right outputs a search follows until they
-// rest.
+// restsMax is the maximum number of runs with the right outputs that a search continues until
+// they rest.
 const restsMax = 30
 
-// NewOracle answers for a program, with the inputs that the other one has.
+// NewOracle returns an oracle for a program, with the inputs of the rewritten program.
 func NewOracle(p *logic.Program, inputs []interp.Message, o Options) *Oracle {
 	return &Oracle{NewPlayer(p, inputs, o), 4000}
 }
 
-// Verdict is what the oracle says of a run.
+// Verdict is the oracle's verdict on a run.
 type Verdict struct {
-	// Kind is "" when a run of the program explains everything; "safety" when a set of
-	// messages was sent to the outside that no run that was found sends; "liveness" when no
-	// run that was found comes to rest after sending all of them.
+	// Kind is "" if a run of the program explains everything, "safety" if the oracle found no
+	// run with a set of outputs, and "liveness" if it found no run that comes to rest with all
+	// of them.
 	Kind string
-	// Told is that set, a line each.
+	// Told is that set, one output a line.
 	Told string
 	// Sure reports that the program has no such run at all within the steps that the search
 	// takes: the search has tried all of them and did not reach its bound.
@@ -69,8 +69,8 @@ func (v *Verdict) String() string {
 	return fmt.Sprintf("the program sends\n%s\nwhich %s", told, sure)
 }
 
-// Judge looks for runs of the program that have the outputs of a run of the other, until
-// each moment, and at rest. A run that did not come to rest is judged by its outputs.
+// Judge looks for runs of the program that have the outputs of a run of the rewritten program,
+// at each moment and at rest. It judges a run that did not come to rest only by its outputs.
 func (o *Oracle) Judge(ctx context.Context, r *Run) *Verdict {
 	mirrored := o.mirror(r)
 	if mirrored.covers(r, r.Told) && (!r.Rest || mirrored.Rest && mirrored.Outcome() == r.Outcome()) {
@@ -94,8 +94,8 @@ func (o *Oracle) Judge(ctx context.Context, r *Run) *Verdict {
 	return &Verdict{"liveness", r.Outcome(), sure}
 }
 
-// first is the verdict on a run of which no run explains all outputs: on the
-// least that none explains.
+// first returns the verdict on a run whose outputs no run explains: on the first outputs that
+// none explains.
 func (o *Oracle) first(ctx context.Context, r, mirrored *Run) *Verdict {
 	for i := range r.Told {
 		want := r.Told[:i+1]
@@ -109,8 +109,8 @@ func (o *Oracle) first(ctx context.Context, r, mirrored *Run) *Verdict {
 	return &Verdict{"safety", r.Outcome(), false}
 }
 
-// covers reports whether a run of the original has the outputs of another run, and before it
-// was given what the other was given later.
+// covers reports whether a run of the original has the outputs of another run, each before the
+// inputs that the other run received later.
 func (m *Run) covers(r *Run, want []Telling) bool {
 	told, given := map[string]int{}, map[string]int{}
 	for _, t := range m.Told {
@@ -135,8 +135,8 @@ func (m *Run) covers(r *Run, want []Telling) bool {
 	return true
 }
 
-// omission is how the nodes fail of which machines stopped, from after so many steps:
-// what did not arrive then at such a node, or from it, does not arrive.
+// omission states how the nodes of stopped machines fail after that many steps: a message to or
+// from such a node that did not arrive in the run does not arrive.
 func (o *Oracle) omission(r *Run, after int) func(m interp.Message, from, to int) bool {
 	faulty := map[int]bool{}
 	for _, s := range r.Schedule[:min(after, len(r.Schedule))] {
@@ -159,7 +159,7 @@ func (o *Oracle) omission(r *Run, after int) func(m interp.Message, from, to int
 	}
 }
 
-// mirror is the run in which the same happens.
+// mirror returns the run of the original in which the same happens.
 func (o *Oracle) mirror(r *Run) *Run {
 	g := o.player.start()
 	crashed, told := o.lastCrashes(r), r.set()
@@ -176,7 +176,7 @@ func (o *Oracle) mirror(r *Run) *Run {
 			continue
 		}
 		if s.Machine = g.machines[i].Node; s.Kind == Stop {
-			// A machine that stops is a node that omits, and goes on.
+			// A stopped machine is a node that omits messages, and continues.
 			g.omitting(o.omission(r, n+1))
 			continue
 		}
@@ -195,8 +195,8 @@ func (o *Oracle) mirror(r *Run) *Run {
 	return g.end()
 }
 
-// lastCrashes maps each node to the step after its last crash. Its earlier outputs
-// may have been under way, and lost.
+// lastCrashes maps each node to the step after its last crash. Its earlier outputs may have
+// been in flight, and lost.
 func (o *Oracle) lastCrashes(r *Run) map[int]int {
 	out := map[int]int{}
 	for n, s := range r.Schedule {
@@ -261,10 +261,9 @@ func (q *queue) Pop() any {
 	return x
 }
 
-// search looks for a run with a set of outputs, and, if it is to rest, nothing
-// more in peace: among long ones first, which get there soon, and then among short
-// ones; and, if it need not rest, among those with more outputs than the other run ever
-// had. Sure is that it was through all that it tries.
+// search looks for a run with a set of outputs and, with rest, no further output in peace. It
+// tries long runs first, which get there soon, then short ones, and without rest also runs with
+// more outputs than the other run ever had. sure reports that it has tried everything.
 func (o *Oracle) search(ctx context.Context, r *Run, want []Telling, rest bool) (found, sure bool) {
 	bounds := []map[string]bool{r.set()}
 	if !rest {
@@ -283,9 +282,9 @@ func (o *Oracle) search(ctx context.Context, r *Run, want []Telling, rest bool) 
 	return found, sure
 }
 
-// look is a search in which of runs that lack as much the longest is next, or, with
-// the other sign, the shortest; and which have no outputs but those among some messages,
-// unless those are nil.
+// look is a best-first search. Among runs that lack equally many outputs it continues with the
+// longest or, with the other sign, the shortest. If among is not nil, the runs have no other
+// outputs.
 func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, among map[string]bool, rest bool, sign int) (found, sure bool) {
 	wanted := map[string]bool{}
 	for _, t := range want {
@@ -339,12 +338,12 @@ func (o *Oracle) look(ctx context.Context, r *Run, want []Telling, among map[str
 	return false, true
 }
 
-// within reports whether all outputs are among some messages.
+// within reports whether all outputs are among the given messages.
 func (c *candidate) within(among map[string]bool) bool {
 	return !slices.ContainsFunc(c.w.told, func(t Telling) bool { return !among[t.Message.String()] })
 }
 
-// lacks is how many of the wanted outputs are missing.
+// lacks returns the number of wanted outputs that are missing.
 func (c *candidate) lacks(wanted map[string]bool) int {
 	n := len(wanted)
 	for m := range wanted {
@@ -355,7 +354,7 @@ func (c *candidate) lacks(wanted map[string]bool) int {
 	return n
 }
 
-// rests reports whether from here on, with what is omitted, there is no further output in peace.
+// rests reports whether the run has no further output in peace, with these omissions.
 func (c *candidate) rests(omit func(interp.Message, int, int) bool, wanted map[string]bool) bool {
 	w := c.w.clone()
 	w.losing = nil
@@ -363,9 +362,8 @@ func (c *candidate) rests(omit func(interp.Message, int, int) bool, wanted map[s
 	return w.peace(func(int) {}) && len(w.told) == len(wanted)
 }
 
-// next are the runs a tick later: of each machine, with one message or with all that
-// are under way to it, or with a timer; with one that comes again; and those with a
-// crash.
+// next returns the runs with one more tick: of each machine with one or all of the messages in
+// flight to it, with a timer, or with a repeated message; and the runs with a crash.
 func (c *candidate) next() []*candidate {
 	var out []*candidate
 	tick := func(i int, in []int, timers []*logic.Relation) {

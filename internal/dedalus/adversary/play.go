@@ -15,8 +15,7 @@ type Faults struct {
 	// Crashes is the approximate number of crashes in a run. A crashed node restarts
 	// with its durable facts.
 	Crashes int
-	// Stops is the maximum number of nodes of which some machines stop
-	// permanently.
+	// Stops is the maximum number of nodes with machines that stop permanently.
 	Stops int
 	// Partitions is the approximate number of network partitions in a run. Each divides
 	// the nodes into two sides for a while; nothing passes between them.
@@ -25,8 +24,7 @@ type Faults struct {
 	Spared []string
 }
 
-// Options are how a program is run. The zero value is a run of 400 steps without
-// faults.
+// Options configure a run. The zero value is a run of 400 steps without faults.
 type Options struct {
 	Functions interp.Functions
 	Faults    Faults
@@ -35,9 +33,9 @@ type Options struct {
 	// Again repeats the inputs and the client's messages, in the trouble and in peace, as
 	// clients that retry do.
 	Again bool
-	// Slow is how many times longer timers take in peace than two rounds, in which a
-	// message is under way for one, for the shortest of them; default 1. Protocols that
-	// elect with timers need that an election is over before the next one.
+	// Slow multiplies the periods of timers in peace; default 1. Without it the shortest one is
+	// two rounds, of which a message takes one. Protocols that elect leaders with timers need an
+	// election to end before the next one begins.
 	Slow int
 	// NoPeace ends a run after the trouble, for callers that check only safety.
 	NoPeace bool
@@ -54,8 +52,8 @@ type Player struct {
 	options Options
 }
 
-// NewPlayer deploys a program. Each of the inputs is given once, at some time.
-// The Player keeps the slice.
+// NewPlayer deploys a program. It gives each input once, at some time. The Player keeps the
+// slice.
 func NewPlayer(p *logic.Program, inputs []interp.Message, o Options) *Player {
 	if o.Steps == 0 {
 		o.Steps = 400
@@ -86,7 +84,7 @@ type Run struct {
 	arrived map[string]int
 }
 
-// logical returns the node that a machine stands for.
+// logical returns the node to which a machine belongs.
 func (r *Run) logical(machine string) string {
 	if i, ok := r.d.place[machine]; ok {
 		return r.d.names[r.d.logical[i]]
@@ -97,7 +95,7 @@ func (r *Run) logical(machine string) string {
 // Outcome returns all outputs in order, one a line.
 func (r *Run) Outcome() string { return outcome(r.Told) }
 
-// game is a run under way.
+// game is a run in progress.
 type game struct {
 	*Player
 	*world
@@ -111,14 +109,13 @@ type game struct {
 	// handed lists the client's messages. Their numbers follow those of the
 	// inputs.
 	handed []interp.Message
-	// pace is how many times less often a machine has a tick than it could; lazy, that
-	// one has a tick when something comes to it, mostly; hurried, that machines have one when
-	// something comes, and at once; whole, that all that has come comes together; newest,
-	// that of what has come the newest comes first; once, that nothing comes again; and
-	// eager, that inputs are given early.
+	// pace has, for each machine, how many times less often than possible it has a tick. lazy
+	// mostly gives a tick to a machine only if a message waits for it; hurried does so at once;
+	// whole delivers all waiting messages together; newest delivers the newest first; once
+	// repeats no message; and eager gives inputs early.
 	pace                                      []int
 	lazy, hurried, whole, newest, once, eager bool
-	// sides are the two parts of a partition, by node, for so many more steps.
+	// sides are the two parts of a partition, by node. apart is its remaining number of steps.
 	sides map[int]bool
 	apart int
 }
@@ -222,7 +219,7 @@ func (p *Player) Random(seed uint64) *Run {
 
 func (g *game) one(in int) bool { return env.IntN(g.source, in) == 0 }
 
-// doom picks the machines that stop, and when.
+// doom chooses the machines that stop, and when.
 func (g *game) doom() {
 	g.stops = map[int][]int{}
 	for range g.options.Faults.Stops {
@@ -235,10 +232,9 @@ func (g *game) doom() {
 	}
 }
 
-// temper draws how a run goes: without it all machines are as quick as one another and have
-// had many ticks before anything comes to them, which is what mistakes about the first
-// tick, about what comes together, and about answers that come soon hide behind. What comes again
-// and again makes up for what was lost.
+// temper draws the character of a run. Without it all machines are equally fast and have many
+// ticks before anything arrives, which hides mistakes about the first tick, about messages that
+// arrive together, and about early answers; and repeated messages make up for lost ones.
 func (g *game) temper() {
 	g.lazy, g.eager = g.one(2), g.one(2)
 	g.hurried, g.whole, g.once = g.one(3), g.one(2), g.one(2)
@@ -250,10 +246,10 @@ func (g *game) temper() {
 
 func (g *game) spared(i int) bool { return slices.Contains(g.options.Faults.Spared, g.of[i]) }
 
-// togetherMax is how many messages arrive in a tick of the trouble at most.
+// togetherMax is the maximum number of messages that arrive in a tick of the trouble.
 const togetherMax = 8
 
-// choose is what the adversary does next.
+// choose returns the adversary's next step.
 func (g *game) choose() Step {
 	often := max(1, g.options.Steps/(2*(len(g.inputs)+1)))
 	if g.eager {
@@ -281,10 +277,10 @@ func (g *game) choose() Step {
 	return g.tick()
 }
 
-// drawsMax is how often a machine is drawn for which there is something to do.
+// drawsMax is the maximum number of draws for a machine that has something to do.
 const drawsMax = 16
 
-// tick is one of a machine, or a crash.
+// tick returns a tick of a machine, or a crash.
 func (g *game) tick() Step {
 	i := env.IntN(g.source, len(g.machines))
 	for range drawsMax {
@@ -319,7 +315,7 @@ func (g *game) tick() Step {
 	return s
 }
 
-// part begins a partition now and then, and lets it end.
+// part begins a partition occasionally, and ends it.
 func (g *game) part() {
 	f := g.options.Faults
 	if g.apart--; g.apart >= 0 || f.Partitions == 0 || !g.one(max(1, g.options.Steps/f.Partitions)) {

@@ -11,45 +11,45 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/logic"
 )
 
-// Kind is what a step of a schedule does.
+// Kind is the kind of a step of a schedule.
 type Kind uint8
 
 // The kinds.
 const (
 	// Give gives an input.
 	Give Kind = iota
-	// Tick has a machine go through a tick.
+	// Tick runs a tick of a machine.
 	Tick
-	// TickCrash has a machine go through a tick, and its node crash before the disk
-	// has what the tick logged.
+	// TickCrash runs a tick of a machine, and crashes its node before the disk has what the
+	// tick logged.
 	TickCrash
-	// Crash has a node crash between two ticks.
+	// Crash crashes a node between two ticks.
 	Crash
-	// Stop makes a machine do nothing more, permanently.
+	// Stop stops a machine permanently.
 	Stop
 )
 
 // Step is a step of a schedule.
 type Step struct {
 	Kind Kind
-	// Input is the place of what is given, among the inputs and, after them, what a
+	// Input is the index of the input, among the inputs and, after them, the messages that a
 	// client sent before.
 	Input int
-	// Machine is whose tick it is, what stops, or a machine of the node that crashes.
+	// Machine is the machine that ticks or stops, or a machine of the node that crashes.
 	Machine string
-	// In are the messages that arrive in a tick, as places among all that were ever
-	// sent to the machine, in the order in which each was sent first.
+	// In are the messages that arrive in a tick, as indexes among all messages ever sent to
+	// the machine, in the order in which each was first sent.
 	In []int
-	// Timers are those that run out.
+	// Timers are the timers that fire.
 	Timers []string
-	// Losing has a crash lose all that is under way from the node.
+	// Losing makes a crash lose all messages in flight from the node.
 	Losing bool
-	// keys are the messages of In as text, where a run has been through the step:
-	// they go on meaning the same when steps before are taken away.
+	// keys has the messages of In as text, if a run has taken the step. They keep their
+	// meaning when earlier steps are removed.
 	keys []string
 }
 
-// Schedule is what the adversary does in the trouble.
+// Schedule is the adversary's steps in the trouble.
 type Schedule []Step
 
 // String writes a step as Parse reads it:
@@ -100,10 +100,10 @@ func (s Schedule) String() string {
 	return strings.Join(out, " ")
 }
 
-// stepsMax bounds a schedule that is read.
+// stepsMax is the maximum number of steps of a parsed schedule.
 const stepsMax = 1_000_000
 
-// Parse reads a schedule. The error says what was expected.
+// Parse parses a schedule. The error states what was expected.
 func Parse(text string) (Schedule, error) {
 	words := strings.Fields(text)
 	if len(words) > stepsMax {
@@ -168,7 +168,7 @@ func parseStep(word string) (Step, error) {
 	return s, nil
 }
 
-// take does a step, and answers it as it was done: with what did arrive.
+// take runs a step, and returns it as it was run, with the messages that did arrive.
 func (w *world) take(s Step, give func(int) bool) (Step, bool) {
 	i, ok := w.place[s.Machine]
 	if s.Kind != Give && (!ok || w.stopped[i]) {
@@ -211,8 +211,8 @@ func (w *world) take(s Step, give func(int) bool) (Step, bool) {
 	return s, true
 }
 
-// Tell says what happens in each step, a line each; of a schedule that a run has been
-// through with the messages that arrive.
+// Tell describes each step, one a line. If a run has taken the steps, it shows the messages that
+// arrive.
 func (s Schedule) Tell() []string {
 	var out []string
 	for _, x := range s {

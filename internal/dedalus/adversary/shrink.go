@@ -7,13 +7,12 @@ import (
 	"slices"
 )
 
-// triesMax is how many schedules Shrink tries.
+// triesMax is the maximum number of schedules that Shrink tries.
 const triesMax = 1000
 
-// Shrink makes a schedule shorter as long as what it leads to is wrong in the same
-// way, which wrong answers. It takes steps away, in ever smaller pieces; then messages
-// and timers from ticks, and crashes. It ends early when the context does, with what
-// it has.
+// Shrink makes a schedule shorter as long as wrong returns true for its run. It removes ever
+// smaller groups of steps, then messages and timers from ticks, and crashes. If the context
+// ends, it returns the result so far.
 func (p *Player) Shrink(ctx context.Context, s Schedule, wrong func(*Run) bool) *Run {
 	best := p.Replay(s)
 	tries := 0
@@ -38,7 +37,7 @@ func (p *Player) Shrink(ctx context.Context, s Schedule, wrong func(*Run) bool) 
 	return best
 }
 
-// shorten takes pieces away, from the end.
+// shorten removes groups of steps, from the end.
 func shorten(now func() Schedule, try func(Schedule) bool) (any bool) {
 	for size := max(1, len(now())/2); ; size /= 2 {
 		for end := len(now()); end > 0; end -= size {
@@ -54,7 +53,7 @@ func shorten(now func() Schedule, try func(Schedule) bool) (any bool) {
 	}
 }
 
-// simplify makes a step smaller: less arrives, no timer runs out, nothing crashes.
+// simplify makes a step smaller: it removes messages, timers and crashes.
 func simplify(s Schedule, i int, try func(Schedule) bool) bool {
 	with := func(change func(*Step)) Schedule {
 		t := slices.Clone(s)

@@ -17,8 +17,8 @@ type deployment struct {
 	program *logic.Program
 	first   []*interp.Instance // before the first tick
 	place   map[string]int     // of machines, by name
-	// logical maps each machine to the node that it stands for, an index of names.
-	// pieces lists the machines of each node.
+	// logical maps each machine to the node to which it belongs, an index of names. pieces
+	// lists the machines of each node.
 	names   []string
 	logical []int
 	pieces  [][]int
@@ -145,7 +145,7 @@ func (w *world) clone() *world {
 	return &v
 }
 
-// send has a message under way.
+// send puts a message in flight.
 func (w *world) send(m interp.Message, from int) {
 	key := m.String()
 	i, inside := w.place[m.To]
@@ -172,7 +172,7 @@ func (w *world) send(m interp.Message, from int) {
 	w.net[i] = append(w.net[i], parcel{message: m, key: key, from: from, waiting: true})
 }
 
-// omitting has messages never arrive from here on, those under way among them.
+// omitting makes messages never arrive from now on, including those in flight.
 func (w *world) omitting(omit func(m interp.Message, from, to int) bool) {
 	w.omit = omit
 	for i := range w.net {
@@ -184,8 +184,8 @@ func (w *world) omitting(omit func(m interp.Message, from, to int) bool) {
 	}
 }
 
-// tick is one of a machine in which these parcels of its arrive. With rollback the
-// machine is as before it, but for what it sent.
+// tick runs a tick of a machine in which these parcels arrive. With rollback the machine keeps
+// its old state, but its messages are sent.
 func (w *world) tick(i int, in []int, timers []*logic.Relation, rollback bool) {
 	if w.stopped[i] {
 		return
@@ -217,8 +217,8 @@ func (w *world) tick(i int, in []int, timers []*logic.Relation, rollback bool) {
 	}
 }
 
-// crash has all machines of a node lose what is not durable, what is under way
-// between them, and, if all is, what is under way from them otherwise.
+// crash makes all machines of a node lose what is not durable, and the messages in flight
+// between them. With all, their other messages in flight are lost too.
 func (w *world) crash(node int, all bool) {
 	for _, i := range w.pieces[node] {
 		w.machines[i].Crash()
@@ -234,7 +234,7 @@ func (w *world) crash(node int, all bool) {
 	}
 }
 
-// waiting are the parcels of a machine that are under way.
+// waiting returns the parcels that are in flight to a machine.
 func (w *world) waiting(i int) []int {
 	var out []int
 	for j, p := range w.net[i] {
@@ -245,7 +245,7 @@ func (w *world) waiting(i int) []int {
 	return out
 }
 
-// round is one of peace: every machine gets all that is under way to it.
+// round runs a round of peace: every machine receives all messages in flight to it.
 func (w *world) round(round int) {
 	for i := range w.machines {
 		var timers []*logic.Relation
@@ -259,12 +259,12 @@ func (w *world) round(round int) {
 	}
 }
 
-// The rounds of peace: a run has come to rest when there was no new output in
-// restPeriods periods of the slowest timer, and is given up after peacePeriods.
+// A run is at rest in peace after restPeriods periods of the slowest timer without a new
+// output. It is abandoned after peacePeriods periods.
 const restPeriods, peacePeriods = 4, 30
 
-// peace goes on until there is no new output, and reports whether that happened. Each calls
-// back before each round.
+// peace runs rounds until there is no new output, and reports whether that happened. It calls
+// each before each round.
 func (w *world) peace(each func(round int)) bool {
 	longest := w.slow * w.longest
 	quiet, rest := 0, restPeriods*longest+2*len(w.machines)
@@ -282,7 +282,7 @@ func (w *world) peace(each func(round int)) bool {
 	return false
 }
 
-// outcome is all outputs, a line each, sorted.
+// outcome returns all outputs, one a line, sorted.
 func (w *world) outcome() string { return outcome(w.told) }
 
 func outcome(told []Telling) string {
@@ -294,7 +294,7 @@ func outcome(told []Telling) string {
 	return strings.Join(lines, "\n")
 }
 
-// key is equal only for worlds that go on alike.
+// key returns a text that only worlds with the same future share.
 func (w *world) key() string {
 	var b []byte
 	for i, n := range w.machines {

@@ -18,31 +18,29 @@ import (
 // Outcomes are the possible outputs of a program: sets of messages, each written
 // in lines.
 type Outcomes struct {
-	// Told are the sets of outputs at some moment of some run. Final are those
-	// after which there is no further output as long as the adversary does nothing more:
-	// everything that is under way arrives at some time, every timer runs out again
-	// and again, and nothing crashes or comes twice. Programs that go on sending come
-	// to rest in this sense, too.
+	// Told are the sets of outputs at any moment of any run. Final are those after which
+	// there is no further output if the adversary does nothing more: every message in flight
+	// arrives, every timer fires again and again, and nothing crashes or is delivered twice.
+	// Programs that send forever come to rest in this sense, too.
 	Told, Final map[string]bool
-	// States is how many states were visited; Complete that these were all.
+	// States is the number of visited states; Complete reports that these are all.
 	States   int64
 	Complete bool
-	// Stopped is the outputs where the search ended as Until asked, and
-	// Path the steps to there.
+	// Stopped has the outputs of the state at which Until ended the search, and Path the
+	// steps to that state.
 	Stopped []interp.Message
 	Path    []string
 	found   *graph
-	// told and final are what was observed at some moment, and at rest.
+	// told and final are the observations at any moment, and at rest.
 	told, final map[string]*observation
 }
 
-// graph is the states that a search has visited, by the order in which it met them.
+// graph has the states that a search found, in the order of finding.
 type graph struct {
 	ids  map[string]int32
 	keys []string
 	from []int32
-	// fair are the steps that are none of the adversary's; of states that were
-	// visited.
+	// fair has the steps of visited states that are not the adversary's.
 	fair    [][]int32
 	visited []bool
 }
@@ -133,7 +131,7 @@ func (m *Model) path(g *graph, to int32) []string {
 	return out
 }
 
-// told are the outputs.
+// told returns the outputs.
 func (m *Model) told(s *state) []interp.Message {
 	out := make([]interp.Message, len(s.outputs))
 	for i, x := range s.outputs {
@@ -152,10 +150,10 @@ type Difference struct {
 	// Ordered reports that the first sends them as well, but only after more inputs have
 	// arrived.
 	Ordered bool `json:"ordered,omitempty"`
-	// Unsure reports that the first may do it if messages arrive more often: everything
-	// that it can do then was too much to explore.
+	// Unsure reports that the first might do so if messages arrive more often, but that the
+	// search of these runs was incomplete.
 	Unsure bool `json:"unsure,omitempty"`
-	// Steps lead the second there.
+	// Steps are the steps of the second that lead there.
 	Steps []string `json:"steps"`
 }
 
@@ -177,26 +175,25 @@ func (d *Difference) Error() string {
 	return fmt.Sprintf("the program sends\n%s\nwhich %s", told, never)
 }
 
-// Comparison is what Compare found.
+// Comparison is the result of Compare.
 type Comparison struct {
 	First, Second *Outcomes
-	// Different is nil when everything that the second does the first can do.
+	// Different is nil if the first can do everything that the second does.
 	Different *Difference
 }
 
-// Complete reports whether nothing was left out within the bounds.
+// Complete reports whether both searches were complete within the bounds.
 func (c *Comparison) Complete() bool { return c.First.Complete && c.Second.Complete }
 
-// Compare finds whether a program that rewrites have made of another does what the
-// other can do. Outputs are messages: they may be late, and clients may wait for some
-// before they send. So for every run of the second, until any moment, there must be a run
-// of the first which has all these outputs as well, each message before as few
-// inputs had come (safety); what that run outputs besides may be under way yet. And
-// where the second comes to rest, the first must come to rest having output exactly the
-// same, in such an order (liveness). A node that fails in the
-// second is all machines that stand for a node of the first, so that the failures of
-// both are the same; what they are is with Bounds. Configure, unless it is nil, is
-// called with both models before they are explored.
+// Compare checks whether a rewritten program, the second, does only what the original, the
+// first, can do. Outputs are messages: they may be late, and clients may wait for some before
+// they send. So for every moment of every run of the second, the first must have a run with
+// all outputs so far, each after at most the inputs that had arrived before it in the second
+// (safety). Further outputs of that run may still be in flight. If the second comes to rest,
+// the first must come to rest with exactly the same outputs, in such an order (liveness). A
+// node that fails in the second is all machines of a node of the first, so both have the same
+// failures, which Bounds describes. Configure, unless it is nil, is called with both models
+// before they are explored.
 func Compare(ctx context.Context, first, second *logic.Program, inputs func(*logic.Program) []interp.Message, f interp.Functions, b Bounds, configure func(*Model)) (*Comparison, error) {
 	var found []*Outcomes
 	var models []*Model
@@ -215,7 +212,7 @@ func Compare(ctx context.Context, first, second *logic.Program, inputs func(*log
 	a, z := found[0], found[1]
 	c := &Comparison{First: a, Second: z}
 	if !a.Complete {
-		// What the first was not seen to do it may be able to do.
+		// The search of the first is incomplete: it may be able to do what was not found.
 		return c, nil
 	}
 	different, at := differs(a, z)
@@ -225,9 +222,9 @@ func Compare(ctx context.Context, first, second *logic.Program, inputs func(*log
 		}
 		return c, nil
 	}
-	// A message may come any number of times, and a piece may send again what it was given
-	// once. Whether the first does the same then is a longer search, for which there was no
-	// need yet.
+	// A message may arrive any number of times, and a piece may send again what it received
+	// once. Checking whether the first does the same then takes a longer search, so do it
+	// only now.
 	b.StatesMax = max(b.StatesMax, oftenTimes*a.States+oftenMin)
 	m := NewModel(first, inputs(first), nil, f, b)
 	m.late, m.ordered, m.often = b.Crashes > 0, true, true
@@ -238,7 +235,7 @@ func Compare(ctx context.Context, first, second *logic.Program, inputs func(*log
 	if err != nil {
 		return nil, err
 	}
-	// What was observed before is so with more repetitions as well.
+	// All earlier observations are possible with more repetitions as well.
 	maps.Copy(often.told, a.told)
 	maps.Copy(often.final, a.final)
 	if different, at = differs(often, z); different != nil {
@@ -248,14 +245,14 @@ func Compare(ctx context.Context, first, second *logic.Program, inputs func(*log
 	return c, nil
 }
 
-// The original is explored in so many times its states, and so many more, where messages
-// come any number of times; or in as many as the bounds allow, where that is more.
+// If messages may arrive any number of times, the search of the original may visit oftenTimes
+// its states and oftenMin more, or as many as the bounds allow if that is more.
 const (
 	oftenTimes = 4
 	oftenMin   = 2_000
 )
 
-// differs is what the second was observed to do, and the first was not.
+// differs returns an observation of the second that the first does not have.
 func differs(a, z *Outcomes) (*Difference, int32) {
 	different, at := missing("safety", z.told, a.told)
 	if different == nil {
@@ -264,17 +261,17 @@ func differs(a, z *Outcomes) (*Difference, int32) {
 	return different, at
 }
 
-// observation is the outputs of a run until some moment: each message with
-// the inputs that had come by then, a bit each. Clients may have sent all others because
-// they appeared.
+// observation is the outputs of a run until some moment, each message with a bit set of the
+// inputs that had arrived before it. Clients may have sent the other inputs because of the
+// outputs.
 type observation struct {
-	at    int32 // a state in which it is so
+	at    int32 // a state with this observation
 	told  string
 	lines []string
 	come  []uint64
 }
 
-// observe notes the outputs in a state, unless the same was noted before.
+// observe records the outputs of a state, unless the same observation is recorded already.
 func (m *Model) observe(in map[string]*observation, s *state, at int32) {
 	key := strings.Join(s.outputs, "")
 	if in[key] != nil {
@@ -293,9 +290,9 @@ func (m *Model) observe(in map[string]*observation, s *state, at int32) {
 	in[key] = o
 }
 
-// explains reports whether where b was observed a might have been as well: all outputs of a
-// are in b, and before as few inputs had come. Other outputs may be under way yet,
-// and if nothing may be, there is nothing else.
+// explains reports whether a run with observation b could also show a: b has all outputs of a,
+// each after at most the same inputs. Further outputs of b may still be in flight; with rest
+// there must be none.
 func (b *observation) explains(a *observation, rest, order bool) bool {
 	if rest && len(a.lines) != len(b.lines) || len(a.lines) > len(b.lines) {
 		return false
@@ -312,11 +309,11 @@ func (b *observation) explains(a *observation, rest, order bool) bool {
 	return true
 }
 
-// same is equal only for observations of the same messages before the same inputs, be it
-// of different programs.
+// same returns a text that observations of the same messages after the same inputs share, even
+// those of different programs.
 func (a *observation) same() string { return fmt.Sprintf("%q %d", a.lines, a.come) }
 
-// observations can be asked for one, and by a message that is in them.
+// observations finds an observation by itself, and by a message that it contains.
 type observations struct {
 	all  map[string]bool
 	with map[string][]*observation
@@ -327,7 +324,7 @@ func observed(list map[string]*observation) *observations {
 	least := map[string][]*observation{}
 	for _, x := range list {
 		o.all[x.same()] = true
-		// What explains another of the same messages explains all that that does.
+		// An observation that explains another one of the same messages explains all that the other does.
 		if group := least[x.told]; !slices.ContainsFunc(group, func(y *observation) bool { return y.explains(x, true, true) }) {
 			least[x.told] = append(slices.DeleteFunc(group, func(y *observation) bool { return x.explains(y, true, true) }), x)
 		}
@@ -340,7 +337,7 @@ func observed(list map[string]*observation) *observations {
 		}
 	}
 	for _, with := range o.with {
-		// What has more messages explains more.
+		// Observations with more messages explain more.
 		slices.SortFunc(with, func(a, b *observation) int { return cmp.Compare(len(b.lines), len(a.lines)) })
 	}
 	return o
@@ -355,8 +352,7 @@ func (o *observations) explain(a *observation, rest, order bool) bool {
 	return slices.ContainsFunc(o.with[rarest], func(b *observation) bool { return b.explains(a, rest, order) })
 }
 
-// missing is the least observation that none of the original explains; nil if all are
-// explained.
+// missing returns the least observation that no observation of the original explains, or nil.
 func missing(kind string, of, among map[string]*observation) (*Difference, int32) {
 	original, rest := observed(among), kind == "liveness"
 	list := slices.SortedFunc(maps.Values(of), func(a, b *observation) int {

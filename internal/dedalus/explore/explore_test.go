@@ -39,7 +39,7 @@ deploy { leader: 1, participant: 2 }
 assume collected votes
 `
 
-// inputs gives so many messages to each input.
+// inputs returns n messages for each input.
 func inputs(n uint64) func(*logic.Program) []interp.Message {
 	return func(p *logic.Program) []interp.Message { return given.Inputs(p, n) }
 }
@@ -60,7 +60,7 @@ func apply(t *testing.T, p *logic.Program, steps ...string) *logic.Program {
 	return p
 }
 
-// TestModelIsWhatIsExplored has the house's checker visit the same states.
+// TestModelIsWhatIsExplored compares the states with those that package check visits.
 func TestModelIsWhatIsExplored(t *testing.T) {
 	p := given.Program(t, voting)
 	for b, want := range map[explore.Bounds]int64{
@@ -108,8 +108,8 @@ func TestRewrites(t *testing.T) {
 	}
 }
 
-// TestMistakes changes rewritten programs as somebody might who rewrites by hand,
-// and wants each found.
+// TestMistakes makes mistakes that are plausible in a rewrite by hand, and requires that each
+// is found.
 func TestMistakes(t *testing.T) {
 	for name, m := range map[string]struct {
 		steps    []string
@@ -144,8 +144,8 @@ func TestBoundIsTold(t *testing.T) {
 	p := given.Program(t, voting)
 	early := given.Program(t, strings.Replace(voting, "k >= m", "k + 1 >= m", 1))
 	for _, q := range []*logic.Program{p, early} {
-		// Of an original that was not seen whole nothing is missing, and what was not
-		// visited is no rest.
+		// If the search of the original is incomplete, no output is known to be missing from it, and
+		// states that were not visited are not at rest.
 		c, err := explore.Compare(t.Context(), p, q, inputs(2), nil, explore.Bounds{StatesMax: 40}, nil)
 		if err != nil || c.Complete() || c.Different != nil {
 			t.Errorf("complete %v, different %v, %v", c.Complete(), c.Different, err)
@@ -162,7 +162,7 @@ func TestBoundIsTold(t *testing.T) {
 	}
 }
 
-// early answers before what it answers for is durable.
+// early answers before its fact is durable.
 const early = `program early
 component server {
   input  put(x: u64)
@@ -186,7 +186,7 @@ component client {
 }
 `
 
-// TestCrashInATick loses what a tick logged and not what it sent.
+// TestCrashInATick loses what a tick logged, but not its messages.
 func TestCrashInATick(t *testing.T) {
 	lied := func(told []interp.Message) bool {
 		return slices.ContainsFunc(told, func(m interp.Message) bool { return m.Fact.Relation.Name == "absent" })
@@ -210,7 +210,7 @@ func TestCrashInATick(t *testing.T) {
 	}
 }
 
-// TestLimitAndLose counts timers, and loses messages.
+// TestLimitAndLose limits timers and loses messages.
 func TestLimitAndLose(t *testing.T) {
 	told := func(limit map[string]int) string {
 		p := given.Program(t, early)
@@ -241,7 +241,7 @@ func TestLimitAndLose(t *testing.T) {
 			t.Errorf("%v: %s", c.limit, got)
 		}
 	}
-	// What goes outside is told; only messages inside are lost.
+	// Outputs arrive; only messages between nodes are lost.
 	p := given.Program(t, voting)
 	m := explore.NewModel(p, inputs(1)(p), nil, nil, explore.Bounds{})
 	m.Lose(func(m interp.Message) bool { return m.Fact.Relation.Name == "voteRep" })
@@ -256,9 +256,9 @@ func TestLimitAndLose(t *testing.T) {
 	}
 }
 
-// TestOrder has clients that ask a participant whether it has seen what they were answered:
-// an answer that does not wait for all participants is found by that alone, as what
-// participants tell may be late.
+// TestOrder has clients that ask a participant whether it has seen an answered request. Only
+// this order shows that an answer did not wait for all participants, because messages of
+// participants may be late.
 func TestOrder(t *testing.T) {
 	asking := strings.Replace(voting, "  output voted(p: node, id: u64)\n  async voted@c(self, id) <- voteReq(c, id, _)\n",
 		"  input  peek(client: node, id: u64)\n  output unseen(id: u64)\n  table  seen(id: u64)\n  next   seen(id) <- voteReq(_, id, _)\n"+
@@ -286,8 +286,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestLate has both sides of decouplings tell a client in the tick of the input: what the
-// moved side tells may be late. That it is never told is found.
+// TestLate makes both sides of decouplings send an output in the tick of the input. The output
+// of the moved side may be late; the search finds it if the output is never sent.
 func TestLate(t *testing.T) {
 	const both = `program both
 component a {

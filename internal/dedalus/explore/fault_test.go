@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/rewrite"
 )
 
-// counted counts at one node what another goes on sending.
+// counted counts at one node the messages that another sends at every tick.
 const counted = `program counted
 component sender {
   input  start(x: u64)
@@ -31,8 +31,8 @@ component counter {
 }
 `
 
-// TestResendingBehindAForwarder takes sending apart, so that a machine stands between
-// the one that sends again and the one that crashes.
+// TestResendingBehindAForwarder moves the sending, so that a machine forwards between the node
+// that sends again and the one that crashes.
 func TestResendingBehindAForwarder(t *testing.T) {
 	p := given.Program(t, counted)
 	q := apply(t, p, "functional sender rules 3 as forwarder")
@@ -51,7 +51,7 @@ func TestResendingBehindAForwarder(t *testing.T) {
 	}
 }
 
-// TestOmittedForEver has a node omit what it goes on sending.
+// TestOmittedForEver makes a node omit a message that it sends at every tick.
 func TestOmittedForEver(t *testing.T) {
 	p := given.Program(t, counted)
 	for omissions, rests := range []int{1, 2} {
@@ -62,12 +62,12 @@ func TestOmittedForEver(t *testing.T) {
 	}
 }
 
-// TestOmission has a node omit what it sends and is sent, forever.
+// TestOmission makes a node omit permanently messages that it sends and receives.
 func TestOmission(t *testing.T) {
-	// Two of three are enough.
+	// Two of three votes are enough.
 	p := given.Program(t, strings.NewReplacer("k >= m", "k + 1 >= m", "participant: 2", "participant: 3").Replace(voting))
 	q := apply(t, p, "mutual leader rules 2 3 4 5 6 as collector")
-	// Who asks participant/1 asks participant/0 to do so.
+	// A request to participant/1 goes through participant/0.
 	around := given.Program(t, strings.Replace(strings.Replace(p.String(),
 		"async voteReq@p(c, id, v) <- clientIn(c, id, v), participant(p)",
 		"async voteReq@p(c, id, v) <- clientIn(c, id, v), participant(p), p != node \"participant/1\"", 1),
@@ -94,7 +94,7 @@ func TestOmission(t *testing.T) {
 	}
 }
 
-// apart keeps what it is given, and says so when it is durable.
+// apart stores its inputs, and answers when they are durable.
 const apart = `program apart
 component server {
   input  put(x: u64)
@@ -115,7 +115,7 @@ component client {
 }
 `
 
-// taken is what a monotonic decoupling of rules 1, 2 and 5 of the server would be.
+// taken is the result that a monotonic decoupling of rules 1, 2 and 5 of the server would have.
 const taken = `program apart
 component server {
   input  put(x: u64)
@@ -144,8 +144,8 @@ component client {
 }
 `
 
-// TestDurableApart moves what is durable away from what answers: an answer then says
-// nothing of what is durable any more, which only crashes show. The rewrite refuses.
+// TestDurableApart moves a durable relation away from the rules that answer. An answer then no
+// longer implies that the fact is durable, which only crashes show. The rewriter refuses.
 func TestDurableApart(t *testing.T) {
 	p, q := given.Program(t, apart), given.Program(t, taken)
 	step, err := rewrite.ParseStep("monotonic server rules 1 2 5 as keeper")
@@ -166,7 +166,7 @@ func TestDurableApart(t *testing.T) {
 	}
 }
 
-// stirring has state, and one rule that may be more than a state machine has.
+// stirring has state, and one rule that a state machine may not be allowed to have.
 const stirring = `program stirring
 component a {
   input  put(x: u64)
@@ -178,7 +178,7 @@ component a {
 }
 `
 
-// TestStill finds what happens when nothing comes in.
+// TestStill finds changes in ticks without inputs.
 func TestStill(t *testing.T) {
 	for rule, want := range map[string]string{
 		"":                        "",

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMain has the collector run seldom. States are made and forgotten: the heap is small, and
-// to collect it whenever it has doubled takes a quarter of the time.
+// TestMain makes the garbage collector run rarely. The heap stays small, and to collect it each
+// time it doubles takes a quarter of the time.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	m.Run()

@@ -21,18 +21,18 @@ type Bounds struct {
 	// Together is the maximum number of messages that arrive in one tick.
 	// Default: 2.
 	Together int
-	// Duplicates is how many deliveries of what was delivered before there are,
-	// beyond those of what is sent again.
+	// Duplicates is the number of repeated deliveries, besides deliveries of messages that
+	// are sent again.
 	Duplicates int
-	// Often has Compare ask, where it finds a difference, whether the first program does
-	// the same if what its nodes send may come any number of times: pieces that keep what
-	// they were given may send again what the first sends once.
+	// Often makes Compare check, if it finds a difference, whether the first program has the
+	// same outputs when messages of its nodes may arrive any number of times: pieces that
+	// keep received facts may send again what the first program sends once.
 	Often bool
 	// Crashes is the total number of node crashes. A crashed node restarts with its
 	// durable facts. A crash happens between two ticks or in one: after the tick's
-	// messages have left, and before its changes are on the disk. Some messages of the
-	// node that are under way may be lost. If rewrites run a node on several machines,
-	// all of them crash together, and the messages under way between them are lost.
+	// messages have left, and before its changes are on the disk. It may lose some of the
+	// node's messages in flight. If rewrites run a node on several machines, all of them
+	// crash together, and the messages in flight between them are lost.
 	Crashes int
 	// Omissions is the maximum number of nodes that fail by omission, permanently:
 	// any message to or from such a node may never arrive, however often it is sent.
@@ -56,8 +56,8 @@ func (b *Bounds) fill() {
 	}
 }
 
-// togetherMax and lostMax are of how many messages all subsets are gone through; a
-// search that meets more is not complete.
+// togetherMax and lostMax are the maximum numbers of messages of which the search tries all
+// subsets. A search that finds more is not complete.
 const (
 	togetherMax = 20
 	lostMax     = 8
@@ -72,8 +72,8 @@ type Model struct {
 	name   string
 	nodes  []*interp.Instance
 	place  map[string]int // of nodes, by name
-	// logical is the number of the node that each machine stands for, pieces the
-	// machines of each of these, and names what they are called.
+	// logical maps each machine to the node to which it belongs, pieces lists the machines of
+	// each node, and names has the names of the nodes.
 	logical []int
 	pieces  [][]int
 	names   []string
@@ -82,32 +82,30 @@ type Model struct {
 	reads   [][]int // the timers that each node waits for
 	lost    func(interp.Message) bool
 	until   func(told []interp.Message) bool
-	// late is that messages to the outside are under way for a while, so that a crash
-	// may lose them.
+	// late delays messages to the outside, so that a crash may lose them.
 	late bool
-	// often is that what a node has sent may be delivered again any number of times;
-	// clients send once.
+	// often allows any number of deliveries of a node's messages. Clients send once.
 	often bool
-	// ordered says that of each output it is noted which inputs had come by then.
+	// ordered records for each output which inputs had arrived before it.
 	ordered bool
-	// each ends a search as until does, for a check of this package's.
+	// each ends a search as until does, for a check within this package.
 	each   func(*state) bool
 	inputs []interp.Message
-	// clipped is that something was left out that is not beyond the bounds.
+	// clipped is set when the search omits something that is within the bounds.
 	clipped atomic.Bool
-	// memo has the ticks that were gone through, while one goroutine explores.
+	// memo has the results of earlier ticks, while one goroutine explores.
 	memo map[string]ticked
-	// endless is a tick that was given up, if one was: there is no exploring then.
+	// endless has an aborted tick, if there was one. Then the search cannot continue.
 	endless *atomic.Pointer[interp.EndlessError]
 }
 
-// ticked is what came of a tick of a node: what it carries, and what it sent.
+// ticked is the result of a node's tick: the facts that it carries, and its messages.
 type ticked struct {
 	carried string
 	sent    []sent
 }
 
-// sent is a message, and whether it goes to a machine of the program.
+// sent is a message, and whether its destination is a machine of the program.
 type sent struct {
 	message string
 	inside  bool
@@ -115,7 +113,7 @@ type sent struct {
 
 var _ check.Model = (*Model)(nil)
 
-// NewModel deploys a program that gets these messages from outside. Extra is as in
+// NewModel deploys a program that receives these messages from outside. Extra is as in
 // interp.Deploy.
 func NewModel(p *logic.Program, inputs []interp.Message, extra map[string][][]logic.Value, f interp.Functions, b Bounds) *Model {
 	b.fill()
@@ -140,7 +138,7 @@ func NewModel(p *logic.Program, inputs []interp.Message, extra map[string][][]lo
 	return m
 }
 
-// waits are the places of the timers that a node's rules read.
+// waits returns the indexes of the timers that a node's rules read.
 func (m *Model) waits(p *logic.Program, n *interp.Instance) []int {
 	name, _, _ := strings.Cut(n.Node, "/")
 	in := p.In(p.Component(name))
@@ -153,8 +151,8 @@ func (m *Model) waits(p *logic.Program, n *interp.Instance) []int {
 	return out
 }
 
-// Limit says how often a timer runs out in a run, at all nodes together; what
-// nothing is said of may run out at any tick.
+// Limit sets how often a timer fires in a run, at all nodes together. Timers without a limit
+// may fire at any tick.
 func (m *Model) Limit(timer string, times int) {
 	for i, r := range m.timers {
 		if r.Name == timer {
@@ -163,15 +161,15 @@ func (m *Model) Limit(timer string, times int) {
 	}
 }
 
-// Lose has the messages that lost picks never arrive.
+// Lose loses the messages for which lost returns true.
 func (m *Model) Lose(lost func(interp.Message) bool) { m.lost = lost }
 
-// Until ends Find at a state with an output that bad picks. The
-// messages are in an order of the model.
+// Until makes Find stop at a state whose outputs satisfy bad. The order of the messages is
+// the model's.
 func (m *Model) Until(bad func(told []interp.Message) bool) { m.until = bad }
 
 // Info implements check.Model. Actions are the ticks of each machine, then the crashes of
-// each node, then an omission, and that something arrives outside.
+// each node, then an omission, and the arrival of an output.
 func (m *Model) Info() check.Info {
 	info := check.Info{Name: m.name}
 	for _, n := range m.nodes {
@@ -187,7 +185,7 @@ func (m *Model) Info() check.Info {
 // NewWorker implements check.Model.
 func (m *Model) NewWorker() check.Worker { return &worker{m} }
 
-// Capabilities is none beside what every model supports.
+// Capabilities implements check.Model: it has none besides those of every model.
 func (m *Model) Capabilities() check.ModelCapabilities { return check.ModelCapabilities{} }
 
 // Show implements check.Model.
@@ -221,8 +219,8 @@ func (m *Model) Show(b check.State) []check.Binding {
 	return out
 }
 
-// initial are the states before the first tick, one for each set of nodes that omit:
-// all inputs are under way.
+// initial returns the states before the first tick, one for each set of faulty nodes. All
+// inputs are in flight.
 func (m *Model) initial() []*state {
 	s := &state{carried: make([]string, len(m.nodes)), duplicates: m.bounds.Duplicates, crashes: m.bounds.Crashes, timers: slices.Clone(m.limits)}
 	for _, i := range m.inputs {
@@ -243,8 +241,8 @@ func (m *Model) initial() []*state {
 	return out
 }
 
-// node is a tick of a node. Most states differ elsewhere, so that most ticks were
-// gone through before.
+// node returns the result of a node's tick. Most states differ at other nodes, so most results
+// are in the memo.
 func (m *Model) node(i int, carried string, in []string, timers int) ticked {
 	var key []byte
 	if m.memo != nil {
@@ -289,7 +287,7 @@ func (m *Model) node(i int, carried string, in []string, timers int) ticked {
 // worker is the Model for one goroutine.
 type worker struct{ *Model }
 
-// Capabilities is none beside what every worker supports.
+// Capabilities implements check.Worker: it has none besides those of every worker.
 func (w *worker) Capabilities() check.Capabilities { return check.Capabilities{} }
 
 // Assumptions implements check.Worker: there are none.

@@ -20,11 +20,11 @@ type move struct {
 	lost   []string // of what is under way, in a crash
 	inTick bool     // a crash
 	other  string   // what is omitted, or arrives outside
-	// fair is that the step is none of the adversary's: it will be taken at some time.
+	// fair reports that the step is not the adversary's: it is taken eventually.
 	fair bool
 }
 
-// next calls visit for each state that can follow.
+// next calls visit for each successor state.
 func (m *Model) next(s *state, visit func(v move, t *state) error) error {
 	for i, n := range m.nodes {
 		if err := m.ticks(s, i, m.arriving(s, n.Node), visit); err != nil {
@@ -41,7 +41,7 @@ func (m *Model) next(s *state, visit func(v move, t *state) error) error {
 	return m.omissions(s, visit)
 }
 
-// arrivals are what can arrive at a node: what is under way, and what was there before.
+// arrivals are the messages that can arrive at a node: fresh ones, and delivered ones again.
 type arrivals struct{ fresh, again []string }
 
 func (m *Model) arriving(s *state, node string) arrivals {
@@ -59,7 +59,7 @@ func (m *Model) arriving(s *state, node string) arrivals {
 	return a
 }
 
-// ticks visits what follows a tick of a machine, and a crash in it.
+// ticks visits the successors by a tick of a machine, and by a crash in it.
 func (m *Model) ticks(s *state, i int, a arrivals, visit func(v move, t *state) error) error {
 	for _, in := range m.subsets(slices.Concat(a.fresh, a.again), m.bounds.Together) {
 		repeats := 0
@@ -90,7 +90,7 @@ func (m *Model) ticks(s *state, i int, a arrivals, visit func(v move, t *state) 
 				return err
 			}
 			if s.crashes > 0 && (len(in) > 0 || timers > 0 || len(s.carried[i]) > 0) {
-				// Messages left, and the disk did not get what the tick logged.
+				// The messages left, but the disk did not get what the tick logged.
 				t = t.clone()
 				t.carried[i] = s.carried[i]
 				v.inTick = true
@@ -103,7 +103,7 @@ func (m *Model) ticks(s *state, i int, a arrivals, visit func(v move, t *state) 
 	return nil
 }
 
-// omissions visits what follows when something never arrives, or arrives outside.
+// omissions visits the successors by the omission of a message, or the arrival of an output.
 func (m *Model) omissions(s *state, visit func(v move, t *state) error) error {
 	for _, x := range s.pending {
 		msg, from := split(x)
@@ -128,7 +128,7 @@ func (m *Model) omissions(s *state, visit func(v move, t *state) error) error {
 	return nil
 }
 
-// allowed reports whether the timers of a node, those in the mask, may run out.
+// allowed reports whether the timers of a node in the mask may fire.
 func (m *Model) allowed(s *state, i, timers int) bool {
 	for bit, j := range m.reads[i] {
 		if timers>>bit&1 == 1 && s.timers[j] == 0 {
@@ -138,9 +138,9 @@ func (m *Model) allowed(s *state, i, timers int) bool {
 	return true
 }
 
-// crashes visits what follows a crash of a node, after the tick that v is if it is in
-// one: all its machines lose what is not durable, and what is under way between them;
-// and of what it has sent otherwise anything may be lost.
+// crashes visits the successors by a crash of a node, in the tick of v if v has one. All
+// machines of the node lose what is not durable, and the messages in flight between them; any
+// of its other messages in flight may be lost.
 func (m *Model) crashes(s *state, l int, v move, visit func(v move, t *state) error) error {
 	s = s.clone()
 	s.crashes--
@@ -175,7 +175,7 @@ func (m *Model) crashes(s *state, l int, v move, visit func(v move, t *state) er
 	return nil
 }
 
-// subsets are those of at most so many elements, the empty one among them.
+// subsets returns the subsets of at most that many elements, including the empty one.
 func (m *Model) subsets(all []string, most int) [][]string {
 	if len(all) > togetherMax {
 		m.clipped.Store(true)
@@ -197,7 +197,7 @@ func (m *Model) subsets(all []string, most int) [][]string {
 	return out
 }
 
-// tick is what there is after a tick of a machine.
+// tick returns the state after a tick of a machine.
 func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 	t := s.clone()
 	for _, x := range in {
@@ -236,7 +236,7 @@ func (m *Model) tick(s *state, i int, in []string, timers int) *state {
 	return t
 }
 
-// describe says what happens in a step, for a person.
+// describe returns a readable description of a step.
 func (m *Model) describe(v move) string {
 	list := func(all []string) string {
 		var out []string
@@ -269,7 +269,7 @@ func (m *Model) describe(v move) string {
 	return text
 }
 
-// losing says what a crash loses of what is under way.
+// losing describes the messages that a crash loses.
 func (m *Model) losing(v move) string {
 	if len(v.lost) == 0 {
 		return ""

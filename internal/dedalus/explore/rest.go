@@ -2,14 +2,14 @@
 
 package explore
 
-// A run in which the adversary does nothing more goes on forever among states that
-// can reach each other by fair steps, if each fair step that is possible again and
-// again is taken: a strongly connected component that no fair step leaves. What is
-// output only grows, so that it is the same in all of these states.
+// A run in which the adversary does nothing more continues forever in states that can reach
+// each other by fair steps, if each fair step that is possible infinitely often is taken. Its
+// states are a strongly connected component that no fair step leaves. Outputs only grow, so
+// they are the same in all of these states.
 
-// rest is a state of each strongly connected component that no fair step leaves.
-// Components from which a state can be reached that was not visited are none. The
-// algorithm is Tarjan's, with a stack of its own.
+// rest returns a state of each strongly connected component that no fair step leaves. It
+// excludes components from which a state can be reached that was not visited. The algorithm is
+// Tarjan's, with an explicit stack.
 func (g *graph) rest() []int32 {
 	t := &tarjan{g: g, index: make([]int32, len(g.keys)), low: make([]int32, len(g.keys)), on: make([]bool, len(g.keys)), leaves: make([]bool, len(g.keys))}
 	for v := range int32(len(g.keys)) {
@@ -22,16 +22,16 @@ func (g *graph) rest() []int32 {
 
 type tarjan struct {
 	g *graph
-	// index is the order in which states were met, from 1; low the least that each
-	// can reach.
+	// index is the order in which states were found, from 1; low is the least index that each
+	// state can reach.
 	index, low []int32
-	on         []bool // the stack of states that are in no component yet
+	on         []bool // whether a state is on the stack of states without a component
 	leaves     []bool // that a fair step leads to another component, or to an unknown place
 	stack, out []int32
 	last       int32
 }
 
-// frame is a state under way, and which of its steps is next.
+// frame is a state in progress, and the index of its next step.
 type frame struct {
 	v    int32
 	next int
@@ -76,7 +76,7 @@ func (t *tarjan) visit(v int32) {
 	}
 }
 
-// component takes the component whose first state is v from the stack.
+// component removes the component whose first state is v from the stack.
 func (t *tarjan) component(v int32) {
 	leaves := false
 	for {

@@ -18,7 +18,7 @@ import (
 type state struct {
 	// carried holds the encoded facts of each machine.
 	carried []string
-	// pending lists the messages under way, each with its sender. omitted lists those
+	// pending lists the messages in flight, each with its sender. omitted lists those
 	// that never arrive, even if they are sent again. Both are sorted, without
 	// duplicates.
 	pending, omitted []string
@@ -82,19 +82,19 @@ func (c *codec) message(m interp.Message) string {
 // outside is the sender of the inputs.
 const outside = -1
 
-// under encodes a message under way: the message, then the logical node that sent it.
-// The same message from two senders has two entries, and arrives once.
+// under encodes a message in flight: the message, then the logical node that sent it. The same
+// message from two senders has two entries, and arrives once.
 func under(message string, from int) string {
 	return message + string(binary.BigEndian.AppendUint16(nil, uint16(from+1)))
 }
 
-// split undoes under.
+// split reverses under.
 func split(x string) (message string, from int) {
 	at := len(x) - 2
 	return x[:at], int(binary.BigEndian.Uint16([]byte(x[at:]))) - 1
 }
 
-// reader reads what was written here; nothing else comes to it.
+// reader decodes what this package has encoded, and never other input.
 type reader struct {
 	*codec
 	b []byte
@@ -143,13 +143,13 @@ func (r *reader) message() interp.Message {
 	return interp.Message{To: to, Fact: r.fact()}
 }
 
-// to is where a message goes.
+// to returns the destination of a message.
 func to(message string) string {
 	n, size := binary.Uvarint([]byte(message[:min(len(message), binary.MaxVarintLen64)]))
 	return message[size : size+int(n)]
 }
 
-// facts writes facts as bytes, and carried reads them again.
+// facts encodes facts, and carried decodes them.
 func (c *codec) facts(facts []interp.Fact) string {
 	var b []byte
 	for _, f := range facts {
@@ -171,7 +171,7 @@ func (c *codec) read(message string) interp.Message {
 	return (&reader{c, []byte(message)}).message()
 }
 
-// encode writes a state.
+// encode encodes a state.
 func (c *codec) encode(s *state) []byte {
 	b := make([]byte, 0, 512)
 	for _, facts := range s.carried {
@@ -192,7 +192,7 @@ func (c *codec) encode(s *state) []byte {
 	return b
 }
 
-// decode reads a state of so many nodes and timers.
+// decode decodes a state with that many nodes and timers.
 func (c *codec) decode(b []byte, nodes, timers int) *state {
 	r := &reader{c, bytes.Clone(b)}
 	s := &state{}
@@ -222,12 +222,12 @@ func (s *state) clone() *state {
 	return &t
 }
 
-// arrived takes a message from a list of what is under way, in place.
+// arrived removes a message from a list of messages in flight, in place.
 func arrived(list []string, message string) []string {
 	return slices.DeleteFunc(list, func(x string) bool { m, _ := split(x); return m == message })
 }
 
-// insert adds to a sorted list, once.
+// insert adds a message to a sorted list, once.
 func insert(list []string, m string) []string {
 	i, found := slices.BinarySearch(list, m)
 	if found {
@@ -241,11 +241,11 @@ func contains(list []string, m string) bool {
 	return found
 }
 
-// inputsMax is of how many inputs it is noted whether they had come when something was
-// told; of those beyond it is not.
+// inputsMax is the maximum number of inputs for which the model records whether they arrived
+// before an output. It does not record this for further inputs.
 const inputsMax = 64
 
-// tell notes that a message arrived outside, with the inputs that had come by then.
+// tell records that an output arrived, with the inputs that had arrived before it.
 func (m *Model) tell(s *state, message string) {
 	if told(s.outputs, message) {
 		return
@@ -259,18 +259,18 @@ func (m *Model) tell(s *state, message string) {
 	s.outputs = insert(s.outputs, string(binary.BigEndian.AppendUint64([]byte(message), come)))
 }
 
-// told reports whether a message is among the outputs. No message is the beginning of another.
+// told reports whether a message is among the outputs. No message is a prefix of another.
 func told(outputs []string, message string) bool {
 	i, _ := slices.BinarySearch(outputs, message)
 	return i < len(outputs) && strings.HasPrefix(outputs[i], message)
 }
 
-// come are the inputs that had come when an output appeared.
+// come returns the inputs that had arrived before an output.
 func come(output string) uint64 {
 	return binary.BigEndian.Uint64([]byte(output[len(output)-8:]))
 }
 
-// outcome is the outputs, in the language, sorted.
+// outcome returns the outputs in the syntax of the language, sorted.
 func (c *codec) outcome(outputs []string) string {
 	var lines []string
 	for _, m := range outputs {

@@ -11,16 +11,16 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/interp"
 )
 
-// Stir is a tick in which nothing came in and something happened all the same.
+// Stir is a tick without inputs that changes the state or sends a message.
 type Stir struct {
-	// Machine is where, and Carried what it carried before.
+	// Machine is the machine, and Carried the facts that it carried before.
 	Machine string
 	Carried []interp.Fact
-	// Lost and New are what it carries no longer and carries since; Sent is what it
-	// sent.
+	// Lost and New are the carried facts that the tick removed and added; Sent are its
+	// messages.
 	Lost, New []interp.Fact
 	Sent      []interp.Message
-	// Path are steps that lead there.
+	// Path lists the steps that lead there.
 	Path []string
 }
 
@@ -39,11 +39,10 @@ func (s *Stir) Error() string {
 	return b.String()
 }
 
-// Still visits the states of the model and has, in each, the machines of a component
-// go through a tick in which nothing arrives and no timer runs out. Of a state
-// machine nothing changes and nothing is sent then: next(S, {}) = S and
-// out(S, {}) = {}. It answers the first tick of which that is not so, or nil; and what
-// was visited.
+// Still visits the states of the model and runs, in each, a tick of the machines of a component
+// in which nothing arrives and no timer fires. A state machine does not change and sends
+// nothing in it: next(S, {}) = S and out(S, {}) = {}. Still returns the first tick that
+// violates this, or nil, and the outcomes of the search.
 func (m *Model) Still(ctx context.Context, component string) (*Stir, *Outcomes, error) {
 	var found *Stir
 	seen := map[string]bool{}
@@ -76,7 +75,7 @@ func (m *Model) Still(ctx context.Context, component string) (*Stir, *Outcomes, 
 	return found, out, err
 }
 
-// without are the facts that are not among others.
+// without returns the facts that are not among the others.
 func without(facts, others []interp.Fact) []interp.Fact {
 	return slices.DeleteFunc(slices.Clone(facts), func(f interp.Fact) bool {
 		return slices.ContainsFunc(others, func(o interp.Fact) bool { return o.String() == f.String() })
