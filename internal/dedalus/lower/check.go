@@ -39,8 +39,8 @@ func (l *lowerer) persistence(s *syntax.Statement) {
 	l.component.Rules = append(l.component.Rules, keep)
 }
 
-// guard is the literal that keeps facts from being deleted. What is more than one
-// atom gets a relation of its own.
+// guard returns the literal of a rule that deletes facts. If the condition is more than one
+// atom, guard adds a relation for it.
 func (l *lowerer) guard(s *scope, keep *logic.Rule, from *syntax.Statement) logic.Literal {
 	body := s.order(append([]logic.Literal{keep.Body[0]}, s.body(from.Relation.Delete)...))
 	span := from.Relation.Delete[0].Span
@@ -64,8 +64,8 @@ func (l *lowerer) guard(s *scope, keep *logic.Rule, from *syntax.Statement) logi
 	return logic.Literal{Negated: true, Atom: &logic.Atom{Relation: gone.Relation, Args: keep.Body[0].Atom.Args}, Span: span}
 }
 
-// plain reports whether an atom can be negated as it is: its variables are columns of the
-// table; others become wildcards if they occur nowhere else.
+// plain reports whether an atom can be negated without a new relation: its variables are columns
+// of the table, or occur nowhere else and become wildcards.
 func (l *lowerer) plain(s *scope, a *logic.Atom, keep *logic.Rule) bool {
 	columns := map[string]bool{}
 	for _, h := range keep.Head.Args {
@@ -84,8 +84,7 @@ func (l *lowerer) plain(s *scope, a *logic.Atom, keep *logic.Rule) bool {
 	return true
 }
 
-// settle enters the types that were found. After other errors it reports no
-// missing types.
+// settle sets the inferred types. After other errors it does not report missing types.
 func (l *lowerer) settle() {
 	quiet := l.diags.HasErrors()
 	for _, r := range l.program.Relations {
@@ -111,7 +110,7 @@ func (l *lowerer) settle() {
 	}
 }
 
-// check looks at the program as a whole.
+// check checks the program as a whole.
 func (l *lowerer) check() {
 	for _, r := range l.program.Relations {
 		l.connected(l.relations[r.Name])
@@ -154,7 +153,7 @@ func (l *lowerer) connected(r *relation) {
 	}
 }
 
-// readsOutput refuses a rule that reads what goes to the outside.
+// readsOutput refuses a rule that reads an output.
 func (l *lowerer) readsOutput(r *logic.Rule) {
 	for i := range r.Body {
 		if a := r.Body[i].Atom; a != nil && a.Relation.Kind == logic.Output {
@@ -175,10 +174,10 @@ func (l *lowerer) unstratified(c *logic.Component, e *logic.CycleError) {
 	l.diags.Add(d)
 }
 
-// endless warns of recursive rules that make a new value of one of their own at each
-// turn, by adding, multiplying or joining texts, where nothing asks how large it is: no
-// comparison has it or what it is made of, and no relation that is there before. Other
-// rules may be endless, too; a tick that is gives up at a limit.
+// endless warns about recursive rules that derive a new value from one of their own each time,
+// by adding, multiplying or joining texts, without a bound: no comparison limits the value or its
+// parts, and neither does a relation from outside the recursion. Other rules may be endless too;
+// their ticks are aborted at a limit.
 func (l *lowerer) endless(s *logic.Stratum) {
 	own := func(a *logic.Atom) bool { return a != nil && slices.Contains(s.Relations, a.Relation) }
 	for _, r := range s.Rules {
@@ -220,8 +219,8 @@ func (l *lowerer) endless(s *logic.Stratum) {
 	}
 }
 
-// growing reports whether a term is another value for each value of its variables, and of
-// those there is no end: it adds, subtracts, multiplies or joins.
+// growing reports whether a term has unboundedly many values, a different one for each value of
+// its variables: it adds, subtracts, multiplies or joins.
 func growing(t *logic.Term) bool {
 	if t.Kind != logic.Call {
 		return false
@@ -233,7 +232,7 @@ func growing(t *logic.Term) bool {
 	return false
 }
 
-// resent warns of an Async rule whose body holds forever once it holds.
+// resent warns about an Async rule whose body holds forever once it holds.
 func (l *lowerer) resent(c *logic.Component, r *logic.Rule) {
 	if r.Kind != logic.Async {
 		return
@@ -252,7 +251,7 @@ func (l *lowerer) resent(c *logic.Component, r *logic.Rule) {
 		Repair:  "send it when it is new, or when a timer fires"})
 }
 
-// kept reports whether facts of the relation are carried to the next tick, all of them.
+// kept reports whether all facts of the relation are carried to the next tick.
 func kept(c *logic.Component, rel *logic.Relation) bool {
 	for _, r := range c.Rules {
 		if guards, ok := r.Persistence(); ok && r.Head.Relation == rel && len(guards) == 0 {

@@ -14,10 +14,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// InstancesMax is how many instances a component may have.
+// InstancesMax is the maximum number of instances of a component.
 const InstancesMax = 1 << 16
 
-// Lower makes a program. With errors in diags the result is nil.
+// Lower lowers a program. It returns nil if it adds errors to diags.
 func Lower(f *syntax.File, diags *source.List) *logic.Program {
 	l := &lowerer{
 		diags: diags, program: &logic.Program{Name: f.Name.Text},
@@ -59,24 +59,24 @@ type lowerer struct {
 	functions  map[string]*syntax.Function
 }
 
-// body is a component's text and what becomes of it.
+// body is the text of a component and the lowered component.
 type body struct {
 	from   *syntax.Component
 	to     *logic.Component
 	tables []*syntax.Statement
 }
 
-// relation is a relation while its types are being found.
+// relation is a relation whose types are being inferred.
 type relation struct {
 	*logic.Relation
 	declared bool
 	columns  []*slot
-	// derived, read and sent say where it occurs, invalid spans where it does
+	// derived, read and sent are places where it occurs, or invalid spans if it does
 	// not.
 	derived, read source.Span
 }
 
-// typed is a term whose type is to be entered when all are known.
+// typed is a term whose type is set when all types are known.
 type typed struct {
 	term *logic.Term
 	slot *slot
@@ -169,7 +169,7 @@ func (l *lowerer) assume(a *syntax.Assume, span source.Span) {
 	l.program.Assumptions = append(l.program.Assumptions, logic.Assumption{Kind: kind, Relation: a.Relation.Text, Span: span})
 }
 
-// find returns the relation of a name, a new one for a new name.
+// find returns the relation with a name, or adds one.
 func (l *lowerer) find(n syntax.Name) *relation {
 	r := l.relations[n.Text]
 	if r == nil {
@@ -180,7 +180,7 @@ func (l *lowerer) find(n syntax.Name) *relation {
 	return r
 }
 
-// arity is the relation's slots; the first use decides how many there are.
+// arity returns the slots of a relation; its first use determines their number.
 func (l *lowerer) arity(r *relation, n int, span source.Span) []*slot {
 	if !r.declared && r.columns == nil {
 		r.Span = span
@@ -232,7 +232,7 @@ func (l *lowerer) relation(s *syntax.Relation) {
 	}
 }
 
-// facts enters what a declaration says of a static relation.
+// facts sets the facts that a declaration gives a static relation.
 func (l *lowerer) facts(r *relation, s *syntax.Relation) {
 	want := func(k logic.TypeKind, n syntax.Name) string {
 		c := l.findComponent(n)
@@ -280,8 +280,8 @@ func (l *lowerer) facts(r *relation, s *syntax.Relation) {
 	}
 }
 
-// depends checks that facts have the dependencies that their relation declares: rewrites
-// rest on them.
+// depends checks that facts satisfy the dependencies that their relation declares, because
+// rewrites depend on them.
 func (l *lowerer) depends(r *relation) {
 	for _, d := range r.Dependencies {
 		first := map[string][]logic.Value{}
@@ -334,8 +334,8 @@ func (l *lowerer) typ(t *syntax.Type) logic.Type {
 	return out
 }
 
-// function declares a function. Those before it may be called in its body, so that
-// there is no recursion.
+// function declares a function. Its body may call only functions declared before it, so there is
+// no recursion.
 func (l *lowerer) function(f *syntax.Function, span source.Span) {
 	name := f.Name.Text
 	if l.program.Function(name) != nil || logic.FindBuiltin(name) != nil {

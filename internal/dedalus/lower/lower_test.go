@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/dedalus/given"
 )
 
-// TestLower prints what a program becomes. What is printed becomes itself.
+// TestLower prints lowered programs. A printed program lowers to itself.
 func TestLower(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -34,8 +34,8 @@ func read(text string) (out, errs string) {
 	return p.String(), errs
 }
 
-// FuzzLower: anything that parses is lowered or refused, and what is lowered can
-// be read again.
+// FuzzLower: any program that parses is lowered or refused, and a lowered program can be parsed
+// again.
 func FuzzLower(f *testing.F) {
 	f.Add("program p component c { table t(x: u64) delete when done(x), x > 1\n input q(x: u64)\n sync t(x) <- q(x)\n sync done(x) <- t(x) }")
 	f.Add("program p component c { input q(x: node, y: text)\n async r@x(y, z) <- q(x, y), z := hash(y)\n sync m(count<y>, x) <- q(x, y), not s(x)\n next s(x) <- q(x, _) }")

@@ -12,11 +12,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// scope is the variables of a rule or function.
+// scope has the variables of a rule or function.
 type scope struct {
 	l    *lowerer
 	vars map[string]*variable
-	// closed: a name that is no variable yet is an error.
+	// closed reports that an unknown name is an error.
 	closed bool
 }
 
@@ -41,7 +41,7 @@ func (s *scope) variable(n string, span source.Span) *variable {
 	return v
 }
 
-// make enters a term whose type will be known later.
+// make returns a term whose type is set later.
 func (l *lowerer) make(t logic.Term, s *slot, span source.Span) (*logic.Term, *slot) {
 	p := &t
 	l.terms = append(l.terms, typed{p, s, span})
@@ -70,8 +70,8 @@ func (s *scope) term(t *syntax.Term) (*logic.Term, *slot) {
 	return l.make(logic.Term{Kind: logic.Const, Value: v}, sl, t.Span)
 }
 
-// constant is a constant's value; its slot gets what the text says of the type.
-// A number's kind is entered when its type is known.
+// constant returns the value of a constant, and gives its slot the type that the text shows. The
+// kind of a number is set when its type is known.
 func (l *lowerer) constant(t *syntax.Term, sl *slot) (logic.Value, bool) {
 	is := func(k logic.TypeKind, v logic.Value) (logic.Value, bool) {
 		v.Kind = k
@@ -183,8 +183,8 @@ func (l *lowerer) rule(r *syntax.Rule, span source.Span) {
 	l.component.Rules = append(l.component.Rules, out)
 }
 
-// name gives names to the wildcards of an aggregating rule: each row counts,
-// even if it differs from another only in unused columns.
+// name replaces the wildcards of an aggregating rule by variables: each row counts, even if it
+// differs from another only in unused columns.
 func (s *scope) name(r *logic.Rule) {
 	if !slices.ContainsFunc(r.Head.Args, func(a logic.HeadArg) bool { return a.Aggregate == logic.Sum }) {
 		return
@@ -320,8 +320,8 @@ func (s *scope) literal(b *syntax.Literal) logic.Literal {
 	return out
 }
 
-// order puts each literal behind those that bind what it needs, and otherwise
-// leaves them as they are. What nothing binds is reported.
+// order moves each literal behind those that bind its variables, and otherwise keeps the order.
+// It reports variables that no literal binds.
 func (s *scope) order(body []logic.Literal) []logic.Literal {
 	var out []logic.Literal
 	for len(body) > 0 {
@@ -348,7 +348,7 @@ func (s *scope) order(body []logic.Literal) []logic.Literal {
 	return out
 }
 
-// needs are the variables that must be bound before the literal, and are not.
+// needs returns the unbound variables that must be bound before the literal.
 func (s *scope) needs(b *logic.Literal) []string {
 	if b.Positive() {
 		return nil
@@ -374,7 +374,7 @@ func (s *scope) unbound(v string, span source.Span) {
 	s.vars[v].bound = true // once is enough
 }
 
-// bound checks the variables of the head, and warns of those that occur once.
+// bound checks the variables of the head, and warns about those that occur once.
 func (s *scope) bound(r *logic.Rule, from *syntax.Rule) {
 	for i, a := range r.Head.Args {
 		a.Term.Vars(func(v string) {

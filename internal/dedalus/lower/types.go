@@ -7,15 +7,15 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// slot is a type that is to be found: of a column, a variable, a term. Slots that
-// must be the same are one (union-find).
+// slot is a type to be inferred: that of a column, a variable or a term. Slots that must have
+// the same type are merged (union-find).
 type slot struct {
 	parent *slot
 	kind   logic.TypeKind
 	elem   *slot // of a set
-	// number: it is U64 or Int, U64 if nothing says more.
+	// number reports that the type is U64 or Int; U64 is the default.
 	number bool
-	// span is where the type was decided.
+	// span is the place that determined the type.
 	span source.Span
 }
 
@@ -37,7 +37,7 @@ func known(t logic.Type, span source.Span) *slot {
 	return s
 }
 
-// unify makes two slots the same, or answers false.
+// unify merges two slots, or returns false if their types differ.
 func unify(a, b *slot) bool {
 	a, b = a.root(), b.root()
 	if a == b {
@@ -66,7 +66,7 @@ func unify(a, b *slot) bool {
 	return true
 }
 
-// typ is the slot's type; false when nothing says what it is.
+// typ returns the slot's type, or false if it is unknown.
 func (s *slot) typ() (logic.Type, bool) {
 	s = s.root()
 	if s.kind == logic.NoType && s.number {
@@ -92,7 +92,7 @@ func (s *slot) String() string {
 	return t.String()
 }
 
-// same demands that two slots are one type; the span is what has the second one.
+// same requires that two slots have the same type; span is the place of the second one.
 func (l *lowerer) same(want, got *slot, span source.Span) {
 	if unify(want, got) {
 		return
@@ -108,7 +108,7 @@ func (l *lowerer) same(want, got *slot, span source.Span) {
 	l.diags.Add(d)
 }
 
-// signature is the types of a builtin's arguments and of its result.
+// signature returns the types of a builtin's arguments and of its result.
 func signature(name string) (args []*slot, result *slot) {
 	is := func(k logic.TypeKind) *slot { return &slot{kind: k} }
 	switch name {

@@ -4,19 +4,19 @@ package syntax
 
 import "github.com/ashlar-dev/ashlar/internal/source"
 
-// File is a program as it is written.
+// File is the syntax tree of a program.
 type File struct {
 	Source *source.File
 	Name   Name
 	Items  []Item
-	// Lead are the comments before "program", Last those after everything.
+	// Lead are the comments before "program", and Last those at the end.
 	Lead, Last []string
 }
 
-// Comments are those that belong to an item or a statement.
+// Comments are the comments of an item or a statement.
 type Comments struct {
-	// Lead are the lines before it, without the mark; Trail follows it in its
-	// last line. Blank says that an empty line is before all that.
+	// Lead are the comment lines before it, without the mark; Trail follows it in its last
+	// line. Blank reports that an empty line precedes all that.
 	Lead  []string
 	Trail string
 	Blank bool
@@ -60,10 +60,10 @@ type Size struct {
 // Assume is an assertion of the author.
 type Assume struct{ What, Relation Name }
 
-// Component is a component's text.
+// Component is the syntax tree of a component.
 type Component struct {
 	Name Name
-	// Of and Times are those of a piece that a rewrite made: "of NAME times N".
+	// Of and Times are set for a piece that a rewrite made: "of NAME times N".
 	Of         Name
 	Times      uint64
 	Statements []Statement
@@ -93,7 +93,7 @@ type Relation struct {
 	Facts       [][]*Term
 	HasFacts    bool
 	Deps        []Dependency
-	// Every is a timer's time, as written.
+	// Every is the period of a timer, as written.
 	Every Name
 }
 
@@ -122,8 +122,8 @@ type Type struct {
 
 // Rule is a rule.
 type Rule struct {
-	// Word is sync, next, async or log. Arrow says that it was written behind the
-	// head, as :-, :+ or :~.
+	// Word is sync, next, async or log. Arrow reports that it was written after the head, as
+	// :-, :+ or :~.
 	Word  string
 	Arrow bool
 	Head  Name

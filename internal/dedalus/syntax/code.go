@@ -4,7 +4,7 @@ package syntax
 
 import "github.com/ashlar-dev/ashlar/internal/source"
 
-// DepthMax is how deeply terms and types may be nested.
+// DepthMax is the maximum nesting of terms and types.
 const DepthMax = 100
 
 // Codes of diagnostics.

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Format writes a program in the one layout that there is: an item or statement a
-// line, columns of declarations aligned where they stand together, comments where
-// they were. Formatting what it has written changes nothing.
+// Format writes a program in the only layout: one item or statement a line, columns of adjacent
+// declarations aligned, comments in their places. Formatting the result changes nothing.
 func Format(f *File) string {
 	w := &writer{}
 	w.lead(f.Lead, "")
@@ -35,7 +34,7 @@ func (w *writer) lead(comments []string, indent string) {
 	}
 }
 
-// spaced puts a blank before a comment's text.
+// spaced puts a space before a comment's text.
 func spaced(c string) string {
 	if c == "" || c[0] == ' ' || c[0] == '\t' || c[0] == '#' || c[0] == '/' {
 		return c
@@ -85,7 +84,7 @@ func (w *writer) component(c *Component, trail string) {
 	}
 	w.line(head+" {", "")
 	for n := 0; n < len(c.Statements); {
-		// Statements without an empty line between them are laid out together.
+		// Statements without an empty line between them are aligned together.
 		end := n + 1
 		for end < len(c.Statements) && !c.Statements[end].Blank {
 			end++
@@ -108,7 +107,7 @@ func (w *writer) component(c *Component, trail string) {
 	w.line("}", trail)
 }
 
-// word is what a statement begins with.
+// word returns the first word of a statement.
 func (s *Statement) word() string {
 	switch {
 	case s.Relation != nil:
@@ -132,7 +131,7 @@ func (s *Statement) layout(pad int) string {
 	return fmt.Sprintf("%-*s %s", pad, s.word(), rest)
 }
 
-// String is the declaration without its first word.
+// String returns the declaration without its first word.
 func (r *Relation) String() string {
 	if r.Word == "timer" {
 		return r.Name.Text + " every " + r.Every.Text
@@ -187,8 +186,8 @@ func (t *Type) String() string {
 	return t.Name
 }
 
-// String is the rule; with an arrow as it was written, otherwise without its first
-// word.
+// String returns the rule: with its arrow if it was written with one, otherwise without its
+// first word.
 func (r *Rule) String() string {
 	s := r.Head.Text
 	if r.Dest != nil {
@@ -236,7 +235,7 @@ func terms(ts []*Term) string {
 	return strings.Join(all, ", ")
 }
 
-// operand is the term in brackets where it needs them.
+// operand returns the term, in brackets if it needs them.
 func (t *Term) operand() string {
 	if t.Kind == CallTerm && isOperator(t.Text) {
 		return "(" + t.String() + ")"
@@ -244,7 +243,7 @@ func (t *Term) operand() string {
 	return t.String()
 }
 
-// destination is the term in brackets unless it is a name or a node.
+// destination returns the term, in brackets unless it is a name or a node.
 func (t *Term) destination() string {
 	if t.Kind == NameTerm || t.Kind == NodeTerm {
 		return t.String()

@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// Parse reads a program. With errors in diags, the File is what was understood,
-// and of no use but for tools that look at broken programs.
+// Parse parses a program. If it adds errors to diags, the File has only the parts that it could
+// parse, which is useful only for tools that inspect broken programs.
 func Parse(f *source.File, diags *source.List) *File {
 	if len(f.Text) > source.FileBytesMax {
 		diags.Errorf(source.Span{File: f}, TooLong, "the file is longer than %d bytes", source.FileBytesMax)
@@ -26,7 +26,7 @@ type parser struct {
 	toks  []token
 	at    int
 	depth int
-	// lost: an error was reported, and no statement has begun since.
+	// lost reports that there was an error, and no statement has begun since.
 	lost bool
 }
 
@@ -62,8 +62,8 @@ func (p *parser) expect(text string) bool {
 	return false
 }
 
-// wanted reports, once for each statement, what should stand here, and maybe what to
-// write instead.
+// wanted reports, once for each statement, what was expected here, and possibly what to write
+// instead.
 func (p *parser) wanted(what string, repair ...string) {
 	if p.lost {
 		return
@@ -87,7 +87,7 @@ func (p *parser) name(what string) Name {
 	return Name{t.text, t.span}
 }
 
-// until is the span from a token to what was read last.
+// until returns the span from a token to the last token read.
 func (p *parser) until(start *token) source.Span {
 	s := start.span
 	if p.at > 0 && p.toks[p.at-1].span.End > s.Start {
@@ -96,7 +96,7 @@ func (p *parser) until(start *token) source.Span {
 	return s
 }
 
-// comments are those around what began with a token and has just ended.
+// comments returns the comments around the item that began with a token and has just ended.
 func (p *parser) comments(start *token) Comments {
 	c := Comments{Lead: start.lead, Blank: start.blank}
 	if p.at > 0 {
@@ -105,8 +105,7 @@ func (p *parser) comments(start *token) Comments {
 	return c
 }
 
-// skip goes to where something new begins: a line that begins with a word of the
-// list, or a closing brace.
+// skip continues at a line that begins with a word of the list, or at a closing brace.
 func (p *parser) skip(words []string) {
 	p.lost = false
 	for depth := 0; ; p.next() {
@@ -266,8 +265,8 @@ func (p *parser) statement() Statement {
 	return s
 }
 
-// logRule reports whether what begins with "log" is a rule: its brackets are followed
-// by an arrow.
+// logRule reports whether a statement that begins with "log" is a rule: an arrow follows its
+// brackets.
 func (p *parser) logRule() bool {
 	depth := 0
 	for _, t := range p.toks[p.at+1:] {
@@ -351,7 +350,7 @@ func (p *parser) facts() [][]*Term {
 	return rows
 }
 
-// terms are terms in brackets.
+// terms parses terms in brackets.
 func (p *parser) terms() []*Term {
 	var ts []*Term
 	p.expect("(")
@@ -443,8 +442,8 @@ func (p *parser) rule(word string) *Rule {
 	return r
 }
 
-// destination is a variable, a node, or any term in brackets: a name before the
-// arguments of the head is not a call.
+// destination parses a variable, a node, or any term in brackets: a name before the arguments
+// of the head is not a call.
 func (p *parser) destination() *Term {
 	t := p.peek()
 	if t.kind == tokName && !(t.text == "node" && p.toks[p.at+1].kind == tokString) {
@@ -496,7 +495,7 @@ func (p *parser) body() []Literal {
 	return body
 }
 
-// nameSpan is the place of a call's name.
+// nameSpan returns the place of a call's name.
 func (t *Term) nameSpan() source.Span {
 	s := t.Span
 	s.End = s.Start + int32(len(t.Text))

@@ -38,8 +38,8 @@ func isOperator(s string) bool { return len(s) == 1 && strings.Contains("+-*/%",
 
 func (p *parser) term() *Term { return p.sum([]string{"+", "-"}) }
 
-// sum is operands with operators of one level between them; a level above that of
-// products.
+// sum parses operands with operators of one precedence between them. The operands of + and -
+// are products.
 func (p *parser) sum(ops []string) *Term {
 	start := p.peek()
 	operand := p.primary
@@ -55,7 +55,7 @@ func (p *parser) sum(ops []string) *Term {
 	return left
 }
 
-// primary is a term that needs no brackets.
+// primary parses a term that needs no brackets.
 func (p *parser) primary() *Term {
 	start := p.peek()
 	if !p.deeper() {
@@ -98,7 +98,7 @@ func (p *parser) primary() *Term {
 	return t
 }
 
-// count is a number.
+// count parses a number.
 func (p *parser) count(what string) uint64 {
 	t := p.peek()
 	if t.kind != tokNumber {

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/source"
 )
 
-// TestFormat lays programs out, twice: the second time changes nothing. Errors
-// come with their place.
+// TestFormat formats programs twice: the second time changes nothing. Errors are shown with
+// their place.
 func TestFormat(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -48,8 +48,7 @@ func TestDepthIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzParse: anything comes to an end, and what is accepted formats to what formats
-// to itself.
+// FuzzParse: parsing any text ends, and the formatted text of a valid program formats to itself.
 func FuzzParse(f *testing.F) {
 	f.Add("program p\ncomponent c {\n  sync r(x, count<y>) <- q(x, y), not s(_), y < 1 + 2*x # why\n}\ndeploy { c: 1 }")
 	f.Add("program p component c { static e(n: node) = { (node \"a\") } fd n -> n; log l(x) <- e(x)\n a@x(x) :~ e(x) }")

@@ -25,14 +25,14 @@ const (
 
 type token struct {
 	kind tokenKind
-	// text is the name, symbol or number, and a string's value.
+	// text is the name, symbol or number, or the value of a string.
 	text string
 	span source.Span
-	// line: nothing but space and comments is before it in its line.
+	// line reports that only space and comments precede it in its line.
 	line bool
-	// blank: an empty line is before it, or before its comments.
+	// blank reports that an empty line precedes it or its comments.
 	blank bool
-	// lead are the comments in lines of their own before it, trail the one that
+	// lead are the comments in lines of their own before it, and trail is the one that
 	// follows it in its line.
 	lead  []string
 	trail string
@@ -89,14 +89,14 @@ func lex(f *source.File, diags *source.List) []token {
 	}
 }
 
-// span is what was read from start on. A file is at most source.FileBytesMax long.
+// span returns the span from start to the current place. A file has at most source.FileBytesMax bytes.
 func (l *lexer) span(start int) source.Span {
 	return source.Span{File: l.file, Start: int32(start), End: int32(l.at)}
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// comment takes a comment up to the end of its line, without its mark.
+// comment reads a comment up to the end of its line, and returns it without its mark.
 func (l *lexer) comment() (string, bool) {
 	rest := l.text[l.at:]
 	mark := 0
@@ -153,7 +153,7 @@ func (l *lexer) token(all []string) token {
 	return token{kind: tokSymbol, text: "?"}
 }
 
-// quoted takes a string in quotes, as in Go, within one line.
+// quoted reads a string in quotes, as in Go, within one line.
 func (l *lexer) quoted() token {
 	kind, start := tokString, l.at
 	if l.text[l.at] == 'b' {
