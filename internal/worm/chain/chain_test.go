@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestDialogues shows what clients and servers say to each other. Servers answer
-// in the order in which they are asked, unless the script holds one.
+// TestDialogues shows what clients and servers say to each other. A server answers
+// requests in the order in which they arrive, unless the script holds one.
 func TestDialogues(t *testing.T) {
 	datadriven.Walk(t, "testdata/dialogues", func(t *testing.T, path string) {
 		var s script

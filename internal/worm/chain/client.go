@@ -48,8 +48,8 @@ type base struct {
 	moved wor.Status
 }
 
-// open is the request that a server has not answered, or nil, and the step at
-// which it was first sent. A reply to it may carry a later step.
+// open is the request that a server has not answered yet, or nil, and the step at which
+// it was first sent. A reply to it may carry a later step.
 type open struct {
 	request *wor.Request
 	since   uint32
@@ -70,9 +70,9 @@ func (m *base) send(to int, q *wor.Request, out *wor.Outbox) {
 	out.Send(to, q)
 }
 
-// answered returns the open request of a server to which a reply belongs, and
-// closes it. It returns nil if the reply is to an earlier request, covers
-// nothing, or if the request must be repeated.
+// answered returns the open request of a server to which a reply belongs, and closes it.
+// It returns nil if the reply is to an earlier request, if it covers nothing, or if the
+// request must be repeated.
 func (m *base) answered(from int, step uint32, r *wor.Reply) *wor.Request {
 	if m.over || m.moved != wor.StatusOK || from < 0 || from >= len(m.open) || r == nil {
 		return nil
@@ -84,7 +84,7 @@ func (m *base) answered(from int, step uint32, r *wor.Reply) *wor.Request {
 	switch r.Status {
 	case wor.StatusOK:
 	case wor.StatusSealed, wor.StatusStale, wor.StatusForeign:
-		// The operation cannot do without any of the servers that it asks.
+		// The operation needs every server that it asks.
 		m.moved = r.Status
 		return nil
 	default:

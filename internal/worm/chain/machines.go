@@ -99,8 +99,8 @@ func (m *write) taken(count uint32) {
 	m.found(count, 1, m.first.Value, m.first.Ballot, wor.Run{})
 }
 
-// read asks the tail. For registers that the tail does not have, it asks all
-// other servers, and drives the values that any of them has.
+// read asks the tail. For registers that the tail does not have, it asks all other
+// servers, and drives the values that any of them has.
 type read struct {
 	driver
 	// tail has the answers of the tail, from the first register on. others has
@@ -108,7 +108,7 @@ type read struct {
 	tail   []wor.Run
 	others [][]wor.Run
 	gap    wor.Range
-	wait   int // of the others, how many have not answered for the whole gap
+	wait   int // how many of the others have not answered for the whole gap
 	driven bool
 }
 

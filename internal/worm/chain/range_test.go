@@ -13,10 +13,10 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// crowd is clients that work on ranges of the same few registers, on a network
-// that loses, doubles and reorders; servers answer as much of a range as they
-// like. It checks C0 and C1 and Agreement after each event, and what machines say
-// against what the servers have.
+// crowd is a group of clients that work on ranges of the same few registers, over a
+// network that loses, duplicates and reorders messages; servers answer as much of a range
+// as they like. After each event it checks C0, C1 and Agreement, and it compares the
+// results of machines with the registers of the servers.
 type crowd struct {
 	t        *testing.T
 	rng      *rand.Rand
@@ -35,7 +35,7 @@ type worker struct {
 	kind    wor.Kind
 	at      wor.Range
 	value   string
-	blank   []bool // of the range, what was undecided at the start
+	blank   []bool // which registers of the range were undecided at the start
 }
 
 type parcel struct {
@@ -122,7 +122,7 @@ func (w *crowd) with(c *worker, f func(*wor.Outbox)) {
 	}
 }
 
-// judge compares a result with what the servers have now.
+// judge compares a result with the registers that the servers have now.
 func (w *crowd) judge(c *worker, runs []wor.Run) {
 	if c.kind == wor.KindTrim {
 		for s := range w.servers {
@@ -281,8 +281,8 @@ func (p *plain) handle(head bool, q *wor.Request) []wor.Run {
 	return r.Runs
 }
 
-// written drops promises of written registers from a reply: there they mean
-// nothing, and a Replica may keep more of them than the plain one.
+// written removes the promises of written registers from a reply: they mean nothing
+// there, and a Replica may keep more of them than the plain one.
 func written(runs []wor.Run) []wor.Run {
 	var r wor.Reply
 	for _, run := range runs {
@@ -294,8 +294,8 @@ func written(runs []wor.Run) []wor.Run {
 	return r.Runs
 }
 
-// TestReplicasAreAsThePlainOne compares all answers, those of a Replica that was
-// saved and of one that was redone from the log included.
+// TestReplicasAreAsThePlainOne compares all answers with those of the plain Replica, also
+// of a Replica that was saved and of one that was rebuilt from the log.
 func TestReplicasAreAsThePlainOne(t *testing.T) {
 	for seed := range uint64(120) {
 		rng := rand.New(rand.NewPCG(seed, 4))

@@ -42,14 +42,14 @@ func (Client) Capture(n int, r wor.Range, b wor.Ballot) wor.Machine {
 	return paxos.Client{Fast: true}.Capture(n, r, b)
 }
 
-// Write writes the value into each register of the range. At ballot zero anybody
-// may, with any value.
+// Write writes the value into each register of the range. At ballot zero any client may
+// write any value.
 func (Client) Write(n int, r wor.Range, b wor.Ballot, value []byte) wor.Machine {
 	return paxos.Client{Fast: true}.Write(n, r, b, value)
 }
 
-// Read reads each register of the range. What is written halfway at ballot zero it
-// completes as long as no other value was seen.
+// Read reads each register of the range. It completes a value that is written halfway at
+// ballot zero, provided that no other value was seen.
 func (Client) Read(n int, r wor.Range) wor.Machine {
 	return paxos.Client{Fast: true}.Read(n, r)
 }

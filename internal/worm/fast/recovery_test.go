@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// votes calls f with every way in which n servers hold one of the values 1 and 2
-// at ballot zero, or 0 for none.
+// votes calls f for every way in which n servers can hold one of the values 1 and 2 at
+// ballot zero, or 0 for none.
 func votes(n int, f func(held []int)) {
 	held := make([]int, n)
 	var fill func(i int)
@@ -27,10 +27,10 @@ func votes(n int, f func(held []int)) {
 	fill(0)
 }
 
-// TestRecoveryIsRight tries all votes and all majorities that may answer a capture.
-// What servers outside the majority hold is not known: by definition a value may be
-// chosen if a fast quorum has it for some votes of theirs. At most one value may,
-// and it is the one that the capture adopts; if none may, the register is free.
+// TestRecoveryIsRight tries all votes and all majorities that may answer a capture. The
+// votes of servers outside the majority are not known: by definition a value may be
+// chosen if, for some of those votes, a fast quorum has it. At most one value may be
+// chosen, and the capture must adopt it; if none may be, the register is free.
 func TestRecoveryIsRight(t *testing.T) {
 	r, b := wor.Range{Segment: 1, Lo: 9, Hi: 10}, wor.Ballot{Round: 1, Nonce: 1}
 	for n := 1; n <= 7; n++ {
@@ -100,8 +100,8 @@ func TestRecoveryIsRight(t *testing.T) {
 	}
 }
 
-// TestReadNeedsAFastQuorum: a read takes a value at ballot zero for decided exactly
-// when a fast quorum has shown it.
+// TestReadNeedsAFastQuorum: a read reports a value at ballot zero as decided exactly when
+// a fast quorum has shown it.
 func TestReadNeedsAFastQuorum(t *testing.T) {
 	r := wor.Range{Segment: 1, Lo: 9, Hi: 10}
 	for n := 1; n <= 5; n++ {

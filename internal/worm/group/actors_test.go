@@ -12,17 +12,17 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// actor asks servers, and asks again.
+// actor asks servers, and repeats its requests.
 type actor struct {
 	w     *hostile
 	name  string
-	known wor.Config // the highest configuration that it knows of
+	known wor.Config // the highest configuration that it knows
 	busy  bool
 	life  int
 	round uint64
 	open  []*question
-	// The machine under way, the configuration that it is for, what follows it,
-	// and what follows if the configuration is over.
+	// The running machine, its configuration, the function to call with its result, and
+	// the function to call if the configuration is over.
 	machine wor.Machine
 	config  wor.Config
 	then    func([]wor.Run)
@@ -35,7 +35,7 @@ type question struct {
 	answer func(*wor.Reply) bool // false: ask again
 }
 
-// ask asks a server until answer is content.
+// ask asks a server until answer returns true.
 func (a *actor) ask(to wor.ServerID, q *wor.Request, answer func(*wor.Reply) bool) {
 	x := &question{to, q, answer}
 	a.open = append(a.open, x)
@@ -53,8 +53,8 @@ func (a *actor) post(x *question) {
 	}})
 }
 
-// hear takes what a reply says of configurations, and tells a server that does
-// not know the one that it was asked for.
+// hear learns the configurations in a reply, and sends the known one to a server that does
+// not know the configuration of the request.
 func (a *actor) hear(from wor.ServerID, r *wor.Reply) {
 	var c wor.Config
 	if r.Status == wor.StatusAhead {
@@ -112,8 +112,8 @@ func (a *actor) with(f func(*wor.Outbox)) {
 	}
 }
 
-// expire asks again; a client that cannot go on in its configuration asks every server for
-// the next.
+// expire repeats the requests; a client that makes no progress in its configuration asks
+// every server for the next one.
 func (a *actor) expire() {
 	switch {
 	case a.machine == nil:
@@ -148,7 +148,7 @@ func (a *actor) ballot(id int) wor.Ballot {
 
 func (a *actor) saw(run *wor.Run) { a.round = max(a.round, run.Promised.Round) }
 
-// client does one operation after the other.
+// client does one operation after another.
 type client struct {
 	actor
 	id int
@@ -172,7 +172,7 @@ func (c *client) begin() {
 	case w.chance(45):
 		kind, again = opRead, c.read
 	case c.p == wor.Paxos && w.chance(20) && int(c.r.Lo)%hostileClients == c.id && c.life == 0:
-		// Without a capture: always the same client the same value.
+		// Without a capture, the same client must always write the same value.
 		value, again = fmt.Sprintf("u%d", c.r.Lo), c.unsafe
 	case c.p != wor.Paxos && w.chance(50):
 		w.values++
@@ -235,7 +235,7 @@ func (c *client) unsafe() {
 	}, c.unsafe)
 }
 
-// wrote is told the result of a write.
+// wrote handles the result of a write.
 func (c *client) wrote(run *wor.Run, value []byte) bool {
 	c.saw(run)
 	switch {
@@ -253,7 +253,7 @@ func (c *client) wrote(run *wor.Run, value []byte) bool {
 	return true
 }
 
-// propose captures and writes. A read that does so has no value of its own.
+// propose captures and writes. A read that proposes has no value of its own.
 func (c *client) propose(left int) {
 	if left == 0 {
 		c.busy = false // unknown
@@ -294,7 +294,7 @@ type chief struct {
 	old    wor.Config
 	next   wor.Config
 	sealed []wor.ServerID
-	enough int // of them
+	enough int // the number of members that is enough
 	merger *Merger
 	pieces [][]byte
 	staged int
@@ -324,7 +324,7 @@ func (c *chief) begin() {
 	}
 }
 
-// expire: a client that finds that another was first helps no more, in this
+// expire: a client that finds that another client was first stops helping, in this
 // incarnation.
 func (c *chief) expire() {
 	if c.busy && c.known.Epoch > c.old.Epoch && !c.wrote {
@@ -339,7 +339,7 @@ func (c *chief) expire() {
 	}
 }
 
-// gather begins to fetch when enough are sealed.
+// gather begins to fetch when enough servers are sealed.
 func (c *chief) gather() {
 	if c.merger == nil && len(c.sealed) >= c.enough {
 		c.merger = NewMerger(len(c.old.Members), len(c.sealed), nil)
@@ -461,8 +461,7 @@ func (c *chief) decide() {
 	}, lost)
 }
 
-// spread sends a decided configuration to all servers. A stage goes on under
-// way.
+// spread sends a decided configuration to all servers. Running stages continue.
 func (c *chief) spread(d wor.Config) {
 	c.machine = nil
 	if d.Tag != c.tag {

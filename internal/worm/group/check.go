@@ -97,7 +97,7 @@ const (
 	partsOthers   = 12
 	partsKeys     = 13
 	partsTakeover = 15
-	partsOwn      = 18 // also where the limit is lower than what is there
+	partsOwn      = 18 // also where the limit is lower than the memory in use
 )
 
 // keysBegin is the first segment of the key store that ashlard hosts: above the

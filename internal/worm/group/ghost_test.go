@@ -41,7 +41,7 @@ type vote struct {
 
 type chosen struct {
 	value string
-	epoch wor.Epoch // the first
+	epoch wor.Epoch // the first epoch
 }
 
 type frozen struct {
@@ -56,7 +56,7 @@ func (g *ghost) init(w *hostile) {
 	}
 }
 
-// look is what a state holds of a register.
+// look is the content of a register in a state.
 func (e *epoch) look(p wor.Protocol, a wor.Addr) wor.Run {
 	var r wor.Reply
 	var log wor.Log
@@ -102,7 +102,7 @@ func (g *ghost) unchanged(s *machineRoom, of *Group) {
 	}
 }
 
-// same: after a restart the server is as its disk says.
+// same: after a restart the server is in the state that its disk holds.
 func (g *ghost) same(s *machineRoom) {
 	if s.live.Status() != s.durable.Status() || s.live.Epoch() != s.durable.Epoch() || s.live.Digest() != s.durable.Digest() {
 		g.w.fail("server %d comes back as another: %v epoch %d, was %v epoch %d", s.id,
@@ -137,8 +137,8 @@ func (g *ghost) accept(s wor.ServerID, p wor.Protocol, v vote) {
 			for other, by := range g.votes {
 				have = have || other.addr == v.addr && other.epoch == v.epoch && other.value == v.value && by[m.ID]
 			}
-			// At the beginning of an epoch all have what was adopted, also those that
-			// do not answer yet.
+			// At the beginning of an epoch all members have the adopted values, including
+			// those that do not answer yet.
 			if _, adopted := g.adoptions[c.Tag][v.addr]; !have && !adopted {
 				g.w.fail("C1: %v is at the tail, and not at server %d", v, m.ID)
 			}
@@ -176,8 +176,8 @@ func (g *ghost) r1(a wor.Addr, value string, e wor.Epoch) {
 	}
 }
 
-// adopts: a reconfiguration is going to stage these pieces. A tombstone is kept
-// at an offset that no register has.
+// adopts: a reconfiguration is about to stage these pieces. A tombstone is kept at an
+// offset that no register has.
 func (g *ghost) adopts(tag uint64, pieces [][]byte) {
 	all := map[wor.Addr]State{}
 	for _, piece := range pieces {
@@ -229,14 +229,14 @@ func (g *ghost) decided(c wor.Config) {
 	})
 }
 
-// told: a client was told that the value is decided.
+// told: a client received the answer that the value is decided.
 func (g *ghost) told(a wor.Addr, value []byte) {
 	if c, is := g.chosen[a]; !is || c.value != string(value) {
 		g.w.fail("a client was told that %v holds %q; chosen: %v %q", a, value, is, c.value)
 	}
 }
 
-// check looks at all servers, after each event.
+// check checks all servers, after each event.
 func (g *ghost) check() {
 	for _, s := range g.w.servers {
 		for _, x := range []*Group{s.live, s.durable} {
@@ -284,7 +284,7 @@ func (g *ghost) c0(number wor.Epoch, a wor.Addr) {
 	for _, m := range c.Members {
 		e := g.w.room(m.ID).durable.held
 		if e == nil || e.number != number {
-			return // what comes behind cannot be compared
+			return // the states after this one cannot be compared
 		}
 		run := e.look(wor.Chain, a)
 		if run.Status == wor.StatusTrimmed {
@@ -299,7 +299,7 @@ func (g *ghost) c0(number wor.Epoch, a wor.Addr) {
 	}
 }
 
-// The history of what clients were answered.
+// The history of the answers that clients received.
 
 type opKind uint8
 
@@ -324,8 +324,8 @@ var (
 	outcomeNames = [...]string{"unknown", "ok", "written", "unwritten", "trimmed"}
 )
 
-// op is an operation on a register as its client saw it. Without an end its
-// outcome is unknown.
+// op is an operation on a register as its client saw it. If it has no end, its outcome is
+// unknown.
 type op struct {
 	p          wor.Protocol
 	addr       wor.Addr
@@ -344,16 +344,16 @@ func (h *history) count(seen map[string]int) {
 	}
 }
 
-// begin notes an operation; a trim is one of each register of the segment, and
-// the others end with the first.
+// begin records an operation. A trim counts as an operation on each register of the
+// segment, and all of them end with the first.
 func (h *history) begin(now int64, p wor.Protocol, a wor.Addr, kind opKind, value string) *op {
 	o := &op{p: p, addr: a, kind: kind, value: value, begin: now, end: math.MaxInt64}
 	h.ops = append(h.ops, o)
 	return o
 }
 
-// state is wor.Register, and what a chain may still show of it: an old tail that
-// was not sealed may answer after the segment was trimmed.
+// state is wor.Register, and what a chain may still show of it: an old tail that was not
+// sealed may answer after the segment was trimmed.
 type state struct {
 	wor.Register
 	before string
@@ -402,7 +402,7 @@ func model() porcupine.Model {
 	}
 }
 
-// check says whether each register's history is linearizable.
+// check reports whether each register's history is linearizable.
 func (h *history) check() error {
 	registers := map[wor.Addr][]porcupine.Operation{}
 	add := func(a wor.Addr, o *op) {
@@ -416,8 +416,8 @@ func (h *history) check() error {
 				add(wor.Addr{Segment: o.addr.Segment, Offset: off}, o)
 			}
 		case o.kind == opWrite && o.outcome == trimmed:
-			// It may have taken effect before the trim, and the register was
-			// seen to be trimmed.
+			// It may have taken effect before the trim, and the client then saw that the
+			// register was trimmed.
 			maybe, seen := *o, *o
 			maybe.outcome, maybe.end = unknown, math.MaxInt64
 			seen.kind = opRead

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// world is the servers of one partition, which keep what they logged.
+// world is the servers of one partition, and the records that they logged.
 type world struct {
 	genesis *wor.Genesis
 	groups  map[wor.ServerID]*Group
@@ -44,7 +44,7 @@ func newWorld(g *wor.Genesis, p wor.Partition, servers ...wor.ServerID) *world {
 	return w
 }
 
-// ask is Handle, with the records kept.
+// ask calls Handle and keeps the records.
 func (w *world) ask(to wor.ServerID, q *wor.Request) *wor.Reply {
 	var r wor.Reply
 	var log wor.Log
@@ -56,7 +56,7 @@ func (w *world) ask(to wor.ServerID, q *wor.Request) *wor.Reply {
 	return &r
 }
 
-// restart makes the server anew from its log.
+// restart rebuilds the server from its log.
 func (w *world) restart(t testing.TB, id wor.ServerID) {
 	t.Helper()
 	old := w.groups[id]
@@ -70,7 +70,7 @@ func (w *world) restart(t testing.TB, id wor.ServerID) {
 	w.groups[id] = g
 }
 
-// checkpoint replaces the log by what Save makes.
+// checkpoint replaces the log by the records of Save.
 func (w *world) checkpoint(id wor.ServerID) {
 	w.logs[id] = nil
 	w.groups[id].Save(func(record []byte) bool {
@@ -302,7 +302,7 @@ func (s *script) describe(q *wor.Request, r *wor.Reply) string {
 	return out
 }
 
-// show is a value, or the configuration that it is.
+// show formats a value, or the configuration that it encodes.
 func show(value []byte) string {
 	var c wor.Config
 	if c.UnmarshalBinary(value) != nil {

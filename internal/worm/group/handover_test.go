@@ -11,8 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// big are servers with some large values each, so that their states take several
-// pieces.
+// big are servers with some large values each, so that their states take several pieces.
 func big(t *testing.T) *world {
 	w := newWorld(genesis(2, 1, 2, 3), 1, 1, 2, 3, 4)
 	for i := range 9 {
@@ -170,7 +169,8 @@ func TestStagesAreBounded(t *testing.T) {
 	pieces := stageOf(1)
 	whole := append(bytes.Clone(pieces[0]), pieces[1]...)
 	other := stageOf(4)
-	// Incomplete ones make way; of complete ones that are alike one counts.
+	// Incomplete stages make room for new ones; several equal complete stages count as
+	// one.
 	for tag := range uint64(3 * StagesMax) {
 		if r := w.ask(4, stageRequest(100+tag, pieces[0], false, 0)); r.Status != wor.StatusOK {
 			t.Fatalf("stage %d: %v", tag, r.Status)
@@ -187,7 +187,7 @@ func TestStagesAreBounded(t *testing.T) {
 	if want := int64(len(whole)) + pieceBytes; g.staged() != want {
 		t.Errorf("%d bytes are staged, want %d", g.staged(), want)
 	}
-	// Nothing that is complete makes way, until it is old.
+	// No complete stage makes room until it is old.
 	for range StageAges + 1 {
 		if r := w.ask(4, stageRequest(5, other[0], false, 0)); r.Status != wor.StatusBusy {
 			t.Errorf("one more: %v", r.Status)
@@ -204,18 +204,18 @@ func TestStagesAreBounded(t *testing.T) {
 	if r := w.ask(4, stageRequest(5, other[0], false, 0)); r.Status != wor.StatusOK || r.Cursor != 1 || g.find(1, 1000) != nil {
 		t.Errorf("one more, when all are old: %v", r.Status)
 	}
-	w.groups[4], g = young, young // as if that had not been
+	w.groups[4], g = young, young // as if that had not happened
 	w.checkpoint(4)
 	w.restart(t, 4)
 	if g = w.groups[4]; len(g.stages) != StagesMax || g.stages[0].tag != 1000 {
 		t.Errorf("%d stages after a restart", len(g.stages))
 	}
-	// The one that counts goes: another of the same counts.
+	// Drop the stage that is counted: an equal one is counted instead.
 	g.dropStages(func(s *stage) bool { return s.tag == 1000 })
 	if want := int64(len(whole)) + pieceBytes; g.staged() != want {
 		t.Errorf("%d bytes are staged, want %d", g.staged(), want)
 	}
-	// Bytes are bounded too.
+	// The bytes are bounded too.
 	g.Limit(g.staged() + 100)
 	if r := w.ask(4, stageRequest(6, stageOf(4)[0], false, 0)); r.Status != wor.StatusBusy {
 		t.Errorf("beyond MaxBytes: %v", r.Status)
@@ -274,9 +274,8 @@ func TestWhatCannotBeAStateIsNotStaged(t *testing.T) {
 	}
 }
 
-// TestChooseKeepsWhatMayBeDecided tries all ways in which values may be accepted
-// at ballot 0 on small sets of servers: whatever quorum may have decided, what it
-// decided goes on.
+// TestChooseKeepsWhatMayBeDecided tries all ways in which values may be accepted at
+// ballot 0 on small sets of servers: the value that any quorum may have decided survives.
 func TestChooseKeepsWhatMayBeDecided(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		for s := Seals(n); s <= n; s++ {
@@ -336,8 +335,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestAWriteOfManyLargeValuesIsDoneInParts: what one value makes of a range is
-// bounded.
+// TestAWriteOfManyLargeValuesIsDoneInParts: the memory that one value takes when it is
+// written to a range is bounded.
 func TestAWriteOfManyLargeValuesIsDoneInParts(t *testing.T) {
 	for _, p := range []wor.Protocol{wor.Paxos, wor.Chain, wor.Fast} {
 		w := newWorld(genesis(2, 1), 1, 1)

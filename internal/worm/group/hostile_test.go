@@ -14,10 +14,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// The hostile world: servers with disks, clients and reconfigurers on a network
-// that loses, doubles and reorders messages, where all of them crash. The
-// partition is number 0, so that its members decide on their successors
-// themselves. A ghost (ghost_test.go) sees all servers.
+// The hostile world: servers with disks, clients and reconfigurers, all of which crash, on a
+// network that loses, duplicates and reorders messages. The partition is number 0, so its
+// members decide on their successors themselves. A ghost (ghost_test.go) sees all servers.
 
 // seedsVariable is how many seeds each hostile world runs, instead of the few that
 // a plain test does.
@@ -35,11 +34,11 @@ func seeds(t *testing.T, few int) int {
 	return n
 }
 
-// setting is what a world is made with.
+// setting has the parameters of a world.
 type setting struct {
 	protocols []wor.Protocol
-	servers   int // there are
-	members   int // of each epoch
+	servers   int // all servers
+	members   int // members of each epoch
 	steps     int
 	reconfig  bool
 	trim      bool
@@ -158,7 +157,7 @@ func (w *hostile) log(format string, args ...any) {
 
 func (w *hostile) room(id wor.ServerID) *machineRoom { return w.servers[id-1] }
 
-// event lets one thing happen.
+// event makes one event happen.
 func (w *hostile) event() {
 	w.now++
 	switch {
@@ -188,7 +187,7 @@ func (w *hostile) event() {
 	w.ghost.check()
 }
 
-// pass lets a message arrive, or get lost, or arrive and stay.
+// pass delivers a message, or loses it, or delivers it and keeps it.
 func (w *hostile) pass() {
 	i := w.rng.IntN(len(w.messages))
 	m := w.messages[i]
@@ -239,8 +238,8 @@ func showRuns(runs []wor.Run) string {
 	return b.String()
 }
 
-// sync makes pending records durable, all or some, and lets go the replies that
-// waited for them.
+// sync makes pending records durable, all or some, and releases the replies that waited for
+// them.
 func (w *hostile) sync(s *machineRoom, all bool) {
 	n := len(s.pending)
 	if !all && n > 0 {
@@ -264,8 +263,8 @@ func (w *hostile) persist(s *machineRoom, n int) {
 	s.pending = slices.Clone(s.pending[n:])
 }
 
-// crash loses what is not durable and starts the server again, from its records
-// or from a checkpoint and the records of some time before it.
+// crash loses everything that is not durable and restarts the server, from its records or
+// from a checkpoint and the records written since some time before it.
 func (w *hostile) crash(s *machineRoom) {
 	w.log("server %d crashes", s.id)
 	w.seen["crash"]++
@@ -288,8 +287,8 @@ func (w *hostile) crash(s *machineRoom) {
 	w.ghost.same(s)
 }
 
-// heal ends all faults and waits until every client has finished. A client that finds no way
-// on gets another configuration.
+// heal ends all faults and waits until every client has finished. A client that makes no
+// progress gets another configuration.
 func (w *hostile) heal() {
 	w.healed = true
 	for _, s := range w.servers {

@@ -22,7 +22,7 @@ func (g *Group) retain() {
 		return
 	}
 	var r wor.Reply
-	at, unlogged := wor.One(witness(g.held.number)), &wor.Log{} // the record of what follows stands for these
+	at, unlogged := wor.One(witness(g.held.number)), &wor.Log{} // the record of the next configuration covers these
 	g.held.acceptor.Handle(&wor.Request{Kind: wor.KindRead, Range: at}, &r, unlogged)
 	run := r.Runs[0]
 	past := g.elder()

@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// randomRequest is a request that a server may get in an epoch or two: mostly
-// sensible.
+// randomRequest is a request that a server may get in the first two epochs: mostly a
+// sensible one.
 func randomRequest(rng *rand.Rand) *wor.Request {
 	q := &wor.Request{Epoch: wor.Epoch(rng.IntN(2)), Protocol: wor.Protocol(rng.IntN(3))}
 	q.Range.Segment = segmentOf(q.Protocol)
@@ -61,7 +61,7 @@ func randomRequest(rng *rand.Rand) *wor.Request {
 	return q
 }
 
-// stageOf is the two pieces of a stage; that of tags 1 and 2 is the same.
+// stageOf is the two pieces of a stage; tags 1 and 2 have the same pieces.
 func stageOf(tag uint64) [2][]byte {
 	value := fmt.Sprintf("adopted %d", max(tag, 2))
 	state := func(p wor.Protocol, off uint32) *State {
@@ -93,8 +93,8 @@ func randomStage(rng *rand.Rand, q *wor.Request) {
 	}
 }
 
-// TestAGroupComesBackAsItWas restarts a Group from its log, from what Save makes,
-// and from that and the end of the log, and compares all answers from then on.
+// TestAGroupComesBackAsItWas restarts a Group from its log, from the records of Save, and
+// from those and the end of the log, and compares all later answers.
 func TestAGroupComesBackAsItWas(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(1500) {
@@ -169,7 +169,7 @@ func TestAGroupComesBackAsItWas(t *testing.T) {
 	}
 }
 
-// FuzzHandle asks a server anything.
+// FuzzHandle sends arbitrary requests to a server.
 func FuzzHandle(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0, 0, 1, 2, 3})
 	f.Add(make([]byte, 200))
@@ -224,7 +224,7 @@ func FuzzHandle(f *testing.F) {
 		if g.Status() != again.Status() || g.Digest() != again.Digest() {
 			t.Fatal("it comes back as another")
 		}
-		// One request may go beyond the limit: a promise for a whole range.
+		// One request may exceed the limit: a promise for a whole range.
 		if g.Bytes() > 16*limit {
 			t.Fatalf("%d bytes are held, the limit is %d", g.Bytes(), limit)
 		}
@@ -242,7 +242,7 @@ func FuzzRedo(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, record []byte) {
 		g := New(1, genesis(2, 1, 2, 3), 0)
-		_ = g.Redo(record) // it must come back, whatever it says
+		_ = g.Redo(record) // it must return, with any result
 		_ = g.Digest()
 	})
 }

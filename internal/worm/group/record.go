@@ -49,7 +49,7 @@ const (
 
 var errRecord = errors.New("group: not a record of this group")
 
-// epochLen is how long the beginning of most records is: kind and epoch.
+// epochLen is the length of the prefix of most records: kind and epoch.
 const epochLen = 1 + 4
 
 func appendEpoch(b []byte, kind byte, e wor.Epoch) []byte {

@@ -231,7 +231,7 @@ func (g *Group) install(s *stage) {
 			}
 			err = e.server(state.Protocol).Adopt(state.State, &unlogged)
 			invariant.Check(err == nil, "stage %d: %v", s.tag, err)
-			// The record of the activation stands for all of these.
+			// The record of the activation covers all of these.
 			unlogged.Reset()
 			piece = rest
 		}

@@ -22,8 +22,8 @@ type op struct {
 	err   error
 }
 
-// model is wor.Register; an operation whose outcome is unknown may take effect at
-// any later time, or not at all, which is at the end of time.
+// model is wor.Register. An operation whose outcome is unknown may take effect at any
+// later time, or never: then it counts as the last one.
 var model = porcupine.Model{
 	Partition: func(h []porcupine.Operation) [][]porcupine.Operation {
 		byAddr := map[wor.Addr][]porcupine.Operation{}
@@ -151,7 +151,7 @@ func cause(err error) error {
 	return err
 }
 
-// TestDelays counts messages, each of which takes a unit.
+// TestDelays counts messages, each of which takes one unit of time.
 func TestDelays(t *testing.T) {
 	const unit = time.Millisecond
 	w := ideal.New(ideal.Options{Fixed: unit})

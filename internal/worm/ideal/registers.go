@@ -8,8 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// registers is the state of the space. It changes in one place each: capture,
-// write and trim.
+// registers is the state of the space. Only three functions change it: capture, write and
+// trim.
 type registers struct {
 	epoch     wor.Epoch
 	cells     map[wor.Addr]*cell
@@ -23,9 +23,9 @@ type cell struct {
 	promised wor.Ballot
 	written  bool
 	value    []byte
-	// halves are the values that were proposed and not decided, the one of the
-	// highest ballot first. Each may be found or not, as it is at too few
-	// servers; of those that are found, the first must be adopted.
+	// halves are the values that were proposed and not decided, in descending order of
+	// ballots. Each is at too few servers, so an operation may find it or not; of the
+	// values that it finds, it must adopt the first.
 	halves []half
 }
 
@@ -35,8 +35,8 @@ type half struct {
 	value  []byte
 }
 
-// find returns the half-written value that is found; see says for each whether
-// it is.
+// find returns the half-written value that is found; see reports for each whether it is
+// found.
 func (c *cell) find(see func() bool) (half, bool) {
 	for _, h := range c.halves {
 		if see() {
@@ -49,7 +49,7 @@ func (c *cell) find(see func() bool) (half, bool) {
 type listener struct {
 	r    wor.Range
 	tell func(wor.Cell)
-	// over: the registers have done with it. Stopped: its owner has.
+	// over: the registers need it no longer. Stopped: its owner needs it no longer.
 	over, stopped bool
 }
 
@@ -76,8 +76,8 @@ func (s *registers) look(a wor.Addr) wor.Register {
 	return wor.Register{}
 }
 
-// capture promises the ballot. See says whether a half-written value is found.
-// The register is outbid when a higher ballot was promised before.
+// capture promises the ballot. See reports whether a half-written value is found. The
+// register is outbid if a higher ballot was promised before.
 func (s *registers) capture(a wor.Addr, b wor.Ballot, see func() bool) (adopt []byte, adopted bool, err error) {
 	if s.trimmed[a.Segment] {
 		return nil, false, wor.ErrTrimmed
@@ -96,7 +96,8 @@ func (s *registers) capture(a wor.Addr, b wor.Ballot, see func() bool) (adopt []
 	return nil, false, nil
 }
 
-// write writes at a ballot. Keep says whether what fails is left halfway.
+// write writes at a ballot. Keep reports whether a write that fails leaves its value
+// halfway.
 func (s *registers) write(a wor.Addr, b wor.Ballot, value []byte, keep func() bool) error {
 	if s.trimmed[a.Segment] {
 		return wor.ErrTrimmed
@@ -122,7 +123,7 @@ func (s *registers) write(a wor.Addr, b wor.Ballot, value []byte, keep func() bo
 	return nil
 }
 
-// decide makes the value the register's, permanently.
+// decide makes the value that of the register, permanently.
 func (s *registers) decide(a wor.Addr, c *cell, value []byte) {
 	c.written, c.value, c.halves = true, value, nil
 	for _, l := range s.listeners {
@@ -133,7 +134,7 @@ func (s *registers) decide(a wor.Addr, c *cell, value []byte) {
 	s.listeners = slices.DeleteFunc(s.listeners, func(l *listener) bool { return l.over })
 }
 
-// read reads; a half-written value that it sees it completes.
+// read reads, and completes a half-written value that it sees.
 func (s *registers) read(a wor.Addr, see func() bool) ([]byte, error) {
 	if s.trimmed[a.Segment] {
 		return nil, wor.ErrTrimmed
@@ -176,7 +177,7 @@ func (s *registers) halve(a wor.Addr, b wor.Ballot, value []byte) {
 	}
 }
 
-// listen notifies a new listener of what is decided already.
+// listen notifies a new listener of the values that are decided already.
 func (s *registers) listen(l *listener) {
 	if l.over {
 		return

@@ -8,9 +8,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestHalves: values that are halfway are kept, of whatever ballot; a capture
-// may find any of them, and adopts the one of the highest ballot that it finds,
-// until one is decided.
+// TestHalves: half-written values are kept, at any ballot. A capture may find any of
+// them, and adopts the found value with the highest ballot, until one is decided.
 func TestHalves(t *testing.T) {
 	a := wor.Addr{Segment: 1, Offset: 1}
 	round := func(n uint64) wor.Ballot { return wor.Ballot{Round: n, Nonce: 1} }

@@ -12,8 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Count is how many operations a process has asked for; range operations count
-// once.
+// Count is how many operations a process has begun; an operation on a range counts once.
 type Count struct {
 	Allocs, Stats, Trims, Captures, Writes, Proposes, Reads, Listens, Invokes int
 }
@@ -31,14 +30,13 @@ type Space struct {
 
 var _ wor.Space = (*Space)(nil)
 
-// call is one operation under way: it settles once.
+// call is a running operation: it settles once.
 type call struct {
 	s       *Space
 	settled bool
 }
 
-// begin starts a call that answers late, which is given to settle, when its bound
-// is over.
+// begin starts a call. When its bound is over, settle gets a late answer.
 func (s *Space) begin(within time.Duration, late func()) *call {
 	c := &call{s: s}
 	if within > 0 {
@@ -56,9 +54,8 @@ func (c *call) settle(answer func()) {
 	c.s.p.Serial.Do(answer)
 }
 
-// ask has effect happen where the registers are, after the delay of one message,
-// and answered run here after that of another. A call with a bound may lose
-// either.
+// ask calls effect at the registers, after the delay of one message, and calls answered
+// here after the delay of another. A call with a bound may lose either message.
 func (s *Space) ask(bounded bool, effect, answered func()) {
 	w := s.p.w
 	if bounded && w.chance(w.opt.Lose) {
@@ -93,7 +90,7 @@ func (s *Space) Known(a wor.Addr) ([]byte, bool) {
 	return v, ok
 }
 
-// ballot is one that no capture ever had.
+// ballot returns a ballot that no capture ever had.
 func (s *Space) ballot() wor.Ballot {
 	s.round++
 	return wor.Ballot{Round: s.round, Nonce: s.nonce}
@@ -102,8 +99,8 @@ func (s *Space) ballot() wor.Ballot {
 // above makes the next ballot higher than b.
 func (s *Space) above(b wor.Ballot) { s.round = max(s.round, b.Round) }
 
-// check says why a range of a segment cannot be used: it is asked where the
-// registers are.
+// check returns the reason why a range of a segment cannot be used. It runs at the
+// registers.
 func (s *Space) check(r wor.Range) error {
 	regs := s.p.w.space
 	if regs.trimmed[r.Segment] {
@@ -131,7 +128,7 @@ func (s *Space) meta(seg wor.Segment) (wor.Meta, error) {
 	return regs.metas[seg], nil
 }
 
-// pieces cuts a range in up to three, which are dealt with at different times.
+// pieces cuts a range into up to three pieces, which are processed at different times.
 func (s *Space) pieces(r wor.Range) []wor.Range {
 	if s.p.w.opt.Fixed != 0 || r.Len() < 2 {
 		return []wor.Range{r}
@@ -204,7 +201,7 @@ func (s *Space) Capture(r wor.Range, within time.Duration, done func(*wor.Token,
 	s.capture(r, within > 0, func(t *wor.Token, err error) { c.settle(func() { done(t, err) }) })
 }
 
-// capture captures with a new ballot, which is higher than those that were met.
+// capture captures with a new ballot, higher than all that the process has met.
 func (s *Space) capture(r wor.Range, bounded bool, done func(*wor.Token, error)) {
 	regs, t := s.p.w.space, &wor.Token{Range: r, Ballot: s.ballot(), Epoch: s.p.w.space.epoch}
 	var failed error
@@ -289,7 +286,7 @@ func (s *Space) put(t *wor.Token, a wor.Addr, value []byte, bounded bool, done f
 		v = adopted
 	}
 	if bounded && s.p.w.chance(s.p.w.opt.Half) {
-		// It reaches too few servers, and no answer comes.
+		// It reaches too few servers, and no answer arrives.
 		s.p.w.at(s.p.w.delay(), nil, func() { regs.halve(a, t.Ballot, v) })
 		return
 	}
@@ -308,7 +305,7 @@ func (s *Space) put(t *wor.Token, a wor.Addr, value []byte, bounded bool, done f
 	})
 }
 
-// note remembers what an answer says of a register.
+// note records what an answer shows of a register.
 func (s *Space) note(a wor.Addr, v []byte, err error) {
 	if w := (*wor.WrittenError)(nil); errors.As(err, &w) {
 		s.learn(a, w.Value)
@@ -440,5 +437,5 @@ func (s *Space) Listen(r wor.Range, note func(wor.Cell)) (stop func()) {
 	return func() { l.stopped, l.over = true, true }
 }
 
-// errEnded is the cause where the epoch of a token is over.
+// errEnded is the cause if the epoch of a token is over.
 var errEnded = fmt.Errorf("%w: %w", wor.ErrSealed, wor.ErrOutbid)

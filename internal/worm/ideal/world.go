@@ -11,23 +11,24 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Options of a World. The zero Options has delays and no other adversity.
+// Options of a World. The zero Options has delays and no other faults.
 type Options struct {
 	Seed uint64
-	// DelayMin and DelayMax bound what one message takes where nothing is wrong.
-	// Default: 50 us and 1 ms.
+	// DelayMin and DelayMax bound the time that a message takes without faults. Default:
+	// 50 us and 1 ms.
 	DelayMin, DelayMax time.Duration
-	// Fixed, when not zero, is what each message takes, exactly. The rates below
-	// must be zero then.
+	// Fixed, if not zero, is the exact time that each message takes. The rates below must
+	// then be zero.
 	Fixed time.Duration
-	// Late is how often a message takes up to a hundred times as long.
+	// Late is the share of messages that take up to a hundred times as long.
 	Late float64
-	// Lose is how often a message of a Messenger is lost, and how often an
-	// operation with a bound of time is: before or after it took effect.
+	// Lose is the share of the messages of a Messenger that are lost, and of the
+	// operations with a time bound that are lost: before or after they took effect.
 	Lose float64
-	// Double is how often a message of a Messenger, or a note, comes twice.
+	// Double is the share of the messages of a Messenger, and of the notes, that arrive
+	// twice.
 	Double float64
-	// Half is how often a write that fails leaves its value halfway.
+	// Half is the share of failing writes that leave their value halfway.
 	Half float64
 	// Partitions is how many partitions segments can be placed on; default 2.
 	Partitions int
@@ -64,16 +65,16 @@ func New(o Options) *World {
 // Now is the time.
 func (w *World) Now() env.Instant { return w.now }
 
-// Random is the World's source, for a test's choices as well.
+// Random is the World's random source; tests may use it for their choices too.
 func (w *World) Random() env.Random { return w.random }
 
-// Run lets happen what happens within d.
+// Run runs all events of the next d.
 func (w *World) Run(d time.Duration) {
 	w.RunUntil(d, func() bool { return false })
 }
 
-// RunUntil runs until reached returns true, asked after each event, and reports
-// whether it did within d.
+// RunUntil runs until reached returns true, and reports whether it did within d. It calls
+// reached after each event.
 func (w *World) RunUntil(d time.Duration, reached func() bool) bool {
 	end := w.now.Add(d)
 	for !reached() {
@@ -91,21 +92,21 @@ func (w *World) RunUntil(d time.Duration, reached func() bool) bool {
 	return true
 }
 
-// Heal ends all adversity but delays: from now on nothing is lost.
+// Heal ends all faults but delays: from now on nothing is lost.
 func (w *World) Heal() { w.calm = true }
 
-// NewEpoch makes all tokens useless, as a reconfiguration of every partition.
+// NewEpoch makes all tokens useless, like a reconfiguration of every partition.
 func (w *World) NewEpoch() { w.space.epoch++ }
 
-// Register is what a register is now, for a test to look at.
+// Register returns the current state of a register, for tests.
 func (w *World) Register(a wor.Addr) wor.Register { return w.space.look(a) }
 
-// chance reports whether something of that rate strikes.
+// chance reports whether an event of that rate happens.
 func (w *World) chance(rate float64) bool {
 	return rate > 0 && !w.calm && float64(w.random.Uint64()>>11)/(1<<53) < rate
 }
 
-// delay is how long a message takes.
+// delay is the time that a message takes.
 func (w *World) delay() time.Duration {
 	if w.opt.Fixed != 0 {
 		return w.opt.Fixed
@@ -117,7 +118,7 @@ func (w *World) delay() time.Duration {
 	return d
 }
 
-// at calls f d from now, if owner (which may be nil) lives then.
+// at calls f after d, if owner (which may be nil) is alive then.
 func (w *World) at(d time.Duration, owner *Process, f func()) *event {
 	w.serial++
 	e := &event{at: w.now.Add(max(d, 0)), tie: w.random.Uint64(), serial: w.serial, owner: owner, happen: f}
@@ -130,7 +131,7 @@ func (w *World) at(d time.Duration, owner *Process, f func()) *event {
 
 type event struct {
 	at      env.Instant
-	tie     uint64 // events of one moment come in any order
+	tie     uint64 // the order of events at one time is arbitrary
 	serial  uint64
 	owner   *Process
 	stopped bool
@@ -169,7 +170,7 @@ func (a *agenda) Pop() any {
 
 // Process is one life of a program.
 type Process struct {
-	// Member is the address at which others reach it.
+	// Member is the address at which other processes reach it.
 	Member wor.Member
 	// Env has a Clock, a Random and a Tracer.
 	Env    env.Env
@@ -183,8 +184,8 @@ type Process struct {
 	services map[wor.Service]wor.Handler
 }
 
-// Start starts a process under a name; one that lives under it must be killed
-// before. The same name is the same Member.
+// Start starts a process under a name. A living process of that name must be killed
+// first. The same name gives the same Member.
 func (w *World) Start(name string) *Process {
 	var id wor.ServerID
 	for _, c := range []byte(name) {
@@ -205,8 +206,8 @@ func (w *World) Start(name string) *Process {
 	return p
 }
 
-// Kill ends the process: nothing of it is called any more. What it has sent may
-// still arrive.
+// Kill ends the process: none of its functions is called any more. Messages that it has
+// sent may still arrive.
 func (p *Process) Kill() { p.dead = true }
 
 // Dead reports whether it was killed.
@@ -215,7 +216,7 @@ func (p *Process) Dead() bool { return p.dead }
 // Serve registers a service.
 func (p *Process) Serve(s wor.Service, h wor.Handler) { p.services[s] = h }
 
-// After calls f on the Serial d from now, if the process lives then.
+// After calls f on the Serial after d, if the process is alive then.
 func (p *Process) After(d time.Duration, f func()) { p.w.at(d, p, func() { p.Serial.Do(f) }) }
 
 type clock struct{ p *Process }

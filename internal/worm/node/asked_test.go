@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/worm/wire"
 )
 
-// TestPeersAreDialledAgain: while a server waits for one more member it gives up
-// dials that are not answered, and dials again: what has been under way for long
-// began when the member was away.
+// TestPeersAreDialledAgain: while a server waits for one more member, it gives up dials
+// that are not answered, and dials again: a long dial may have begun while the member was
+// down.
 func TestPeersAreDialledAgain(t *testing.T) {
 	dials := func(d *desk, addr string) (n int) {
 		for _, h := range d.dialled {
@@ -53,7 +53,7 @@ func TestPeersAreDialledAgain(t *testing.T) {
 }
 
 // TestDistantMembersAreReached: a member that needs a second to answer a dial, and reports
-// all the time meanwhile, is not dialled anew each time.
+// all that time, is not dialled anew each time.
 func TestDistantMembersAreReached(t *testing.T) {
 	d, keys := asker(t)
 	g := d.peer(keys[1])
@@ -80,8 +80,8 @@ func TestDistantMembersAreReached(t *testing.T) {
 	}
 }
 
-// TestOtherVersions: a server that runs another version is reported as the
-// trouble, not only silently no witness.
+// TestOtherVersions: a server that runs another version is reported as a problem, and is
+// not just missing as a witness.
 func TestOtherVersions(t *testing.T) {
 	d, _ := asker(t)
 	peer := d.askedAt(t, "p0")

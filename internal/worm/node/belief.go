@@ -120,7 +120,7 @@ func (b *beliefs) begin(c *wor.Config) {
 	s := b.s
 	p := s.registers.part(c.Partition)
 	if s.closed || s.failed != nil || s.witness.denial() != "" {
-		return // nothing can begin in this life
+		return // no epoch can begin in this life
 	}
 	if s.commits.blocked() {
 		if p.kept == nil || c.Epoch > p.kept.Epoch {
@@ -146,7 +146,7 @@ func (b *beliefs) doubt(q *wor.Request, r *wor.Reply) bool {
 	case wor.KindActivate:
 		var c wor.Config
 		if q.Epoch <= p.group.Epoch() || c.UnmarshalBinary(q.Value) != nil || c.Epoch != q.Epoch || c.Partition != q.Partition {
-			return false // nothing comes of it
+			return false // nothing follows from it
 		}
 		b.seek(p, q.Epoch)
 	case wor.KindTrim:
@@ -177,7 +177,7 @@ func (b *beliefs) seek(p *part, e wor.Epoch) {
 	s := b.s
 	p.claimed = max(p.claimed, e)
 	if p.seeking {
-		return // a flood of claims must not queue a look for each
+		return // a flood of claims must not queue a look-up for each
 	}
 	p.seeking = true
 	s.later = append(s.later, func() {
@@ -250,8 +250,8 @@ func (b *beliefs) care() {
 	s.wheel.add(&b.caring, now.Add(careEvery))
 	b.cares++
 	if !s.registers.isPeer(s.id) && s.witness.denial() == "" && !s.drain.underway() {
-		// A server that is not a member is not notified of changes of the
-		// members, and would finally know none of the present members.
+		// A server that is not a member is not notified of changes of the members, and
+		// could end up knowing none of the present ones.
 		s.later = append(s.later, func() { s.serial.Do(b.space.Refresh) })
 	}
 	for _, p := range s.registers.all() {

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// BenchmarkWrite is a write of a captured register: one round trip to three
+// BenchmarkWrite measures the write of a captured register: one round trip to three
 // servers, of which two must answer, all in this process over loopback.
 func BenchmarkWrite(b *testing.B) {
 	for _, durable := range []bool{false, true} {

@@ -38,7 +38,7 @@ type commits struct {
 	pending, flew                   int64   // bytes that are not durable; those of them in the running commit
 	flying, holding                 []*conn // with output for the running commit, for the next one
 	full                            bool    // the disk has no room for the log
-	retry                           entry   // in the wheel: to look whether it has
+	retry                           entry   // in the wheel: to check for room again
 }
 
 // last is the number of the newest record, durable that of the newest durable

@@ -24,15 +24,14 @@ type conn struct {
 	scan  wire.Scanner
 	hello wire.Hello
 	said  bool // hello was received and accepted
-	// refused: the refusal was sent, and further input is ignored; the
-	// connection ends when the other side has read the refusal, or the time for
-	// the hello is over.
+	// refused: the refusal was sent, and further input is ignored; the connection ends
+	// when the other side has read the refusal, or the time for the hello is over.
 	refused bool
 	closed  bool
 	greet   entry // in the wheel: hello must come by then
 	slow    entry // in the wheel: an unfinished frame must be complete by then
 	began   env.Instant
-	active  env.Instant // when something came last
+	active  env.Instant // when the last input arrived
 	host    string      // its remote address without the port
 	network string      // around the host
 	partial int         // bytes of an unfinished frame, as counted in conns.partial
@@ -41,7 +40,7 @@ type conn struct {
 	queued            [2]bool // is in commits.flying, commits.holding
 	touched           bool    // is in conns.touched
 	backlog           []byte  // output that the network did not take
-	stash             []byte  // input that came while there was a backlog
+	stash             []byte  // input that arrived while there was a backlog
 	stashed           env.Instant
 	noteBytes         [2]int // of notes in flying, held
 	load              int    // as counted in conns.load

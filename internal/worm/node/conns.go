@@ -72,7 +72,7 @@ func (n *conns) account(c *conn, load, partial int) {
 	c.load, c.partial = load, partial
 }
 
-// touch has a connection flushed at the end of the turn.
+// touch schedules a flush of the connection at the end of the turn.
 func (n *conns) touch(c *conn) {
 	if !c.touched && !c.closed {
 		c.touched = true

@@ -14,8 +14,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// desk is a server of a partition of its own, on a world that the test moves by
-// hand: what comes on a connection, time, and when it commits.
+// desk is a server of a partition of its own, in a world that the test moves by hand:
+// input of connections, time, and when the server commits.
 type desk struct {
 	t       testing.TB
 	s       *Server
@@ -24,7 +24,7 @@ type desk struct {
 	sync    func() error // runs within each sync of the disk
 	clock   handClock
 	accept  func(env.Conn) env.Handler
-	deaf    error // nothing listens
+	deaf    error // an error of Listen
 	dialled []handDial
 	warned  []string
 	step    func() bool
@@ -37,7 +37,8 @@ type handDial struct {
 	c    *handConn
 }
 
-// newDesk opens a server; change may alter its options. Durable unless Memory.
+// newDesk opens a server; change may alter its options. It is durable unless Memory is
+// set.
 func newDesk(t testing.TB, change func(*Options)) *desk {
 	d := &desk{t: t, disk: sim.NewDisk()}
 	o := d.options()
@@ -141,7 +142,7 @@ func (f *handFile) Sync() error {
 	return f.File.Sync()
 }
 
-// handClock stands still until it is moved.
+// handClock is a clock that only advance moves.
 type handClock struct {
 	now    env.Instant
 	timers []*handTimer
@@ -213,14 +214,14 @@ func (c *handConn) Close()           { c.closed = true }
 func (c *handConn) Local() env.Addr  { return "" }
 func (c *handConn) Remote() env.Addr { return c.remote }
 
-// guest is a client by hand.
+// guest is a client that the test controls.
 type guest struct {
 	d *desk
 	c *handConn
 	h env.Handler
 }
 
-// said is a frame that came from the server.
+// said is a frame that the server has sent.
 type said struct {
 	kind     wire.Type
 	id       uint64
@@ -232,14 +233,14 @@ type said struct {
 	welcome  wire.Welcome
 }
 
-// connect opens a connection without saying anything.
+// connect opens a connection without sending anything.
 func (d *desk) connect() *guest {
 	g := &guest{d: d, c: &handConn{}}
 	g.h = d.accept(g.c)
 	return g
 }
 
-// guest opens a connection and is welcome.
+// guest opens a connection and is welcomed.
 func (d *desk) guest() *guest {
 	d.t.Helper()
 	return d.guestFrom("")
@@ -277,7 +278,7 @@ func (g *guest) ask(id uint64, q wor.Request) {
 	})
 }
 
-// take is what the server has said since.
+// take returns the frames that the server has sent since the last call.
 func (g *guest) take() (all []said) {
 	g.d.t.Helper()
 	out := g.c.out
@@ -314,7 +315,7 @@ func (g *guest) take() (all []said) {
 	}
 }
 
-// one is what the server has said since, which is one frame of that type.
+// one returns the only frame that the server has sent since, which must be of that type.
 func (g *guest) one(kind wire.Type) said {
 	g.d.t.Helper()
 	got := g.take()
@@ -324,7 +325,7 @@ func (g *guest) one(kind wire.Type) said {
 	return got[0]
 }
 
-// none checks that the server has said nothing.
+// none checks that the server has sent nothing.
 func (g *guest) none(when string) {
 	g.d.t.Helper()
 	if got := g.take(); len(got) > 0 {

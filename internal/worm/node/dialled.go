@@ -18,15 +18,15 @@ type dialled struct {
 	p       *peer
 	runF    func()
 	scan    wire.Scanner
-	greeted bool // the welcome has come; of the network's calls
-	over    bool // nothing more is listened to; of the network's calls
+	greeted bool // the welcome has arrived; only the network's calls use it
+	over    bool // further input is ignored; only the network's calls use it
 
-	boxes []replyBox // made ahead, of the network's calls
+	boxes []replyBox // made ahead; only the network's calls use it
 
 	mu    sync.Mutex
 	inbox []event
-	bytes int  // that became what is in the inbox
-	ready bool // run is on its way
+	bytes int  // the bytes of the events in the inbox
+	ready bool // run is scheduled
 	spare []event
 }
 
@@ -224,7 +224,7 @@ func (l *dialled) run() {
 func (l *dialled) handle(e *event, now env.Instant) {
 	p := l.p
 	if p.link != l {
-		return // of a connection that was given up
+		return // from a connection that was given up
 	}
 	if e.frame != 0 {
 		p.heard = now

@@ -11,14 +11,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestRolledBack: a server whose disk was put back is mute permanently, whichever peer
-// notices, and the others go on.
+// TestRolledBack: a server whose disk was restored to an earlier state is mute
+// permanently, whichever peer notices, and the others continue.
 func TestRolledBack(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		running  bool // the copy is made while it runs
-		restarts int  // between the copy and putting it back
-		alone    int  // then, while no peer is there
+		restarts int  // between the copy and its restoration
+		alone    int  // after that, while no peer is reachable
 	}{{"a generation", false, 1, 0}, {"two generations", false, 2, 0}, {"within a generation", true, 0, 0},
 		{"a generation, then as many alone", false, 1, 1}, {"a generation, then more alone", false, 1, 3}} {
 		t.Run(test.name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestRolledBack(t *testing.T) {
 	}
 }
 
-// TestEmptyDisk: a server whose disk was lost is another one, and is refused.
+// TestEmptyDisk: a server whose disk was lost is a new server, and is refused.
 func TestEmptyDisk(t *testing.T) {
 	dir := t.TempDir()
 	c := newCluster(t, 3, dir, nil)
@@ -134,8 +134,8 @@ func TestEmptyDisk(t *testing.T) {
 	})
 }
 
-// TestMuteUntilSure: a server does not answer before enough others have said that
-// its disk is the newest; Alone does.
+// TestMuteUntilSure: a server does not answer until enough others have confirmed that its
+// disk is the newest; with Alone it does.
 func TestMuteUntilSure(t *testing.T) {
 	c := newCluster(t, 3, t.TempDir(), nil)
 	k := c.client(7)

@@ -14,12 +14,12 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// tightDisk has no room for anything new while it is full.
+// tightDisk has no room for new data while it is full.
 type tightDisk struct {
 	*osenv.Disk
 	full *atomic.Bool
-	// refused, if there is one, gets a channel before a call is refused, which waits
-	// until the channel is closed.
+	// refused may be nil. Before a call is refused, it gets a channel, and the call waits
+	// until that channel is closed.
 	refused chan chan struct{}
 }
 
@@ -48,9 +48,9 @@ func (f tightFile) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// TestFullDisk: a server whose disk is full refuses, so that clients continue with
-// the others, and says why; it does not end, and serves as soon as there is room.
-// What it has acknowledged is there then.
+// TestFullDisk: a server whose disk is full refuses requests, so that clients continue with
+// the other servers, and reports why; it does not end, and serves as soon as there is room.
+// Everything that it has acknowledged is still there.
 func TestFullDisk(t *testing.T) {
 	var full atomic.Bool
 	var ended atomic.Int64
@@ -60,7 +60,7 @@ func TestFullDisk(t *testing.T) {
 	})
 	c.stop(0)
 	n := c.nodes[0]
-	n.root = "" // it is given its disk here
+	n.root = "" // it gets its disk here
 	n.world.Disk = tightDisk{Disk: n.world.Disk.(*osenv.Disk), full: &full}
 	if err := c.start(0); err != nil {
 		t.Fatal(err)
@@ -108,15 +108,16 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestRepliesHeldByAFullDiskLeave: a record that came while a commit found no room is
-// durable with the commit that finds some; its reply leaves then, though nothing else comes.
+// TestRepliesHeldByAFullDiskLeave: a record that arrived while a commit found no room is
+// durable with the first commit that finds room; its reply leaves then, even if nothing else
+// arrives.
 func TestRepliesHeldByAFullDiskLeave(t *testing.T) {
 	var full atomic.Bool
 	refused := make(chan chan struct{})
 	c := newCluster(t, 1, t.TempDir(), func(o *Options) { o.LogSegment = 64 << 10 })
 	c.stop(0)
 	n := c.nodes[0]
-	n.root = "" // it is given its disk here
+	n.root = "" // it gets its disk here
 	n.world.Disk = tightDisk{Disk: n.world.Disk.(*osenv.Disk), full: &full, refused: refused}
 	if err := c.start(0); err != nil {
 		t.Fatal(err)
@@ -149,8 +150,8 @@ func TestRepliesHeldByAFullDiskLeave(t *testing.T) {
 		second := write(at + 1)
 		eventually(t, "the second write has a record", func() bool { return c.nodes[0].Status().Counts.Records > records })
 		close(proceed)
-		// The second write has woken the server, which tries again without success.
-		// Then it tries when its time comes.
+		// The second write has woken the server, which tries again without success. After
+		// that, it tries when its retry is due.
 		proceed = <-refused
 		full.Store(false)
 		close(proceed)

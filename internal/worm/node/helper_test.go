@@ -62,7 +62,7 @@ type cluster struct {
 	nodes   []*running
 }
 
-// running is a server and what it runs on.
+// running is a server and its environment.
 type running struct {
 	*Server
 	root  string // of the disk
@@ -71,7 +71,7 @@ type running struct {
 	tasks *osenv.Tasks
 }
 
-// mount opens the disk, which may be another one than before.
+// mount opens the disk, which may differ from the last one.
 func (r *running) mount() error {
 	if r.root == "" {
 		return nil
@@ -86,7 +86,7 @@ func (r *running) stop() {
 	r.Server.Close()
 }
 
-// newCluster starts n servers, durable below dir or, without, in memory.
+// newCluster starts n servers, durable below dir, or in memory if dir is empty.
 func newCluster(t testing.TB, n int, dir string, change func(*Options)) *cluster {
 	t.Helper()
 	c := &cluster{t: t, world: osenv.New(), network: osenv.NewNetwork(osenv.NetworkOptions{}), change: change}
@@ -128,7 +128,7 @@ func newCluster(t testing.TB, n int, dir string, change func(*Options)) *cluster
 
 func (c *cluster) member(i int) wor.Member { return c.genesis.Partitions[0].Members[i] }
 
-// start starts a server that does not run.
+// start starts a server that is not running.
 func (c *cluster) start(i int) error {
 	r := c.nodes[i]
 	o := Options{Env: r.world, Dir: r.dir, Memory: r.dir == "", Listen: env.Addr(c.member(i).Addr), Genesis: c.genesis}
@@ -166,7 +166,7 @@ type client struct {
 	serial *env.Serial
 	config wor.Config
 	every  time.Duration // between Expires
-	// observe is told each reply, if it is not nil.
+	// observe, if not nil, is called with each reply.
 	observe func(to int, q *wor.Request, r *wor.Reply)
 }
 
@@ -182,7 +182,7 @@ func newClient(world env.Env, g *wor.Genesis, nonce uint64) *client {
 	return k
 }
 
-// do runs a machine in the Serial; done is told its end.
+// do runs a machine in the Serial; done is called at its end.
 func (k *client) do(m wor.Machine, done func(wor.Machine)) {
 	r := &run{k: k, m: m, done: done}
 	m.Start(&r.out)

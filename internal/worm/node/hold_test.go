@@ -42,8 +42,9 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestHoldWhileCommitting: what comes while a commit is running leaves with it if
-// it changes nothing, and with the next one if it does.
+// TestHoldWhileCommitting: the reply to a request that arrives while a commit is running
+// leaves after that commit if the request changes nothing, and after the next one if it
+// does.
 func TestHoldWhileCommitting(t *testing.T) {
 	d := newDesk(t, nil)
 	g := d.guest()
@@ -79,8 +80,8 @@ func TestHoldWhileCommitting(t *testing.T) {
 	}
 }
 
-// TestNotes: notes come after the listening's reply, numbered, when the write is
-// durable, and for the range only.
+// TestNotes: notes arrive after the reply to the subscription, numbered, when the write
+// is durable, and only for the range.
 func TestNotes(t *testing.T) {
 	d := newDesk(t, nil)
 	g, l := d.guest(), d.guest()
@@ -114,8 +115,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestNotesOverflow: a listener that takes nothing loses its listening and
-// nobody else anything.
+// TestNotesOverflow: a listener that does not read loses its subscription; nobody else
+// loses anything.
 func TestNotesOverflow(t *testing.T) {
 	d := newDesk(t, func(o *Options) { o.NotesMax = 1000 })
 	g, l := d.guest(), d.guest()
@@ -140,8 +141,8 @@ func TestNotesOverflow(t *testing.T) {
 	}
 }
 
-// TestBackpressure: a client that does not take answers is not read from, in bounded
-// memory, and goes on where it stopped.
+// TestBackpressure: the server stops reading from a client that does not read answers;
+// the memory is bounded, and the client continues where it stopped.
 func TestBackpressure(t *testing.T) {
 	d := newDesk(t, func(o *Options) { o.Memory, o.ConnInflightMax = true, 4000 })
 	g := d.guest()

@@ -19,15 +19,15 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// frame makes a frame with a right checksum of any payload.
+// frame makes a frame with a valid checksum from any payload.
 func frame(kind byte, payload []byte) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(payload)+6))
 	b = append(append(b, wire.Version, kind), payload...)
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// FuzzServer says anything to a server, behind a hello and without: nothing ends
-// it, and what others have stored stays.
+// FuzzServer sends arbitrary bytes to a server, with and without a hello: nothing ends
+// the server, and data that others have stored stays.
 func FuzzServer(f *testing.F) {
 	var e wire.Encoder
 	for _, q := range []wor.Request{
@@ -89,13 +89,13 @@ func TestNoise(t *testing.T) {
 		}
 		b := bytes.Clone(hello.Bytes())
 		switch i % 3 {
-		case 0: // a bit
+		case 0: // one bit
 			b[random.IntN(len(b))] ^= 1 << random.IntN(8)
-		case 1: // behind a good hello
+		case 1: // after a valid hello
 			for range 100 {
 				b = append(b, byte(random.Uint32()))
 			}
-		case 2: // an end
+		case 2: // a truncation
 			b = b[:random.IntN(len(b))]
 		}
 		if _, err := nc.Write(b); err != nil {
@@ -114,8 +114,8 @@ func TestNoise(t *testing.T) {
 	eventually(t, "connections end", func() bool { return c.nodes[0].Status().Conns <= 3 })
 }
 
-// TestReplay sends all that a client has said a second time, and a third: what
-// is stored stays what it is.
+// TestReplay sends everything that a client has sent a second and a third time: the
+// stored values do not change.
 func TestReplay(t *testing.T) {
 	d := newDesk(t, nil)
 	g := d.guest()
@@ -149,7 +149,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestBadServer: whatever a server says, its client goes on and answers all.
+// TestBadServer: whatever a server sends, its client keeps running and answers all calls.
 func TestBadServer(t *testing.T) {
 	key := testKey(1)
 	answer := func(change func(w *wire.Welcome, c *wire.Challenge)) func(*wire.Hello) []byte {

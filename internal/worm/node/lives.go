@@ -7,18 +7,17 @@ import (
 	"slices"
 )
 
-// lives are the lives of this server that its disk knows of, oldest first, the
-// present one last: the position of each is where it began, so that it ended
-// where the next one begins. Generations grow from one to the next; a generation
-// that is missing was that of a start which ended before it wrote itself down,
-// and so before it reported anything.
+// lives are the lives of this server that its disk knows, oldest first, the present one
+// last. The position of each is where it began, so it ended where the next one begins.
+// Generations increase from one to the next; a missing generation belongs to a start that
+// ended before it was written down, and so before it reported anything.
 type lives []sighting
 
-// livesMax bounds the lives that a server remembers, in memory and in its log;
-// beyond it, the oldest is forgotten. A sighting of a life that was forgotten
-// counts as one that the disk never knew, and mutes the server. That takes a
-// member that has been away during so many starts, and is on the safe side: a
-// disk that has forgotten may as well have been put back.
+// livesMax bounds the lives that a server remembers, in memory and in its log; beyond it,
+// the oldest is forgotten. A sighting of a forgotten life counts as one that the disk
+// never knew, and mutes the server. That happens only if a member was away during so many
+// starts, and it is the safe side: a disk that was restored to an earlier state would
+// look the same.
 const livesMax = 1 << 16
 
 // add adds a life that begins. Replaying a log may meet a life again.

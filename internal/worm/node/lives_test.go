@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestPast: what others have seen of a server against the lives that its disk
-// knows of. It began generation 3 with 10 records, 5 with 90 and, after a start
-// that ended before it was written down, 7 with 100.
+// TestPast compares sightings of a server with the lives that its disk knows. It began
+// generation 3 with 10 records, 5 with 90 and, after a start that ended before it was
+// written down, 7 with 100.
 func TestPast(t *testing.T) {
 	var l lives
 	for _, s := range []sighting{{place{3, 10}, 30}, {place{5, 90}, 50}, {place{7, 100}, 70}} {
@@ -45,8 +45,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestLivesMax: a server remembers livesMax lives, and of those that it has
-// forgotten it knows nothing.
+// TestLivesMax: a server remembers livesMax lives, and knows nothing of those that it has
+// forgotten.
 func TestLivesMax(t *testing.T) {
 	var l lives
 	life := func(g int) sighting { return sighting{place{uint64(g), uint64(10 * g)}, uint64(1000 + g)} }
@@ -63,22 +63,21 @@ func TestLivesMax(t *testing.T) {
 	}
 }
 
-// history is a server, the copy of its disk, and two peers, of which one step
-// after another is played: with the functions that servers decide by, and besides
-// with what is really so.
+// history is a server, the copy of its disk, and two peers. Its steps run the functions
+// by which servers decide, and keep the true state beside them.
 type history struct {
 	t       *testing.T
 	steps   []byte
 	disk    trueDisk
 	copied  *trueDisk
 	running bool
-	rolled  bool // some disk was put back
+	rolled  bool // some disk was restored
 	life    uint64
 	peers   [2]truePeer
 }
 
-// trueDisk is a disk: what is written on it, and when each record was, as the
-// number of the step.
+// trueDisk is the content of a disk: the records on it, and for each the number of the
+// step that wrote it.
 type trueDisk struct {
 	generation, position uint64
 	lives                lives
@@ -95,9 +94,9 @@ func (d trueDisk) clone() *trueDisk {
 	return &d
 }
 
-// truePeer is a peer: its sighting as it is written down, and all records that
-// the disk had whenever this peer has written down what it saw (durable), or has
-// seen it since this peer's last start (fresh).
+// truePeer is a peer: its sighting as it is written down, and all records that the disk
+// had whenever this peer wrote down what it saw (durable), or saw it since this peer's
+// last start (fresh).
 type truePeer struct {
 	s              *Server
 	written        sighting
@@ -106,9 +105,9 @@ type truePeer struct {
 
 const subject = 7 // the identity of the server
 
-// step plays one step: a start that no peer hears of (s), a record (r), a copy of
-// the disk (c), the copy put back (p), a meeting with a peer (0 and 1), a restart
-// of that peer (x and y). It reports whether the step was possible.
+// step does one step: a start that no peer hears of (s), a record (r), a copy of the disk
+// (c), a restoration of the copy (p), a meeting with a peer (0 and 1), a restart of that
+// peer (x and y). It reports whether the step was possible.
 func (h *history) step(b byte) bool {
 	h.steps = append(h.steps, b)
 	now := uint64(len(h.steps))
@@ -145,14 +144,14 @@ func (h *history) step(b byte) bool {
 	return true
 }
 
-// meet has the server report until the peer is sure of it or denies it.
+// meet makes the server report until the peer is sure of it or denies it.
 func (h *history) meet(p *truePeer) {
 	now := sighting{place{h.disk.generation, h.disk.position}, h.life}
 	r := report{now: now}
 	for round := 0; ; round++ {
 		before := p.s.commits.last()
 		seen, _ := p.s.witness.take(subject, r)
-		// What is so: the disk has, or lacks, records that the peer has seen.
+		// The truth: whether the disk has, or lacks, records that the peer has seen.
 		lost := slices.ContainsFunc(slices.Concat(p.durable, p.fresh), func(m uint64) bool { return !slices.Contains(h.disk.moments, m) })
 		if p.s.commits.last() > before {
 			p.written, p.durable = now, append(p.durable, h.disk.moments...)
@@ -176,11 +175,11 @@ func (h *history) meet(p *truePeer) {
 	}
 }
 
-// TestEveryHistory: all histories of that many steps of a server, the copy of its
-// disk, and two peers. No peer is ever sure of a disk that lacks what that peer has
-// written down, or has seen since it started, however often the disk has started
-// alone since; and of a disk that was never put back, each peer is sure. What a
-// disk lacks is known from the steps, by sets of records.
+// TestEveryHistory tries all histories of that many steps of a server, the copy of its
+// disk, and two peers. No peer is ever sure of a disk that lacks records that the peer
+// has written down, or has seen since it started, however often the disk has started
+// alone since; and each peer is sure of a disk that was never restored. The steps show,
+// by sets of records, what a disk lacks.
 func TestEveryHistory(t *testing.T) {
 	most := 8
 	if testing.Short() {

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestBecomesMember hands a partition over from one server to another, which was
-// in none, and restarts that.
+// TestBecomesMember hands a partition over to a server that was a member of none, and
+// restarts that server.
 func TestBecomesMember(t *testing.T) {
 	genesis := &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{
 		{Members: []wor.Member{{ID: testKey(1).ID(), Addr: "old"}}}, {Partition: 1, Members: []wor.Member{{ID: testKey(1).ID(), Addr: "old"}}}}}
@@ -97,7 +97,7 @@ func TestBecomesMember(t *testing.T) {
 		if len(p) != 2 || p[1].Epoch != 1 || p[1].Standing != wor.StatusOK || p[0].Standing != wor.StatusForeign || len(p[1].Members) != 2 {
 			t.Fatalf("status: %+v", p)
 		}
-		// Its peers are others now.
+		// It has other peers now.
 		next.clock.advance(wheelTick)
 		if !dialledTo(next, "other") {
 			t.Fatal("the new peer is not told")

@@ -44,7 +44,7 @@ type Options struct {
 	Key    Key
 	// Listen is where it listens, in the network's notation.
 	Listen env.Addr
-	// Genesis is the cluster's.
+	// Genesis is that of the cluster.
 	Genesis *wor.Genesis
 	// Alone makes the server answer without asking its peers whether its disk
 	// is up to date. That is dangerous after an old disk was restored.

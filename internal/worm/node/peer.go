@@ -31,18 +31,18 @@ type peer struct {
 	listens  []*listening
 	notes    map[uint64]*listening // by the id of the request
 
-	challenge wire.Challenge // of this connection
+	challenge wire.Challenge // for this connection
 
 	backoff env.Backoff
-	began   env.Instant // of the last dial
-	since   env.Instant // of the welcome
-	redial  entry       // in the wheel: not to be dialled yet
-	beat    entry       // in the wheel: whether the connection lives
+	began   env.Instant // when the last dial began
+	since   env.Instant // when the welcome arrived
+	redial  entry       // in the wheel: when it may be dialled again
+	beat    entry       // in the wheel: the next check that the connection is alive
 	heard   env.Instant
 	pings   uint64
 
 	generation, position uint64 // the furthest it was seen
-	restored             bool   // it has said that the cluster has another number now
+	restored             bool   // it has reported that the cluster has another number now
 	trouble              string
 }
 
@@ -51,7 +51,7 @@ type linkState uint8
 const (
 	down     linkState = iota
 	dialling           // no connection yet
-	greeted            // hello was said
+	greeted            // hello was sent
 	welcomed
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestRefusals: a peer that wants another server than this one is told so and not
-// listened to.
+// TestRefusals: a peer that wants another server than this one gets a refusal, and its
+// further input is ignored.
 func TestRefusals(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -89,7 +89,7 @@ func (d *desk) guestOrNil() *guest {
 	return nil
 }
 
-// TestClaimsOfGuests: what a guest claims to have seen of a server decides about the
+// TestClaimsOfGuests: what a guest claims to have seen of a server affects only the
 // guest's own connection, now and after a restart.
 func TestClaimsOfGuests(t *testing.T) {
 	var o Options
@@ -139,7 +139,7 @@ func TestConnsMax(t *testing.T) {
 	}
 }
 
-// TestConnsOfOneNetwork: a machine with all addresses of an IPv6 network has no more
+// TestConnsOfOneNetwork: a machine with all addresses of an IPv6 network gets no more
 // connections than one with a single address, and is the first to lose some.
 func TestConnsOfOneNetwork(t *testing.T) {
 	d := newDesk(t, func(o *Options) { o.Memory, o.ConnsMax, o.HelloWithin, o.PartialMax = true, 8, time.Second, 100 })
@@ -152,13 +152,14 @@ func TestConnsOfOneNetwork(t *testing.T) {
 		t.Error("three quarters of the connections are of one network, and it gets more")
 	}
 	few := []*guest{d.guestFrom("192.0.2.1:5"), d.guestFrom("192.0.2.1:6")}
-	// What is idle goes first where one network has most, though no host of it has.
+	// Idle connections of the network that has most of them are ended first, even if none
+	// of its hosts has most.
 	d.clock.advance(2 * time.Second)
 	few = append(few, d.guestFrom("[2001:db8:0:2::1]:5"))
 	if !many[0].c.closed || few[0].c.closed || few[1].c.closed {
 		t.Error("a host with two connections makes room for others, and not a network with six")
 	}
-	// So with unfinished frames.
+	// The same holds for unfinished frames.
 	begun := func(g *guest, bytes int) {
 		var e wire.Encoder
 		q := writeOf(addr(1, 1), 1, strings.Repeat("x", 200))
@@ -221,7 +222,7 @@ func TestLimits(t *testing.T) {
 		if r := g.one(wire.TypeReply); !r.reply.Runs[0].Written {
 			t.Fatal("a read is refused by a full server")
 		}
-		d.s.beliefs.claims[claim{segment: 1}] = claimTrue // as its trim register would say
+		d.s.beliefs.claims[claim{segment: 1}] = claimTrue // as its trim register would report
 		g.ask(3, wor.Request{Kind: wor.KindTrim, Range: wor.Range{Segment: 1}})
 		if r := g.one(wire.TypeReply); r.reply.Status != wor.StatusOK {
 			t.Fatalf("trim: %+v", r)
@@ -327,7 +328,7 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestDrain: what is under way is finished, new work is refused.
+// TestDrain: running work is finished, new work is refused.
 func TestDrain(t *testing.T) {
 	d := newDesk(t, nil)
 	g, idle := d.guest(), d.guest()
@@ -376,8 +377,8 @@ func TestDrainGivesUp(t *testing.T) {
 	}
 }
 
-// TestOpenFails: a server that cannot listen, or whose disk fails at once, leaves
-// its log to the next.
+// TestOpenFails: a server that cannot listen, or whose disk fails at once, leaves its log
+// to the next start.
 func TestOpenFails(t *testing.T) {
 	var o Options
 	d := newDesk(t, func(p *Options) { o = *p })
@@ -392,7 +393,7 @@ func TestOpenFails(t *testing.T) {
 	if _, err := OpenServer(o); !errors.Is(err, d.deaf) {
 		t.Fatalf("open: %v", err)
 	}
-	d.woken = d.step() // of a server that is not there
+	d.woken = d.step() // of a server that does not exist
 	d.deaf = nil
 	d.open(o)
 	d.guest()
@@ -413,7 +414,7 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// TestDiskFails: after a failure of the disk nothing is answered any more.
+// TestDiskFails: after a failure of the disk no request is answered.
 func TestDiskFails(t *testing.T) {
 	var fatal error
 	d := newDesk(t, func(o *Options) { o.Fatal = func(err error) { fatal = err } })

@@ -32,7 +32,7 @@ func (l *listening) begin() {
 	}
 	p := l.p
 	if p.state < greeted {
-		_ = p.ready() // at rest: it dials when it has rested
+		_ = p.ready() // at rest: it dials when the rest is over
 		return
 	}
 	var id uint64
@@ -125,7 +125,7 @@ func (l *listening) unlisten() {
 	}
 	q := wor.Request{Kind: wor.KindUnlisten, Protocol: l.q.Protocol, Partition: l.q.Partition, Epoch: l.q.Epoch,
 		Range: l.q.Range, Tag: l.id}
-	_, _ = p.request(&q, p.t.opt.Within, func(*wor.Reply) {}) // without it the server's bounds end it
+	_, _ = p.request(&q, p.t.opt.Within, func(*wor.Reply) {}) // without the request, the server's bounds end the subscription
 }
 
 func (l *listening) stop() {

@@ -62,7 +62,7 @@ func (w *witness) answered(from wor.ServerID, r report, fresh bool, payload, ver
 	}
 	b := last.stale[r.now.life]
 	if b == nil {
-		for life := range last.stale { // any one makes room
+		for life := range last.stale { // removing any entry makes room
 			if len(last.stale) < staleLives {
 				break
 			}

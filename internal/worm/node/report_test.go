@@ -14,8 +14,8 @@ import (
 // life is a report of a server's first life.
 func life(n uint64) report { return report{now: sighting{place{1, 10}, n}} }
 
-// TestReportsAreRefused: a server that can make nothing durable, that is pressed,
-// or that is about to end answers a report with busy, and keeps nothing of it.
+// TestReportsAreRefused: a server that can make nothing durable, that is overloaded, or that is
+// about to end answers a report with busy, and keeps nothing of it.
 func TestReportsAreRefused(t *testing.T) {
 	for what, begin := range map[string]func(*desk){
 		"a full disk": func(d *desk) { d.s.commits.full = true },
@@ -26,7 +26,7 @@ func TestReportsAreRefused(t *testing.T) {
 		d.commit()
 		g := d.peer(keys[0])
 		begin(d)
-		g.take() // when the server drains, it has said that it is about to end
+		g.take() // when the server drains, it has announced that it is about to end
 		records := d.s.commits.last()
 		g.reports(keys[0], life(5))
 		if a := g.one(wire.TypeAnswer); a.code != wire.CodeBusy {
@@ -38,9 +38,8 @@ func TestReportsAreRefused(t *testing.T) {
 	}
 }
 
-// TestReportsOfStrangers: strangers with keys of their own, each on a connection of its own, cost
-// a bounded number of records a second, whatever their number; members are served
-// meanwhile.
+// TestReportsOfStrangers: strangers with keys of their own, each on a connection of its own, cause a
+// bounded number of records a second, whatever their number; members are served meanwhile.
 func TestReportsOfStrangers(t *testing.T) {
 	d, keys := asker(t)
 	d.commit()
@@ -73,8 +72,8 @@ func TestReportsOfStrangers(t *testing.T) {
 	}
 }
 
-// TestReportsOfOneConnection: a connection on which the same report comes again and
-// again is answered so often a second, and is answered again later.
+// TestReportsOfOneConnection: a connection that sends the same report again and again gets a bounded
+// number of answers a second, and is answered again later.
 func TestReportsOfOneConnection(t *testing.T) {
 	d, keys := asker(t)
 	d.commit()
@@ -103,8 +102,8 @@ func TestReportsOfOneConnection(t *testing.T) {
 }
 
 // TestReportsAreReplayed: a stranger that sends members' reports again, on any number of
-// connections, costs a bounded number of signatures, and does not keep the
-// member that has restarted waiting.
+// connections, causes a bounded number of signatures, and does not delay a member that has
+// restarted.
 func TestReportsAreReplayed(t *testing.T) {
 	d, keys := asker(t)
 	d.commit()
@@ -120,7 +119,7 @@ func TestReportsAreReplayed(t *testing.T) {
 	if a := send(older); a.code != wire.CodeOK {
 		t.Fatalf("answered %v", a.code)
 	}
-	first := send(last) // the verdict names the older sighting, and would name this one if it were made again
+	first := send(last) // the verdict names the older sighting; a new verdict would name this one
 	if first.code != wire.CodeOK {
 		t.Fatalf("answered %v", first.code)
 	}
@@ -131,7 +130,7 @@ func TestReportsAreReplayed(t *testing.T) {
 	}
 	answered := 0
 	for range 10 * reportBurst {
-		older.now.position-- // each is another one
+		older.now.position-- // each differs
 		if send(older).code == wire.CodeOK {
 			answered++
 		}
@@ -153,8 +152,8 @@ func TestReportsAreReplayed(t *testing.T) {
 }
 
 // TestForgedReportsKeepNobodyWaiting: a stranger that forges reports of a member, with a life of its
-// own or that of a disk that was put back, and one that sends those of that disk
-// again, does not keep it from the verdict that denies it.
+// own or that of a restored disk, or that sends those of that disk again, does not delay the verdict
+// that denies the disk.
 func TestForgedReportsKeepNobodyWaiting(t *testing.T) {
 	d, keys := asker(t)
 	d.commit()
@@ -208,7 +207,7 @@ func TestForgedReportsKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
-// answer is a code and what came with it.
+// answer is a code and its payload.
 type answer struct {
 	code    wire.Code
 	payload string

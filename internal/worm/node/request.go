@@ -39,7 +39,7 @@ func (c *conn) request(payload []byte, waited waiting) error {
 		s.count(q.Kind, r.Status)
 		return c.now.Reply(id, s.commits.durable(), r)
 	}
-	// No request changes the epoch: one that would is a claim (beliefs.doubt).
+	// No request changes the epoch: a request that would is only a claim (beliefs.doubt).
 	s.registers.perform(s.registers.part(q.Partition), q, r)
 	if q.Kind == wor.KindListen && r.Status == wor.StatusOK {
 		c.listen(id, q)

@@ -9,9 +9,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestFalseClaimsGoFirst: a flood of claims that were found false does not have a
-// true one forgotten, before the client that has a segment trimmed asks again; and
-// the table is bounded whatever is in it.
+// TestFalseClaimsGoFirst: a flood of claims that were found false does not displace a
+// true one before the client that trims a segment asks again; and the table is bounded
+// whatever is in it.
 func TestFalseClaimsGoFirst(t *testing.T) {
 	var s Server
 	b := beliefs{s: &s, claims: map[claim]verdictOfClaim{}}
@@ -39,8 +39,8 @@ func TestFalseClaimsGoFirst(t *testing.T) {
 	}
 }
 
-// TestInvalidConfiguration: a configuration that no server can serve does not begin,
-// and the server says so.
+// TestInvalidConfiguration: a configuration that no server can serve does not begin, and
+// the server reports it.
 func TestInvalidConfiguration(t *testing.T) {
 	d := newDesk(t, nil)
 	d.s.beliefs.adopt(&wor.Config{Epoch: 4}) // without members
@@ -55,8 +55,8 @@ func TestInvalidConfiguration(t *testing.T) {
 	}
 }
 
-// TestAFloodOfClaimsQueuesOneLook: clients claim again and again that an epoch has
-// begun; one look for the highest of them is queued, whatever their number.
+// TestAFloodOfClaimsQueuesOneLook: clients claim again and again that an epoch has begun;
+// the server queues one look-up, for the highest of them, whatever their number.
 func TestAFloodOfClaimsQueuesOneLook(t *testing.T) {
 	var s Server
 	var p part

@@ -25,17 +25,17 @@ import (
 type Server struct {
 	opt        Options
 	key        Key
-	id         wor.ServerID // the key's
+	id         wor.ServerID // from the key
 	name       string
 	generation uint64
 	listener   env.Listener
 	transport  *Transport // to peers
-	serial     env.Serial // the transport's and the space's
+	serial     env.Serial // shared by the transport and the space
 
 	mu      sync.Mutex
 	wheel   *wheel
 	later   []func() // to be called when the lock is free
-	cluster uint64   // as the log has it, 0: it was never started
+	cluster uint64   // from the log; 0: the server was never started
 	failed  error
 	trouble string
 	closed  bool

@@ -114,7 +114,7 @@ func (x *world) boot(i int, l *sim.Life) error {
 	return nil
 }
 
-// durable looks into what server i would have after a loss of power, whether a
+// durable checks, in the state that server i would have after a loss of power, whether a
 // register is promised at a ballot, or accepted there.
 func (x *world) durable(i int, a wor.Addr, b wor.Ballot, accepted bool) error {
 	x.checked++
@@ -140,7 +140,7 @@ func (x *world) durable(i int, a wor.Addr, b wor.Ballot, accepted bool) error {
 	return nil
 }
 
-// observe checks that what a server has answered is durable.
+// observe checks that everything that a server has answered is durable.
 func (x *world) observe(to int, q *wor.Request, r *wor.Reply) {
 	if r == nil || r.Status != wor.StatusOK || len(r.Runs) != 1 || r.Runs[0].Status != wor.StatusOK || x.failure != nil {
 		return
@@ -235,8 +235,8 @@ func (x *world) client(number int) {
 	})
 }
 
-// listener is a node that listens on all servers, and looks whether what it is
-// told is durable there.
+// listener is a node that listens on all servers, and checks whether each reported value
+// is durable there.
 func (x *world) listener() {
 	x.w.Node("listener", func(l *sim.Life) error {
 		k := newClient(l.Env, x.genesis, l.Env.Random.Uint64())
@@ -255,7 +255,7 @@ func (x *world) listener() {
 	})
 }
 
-// check looks at the history, of which reads that answered nothing are no part.
+// check checks the history. Reads without an answer are not part of it.
 func (x *world) check() error {
 	if x.failure != nil {
 		return x.failure
@@ -291,7 +291,7 @@ func play(w *sim.World) error {
 		return err
 	}
 	w.Heal()
-	// Whatever has happened, work and notes go on.
+	// Whatever has happened, work and notes continue.
 	before, notes := x.done(), x.notes
 	if err := w.RunUntil(60*time.Second, func() bool { return x.done() > before+20 && x.notes > notes+5 }); err != nil {
 		return err
@@ -314,8 +314,8 @@ func (x *world) done() int {
 	return n
 }
 
-// TestSimulated runs registers on three servers among all that networks, crashes
-// and losses of power can do. More seeds: ASHLAR_SIM=seeds=1000.
+// TestSimulated runs registers on three servers with all faults that networks, crashes
+// and losses of power can cause. More seeds: ASHLAR_SIM=seeds=1000.
 func TestSimulated(t *testing.T) {
 	suite.Suite{Getenv: os.Getenv, Package: "./internal/worm/node", Short: testing.Short(), Seeds: 40, Faults: simFaults(),
 		Require: []string{"looked at a disk", "worm/node mute", "worm/node checkpoint", "a gap"}}.Run(t, play)

@@ -21,7 +21,7 @@ type Counts struct {
 	Overflows  uint64 // listenings that were ended for want of room
 	Full       uint64 // times that a connection took no more
 	Writes     uint64 // pieces given to connections
-	// BytesWritten were given to connections, RecordBytes to the log.
+	// BytesWritten is the bytes given to connections, RecordBytes those given to the log.
 	BytesWritten, RecordBytes uint64
 	Records, Commits          uint64
 	Checkpoints               uint64
@@ -95,9 +95,9 @@ type Status struct {
 	Conns      int
 	Load       int   // bytes that wait on all connections
 	Held       int   // connections with replies that wait for a commit
-	Invokes    int   // under way
+	Invokes    int   // running
 	Listens    int   // listenings
-	Bytes      int64 // of the state
+	Bytes      int64 // bytes of the state
 	MaxBytes   int64
 	Counts     Counts
 }

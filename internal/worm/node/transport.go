@@ -74,7 +74,7 @@ type Transport struct {
 	wheel  *wheel
 	dirty  []*peer // have something to write in this turn
 	flushF func()
-	// flushing reports that flushF is on its way.
+	// flushing reports that flushF is scheduled.
 	flushing bool
 	closed   bool
 	free     *call
@@ -85,7 +85,7 @@ var _ wor.Transport = (*Transport)(nil)
 
 // TransportCounts are counters since the Transport was made.
 type TransportCounts struct {
-	Calls, Answers, Lost   uint64 // requests; those answered, and answered nil
+	Calls, Answers, Lost   uint64 // requests; those answered, and those answered with nil
 	Invokes                uint64
 	Notes, Gaps            uint64
 	Dials, Welcomes, Drops uint64 // connections begun, welcomed, ended

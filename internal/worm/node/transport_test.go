@@ -14,7 +14,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// hand is a Transport on a desk's world, whose servers are the test.
+// hand is a Transport in the world of a desk. The test plays its servers.
 func hand(d *desk, change func(*TransportOptions)) *Transport {
 	o := TransportOptions{Env: d.options().Env, Serial: &env.Serial{}, Cluster: testCluster, From: 9}
 	if change != nil {
@@ -40,7 +40,7 @@ func (d *desk) dialledBy(t testing.TB, k Key) *server {
 	s := &server{guest: &guest{d: d, c: h.c}, h: h.h}
 	h.h.Opened(h.c)
 	var scan wire.Scanner
-	scan.Feed(slices.Clone(h.c.out)) // what else it has said is the test's
+	scan.Feed(slices.Clone(h.c.out)) // the test handles the other frames
 	var hello wire.Hello
 	if f, ok, err := scan.Next(); !ok || err != nil || wire.DecodeHello(f.Payload, &hello) != nil {
 		t.Fatal("no hello was said")
@@ -57,7 +57,7 @@ func (s *server) answer(put func(*wire.Encoder)) {
 	s.h.Data(s.c, e.Bytes())
 }
 
-// asked are the requests that came since, and the hello.
+// asked returns the requests that arrived since the last call, and the hello.
 func (s *server) asked(t testing.TB) (ids []uint64, qs []wor.Request, hello *wire.Hello) {
 	t.Helper()
 	s.c.scan.Feed(s.c.out)
@@ -90,13 +90,13 @@ func (s *server) asked(t testing.TB) (ids []uint64, qs []wor.Request, hello *wir
 
 var handMember = wor.Member{ID: testKey(5).ID(), Addr: "there"}
 
-// answers collects what calls were answered with.
+// answers collects the answers to calls.
 type answers []*wor.Reply
 
 func (a *answers) add(r *wor.Reply) { *a = append(*a, r) }
 
-// TestCoalesce: what is asked in one turn leaves in one piece, and no answer runs
-// within a call.
+// TestCoalesce: requests made in one turn leave in one piece, and no answer runs within a
+// call.
 func TestCoalesce(t *testing.T) {
 	d := newDesk(t, nil)
 	tr := hand(d, nil)
@@ -124,7 +124,7 @@ func TestCoalesce(t *testing.T) {
 	s.answer(func(e *wire.Encoder) {
 		for _, id := range ids {
 			_ = e.Reply(id, 12, &wor.Reply{})
-			_ = e.Reply(id, 12, &wor.Reply{}) // doubled
+			_ = e.Reply(id, 12, &wor.Reply{}) // a duplicate
 		}
 	})
 	if len(got) != 11 || len(tr.peers[0].calls) != 0 || tr.peers[0].inflight != 0 {
@@ -136,7 +136,7 @@ func TestCoalesce(t *testing.T) {
 }
 
 // TestWelcomeAndHangUp: a server that welcomes and hangs up is dialled less and less
-// often; after a connection that has lasted it is dialled soon.
+// often; after a connection that has lasted, it is dialled soon.
 func TestWelcomeAndHangUp(t *testing.T) {
 	d := newDesk(t, nil)
 	tr := hand(d, nil)
@@ -165,8 +165,8 @@ func TestWelcomeAndHangUp(t *testing.T) {
 	}
 }
 
-// TestLost: every call is answered once, whatever becomes of the connection, and
-// the next hello says how far the server was seen.
+// TestLost: every call is answered once, whatever happens to the connection, and the next
+// hello contains the furthest position seen of the server.
 func TestLost(t *testing.T) {
 	d := newDesk(t, nil)
 	tr := hand(d, nil)
@@ -186,7 +186,7 @@ func TestLost(t *testing.T) {
 	if len(got) != 1 || got[0] != nil || len(invoked) != 1 || !errors.Is(invoked[0], wor.ErrUnknown) {
 		t.Fatalf("after a loss: %v, %v", got, invoked)
 	}
-	ask() // it rests
+	ask() // the peer rests
 	if len(got) != 2 || got[1] != nil || !errors.Is(invoked[1], wor.ErrClosed) || len(d.dialled) != 0 {
 		t.Fatalf("at rest: %v, %v", got, invoked)
 	}
@@ -219,8 +219,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestAnotherServer: what answers for another server than was asked for is not
-// listened to.
+// TestAnotherServer: the input of a server other than the intended one is ignored.
 func TestAnotherServer(t *testing.T) {
 	d := newDesk(t, nil)
 	tr := hand(d, nil)
@@ -235,7 +234,7 @@ func TestAnotherServer(t *testing.T) {
 	}
 }
 
-// TestInflightMax: beyond, nothing is sent.
+// TestInflightMax: beyond the limit, nothing is sent.
 func TestInflightMax(t *testing.T) {
 	d := newDesk(t, nil)
 	tr := hand(d, func(o *TransportOptions) { o.InflightMax = 1000 })
@@ -259,8 +258,8 @@ func TestInflightMax(t *testing.T) {
 	}
 }
 
-// TestFull: what the network does not take waits, in bounds, and leaves when it
-// is drained.
+// TestFull: output that the network does not take waits, within bounds, and leaves when
+// the connection is drained.
 func TestFull(t *testing.T) {
 	d := newDesk(t, nil)
 	tr := hand(d, func(o *TransportOptions) { o.InflightMax = 1000 })
@@ -288,7 +287,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestHalfOpen: a connection on which nothing is heard is given up.
+// TestHalfOpen: a connection on which nothing arrives is given up.
 func TestHalfOpen(t *testing.T) {
 	d := newDesk(t, nil)
 	tr := hand(d, nil)
@@ -315,8 +314,8 @@ func TestHalfOpen(t *testing.T) {
 	}
 }
 
-// TestListenAgain: a listening goes on after a loss, a gap and a refusal, and
-// says what may be missing.
+// TestListenAgain: a subscription continues after a loss, a gap and a refusal, and
+// reports which notes may be missing.
 func TestListenAgain(t *testing.T) {
 	d := newDesk(t, nil)
 	tr := hand(d, nil)
@@ -386,7 +385,7 @@ func TestListenAgain(t *testing.T) {
 	}
 }
 
-// TestListenLive: notes arrive from a live server, and again after it was away.
+// TestListenLive: notes arrive from a live server, and again after it was down.
 func TestListenLive(t *testing.T) {
 	c := newCluster(t, 1, t.TempDir(), nil)
 	k := c.client(7)

@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// TestWheel: what is in a wheel fires once, never early, at most a tick late
-// while its timer is served, and not when it was taken out.
+// TestWheel: an entry of a wheel fires once, never early, at most one tick late while its
+// timer is served, and not after it was removed.
 func TestWheel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clock := &handClock{now: env.Instant(rapid.Int64Range(0, int64(time.Minute)).Draw(t, "start"))}

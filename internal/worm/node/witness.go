@@ -175,9 +175,9 @@ func decodeSighting(b []byte) (id wor.ServerID, s sighting, err error) {
 // before its peers know it for a member: it competes with strangers, and asks
 // again.
 const (
-	reportEvery   = 125 * time.Millisecond // of one connection
+	reportEvery   = 125 * time.Millisecond // for one connection
 	reportBurst   = 16
-	strangerEvery = time.Second / 64 // of all that are not members
+	strangerEvery = time.Second / 64 // for all that are not members
 	strangerBurst = 64
 )
 
@@ -304,13 +304,13 @@ func (w *witness) begin() {
 // it. Server.mu guards it.
 type witness struct {
 	s             *Server
-	life          uint64 // drawn for this run: distinguishes two of one generation
+	life          uint64 // drawn for this run: distinguishes two lives of one generation
 	start         place  // where the disk was when it was opened
 	lives         lives  // of this server, as its disk knows them
-	begun         uint64 // number of the record that this life has begun
+	begun         uint64 // number of the record which shows that this life has begun
 	seen          map[wor.ServerID]sighting
-	strangers     bucket                     // reports of servers that are not members
-	last          map[wor.ServerID]*repeated // of members
+	strangers     bucket                     // limits reports of servers that are not members
+	last          map[wor.ServerID]*repeated // by member
 	postponed     bool                       // reports wait until this life is on the disk
 	asks          []*ask
 	told          uint64        // the position of the last reports
@@ -401,8 +401,7 @@ func (w *witness) judge() {
 				sure++
 			}
 		}
-		// A majority needs that many other servers before it can decide
-		// anything.
+		// A majority needs that many other servers before it can decide anything.
 		least := wor.Majority(n) - 1
 		enough := min((n+1)/2, n-1) // more than half of the others
 		if c.Index(s.id) < 0 {
@@ -461,7 +460,7 @@ func (w *witness) tellPeers() {
 		a.waiting++
 		a.again = now.Add(s.retryMax())
 		r := report{sighting{place{s.generation, s.commits.durable()}, w.life}, a.knows}
-		if payload == nil || r != last { // most members are told the same
+		if payload == nil || r != last { // most members get the same report
 			last, payload = r, s.key.sign(reportPurpose, s.opt.Genesis.Cluster, encodeReport(r))
 		}
 		sure, patience, payload := a.sure, a.patience, payload

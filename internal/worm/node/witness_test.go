@@ -27,7 +27,7 @@ func (d *desk) peer(k Key) *guest {
 	return g
 }
 
-// reports reports to the server where a peer stands.
+// reports sends a report of a peer's position to the server.
 func (g *guest) reports(k Key, r report) {
 	g.say(func(e *wire.Encoder) {
 		_ = e.Invoke(1, 0, wor.ServiceWitness, k.sign(reportPurpose, testCluster, encodeReport(r)))
@@ -52,9 +52,9 @@ func (g *guest) verdict(t *testing.T) sighting {
 	return v.seen
 }
 
-// TestWitness: what is seen of a peer is answered to it when it is written down,
-// the furthest counts, a restart keeps the generation, and what is seen of one life
-// stays until a report of another life names exactly that.
+// TestWitness: a report about a peer is answered when it is written down; the furthest
+// report counts; a restart keeps the generation; and a sighting of one life stays until a
+// report of another life names exactly that sighting.
 func TestWitness(t *testing.T) {
 	var o Options
 	d := newDesk(t, func(p *Options) { o = *p })
@@ -73,7 +73,7 @@ func TestWitness(t *testing.T) {
 		t.Fatalf("before: %+v", s)
 	}
 	for range 2 {
-		g.reports(k, report{now: sighting{place{1, 3}, 5}}) // late
+		g.reports(k, report{now: sighting{place{1, 3}, 5}}) // it arrives late
 		if s := g.verdict(t); s != (sighting{place{1, 11}, 5}) {
 			t.Fatalf("before: %+v", s)
 		}
@@ -91,7 +91,7 @@ func TestWitness(t *testing.T) {
 	if s := g.verdict(t); s != last {
 		t.Fatalf("before: %+v", s)
 	}
-	// Lives that know nothing of that one: of its generation, and later ones.
+	// Lives that do not know that one: of its generation, and later ones.
 	for i, now := range []sighting{{place{2, 50}, 8}, {place{3, 50}, 9}, {place{4, 50}, 10}} {
 		g.reports(k, report{now, last})
 		if s := g.verdict(t); s != second {
@@ -117,7 +117,7 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// TestUnsignedReports: no peer can report for another server, whatever the hello said,
+// TestUnsignedReports: no peer can report for another server, whatever its hello claims,
 // nor for another cluster.
 func TestUnsignedReports(t *testing.T) {
 	d := newDesk(t, nil)
@@ -135,7 +135,7 @@ func TestUnsignedReports(t *testing.T) {
 		g := d.peer(k)
 		g.say(func(e *wire.Encoder) { _ = e.Invoke(1, 0, wor.ServiceWitness, payload) })
 		d.commit()
-		// It is refused, or, where the signature is wrong, the connection is ended.
+		// It is refused, or, if the signature is wrong, the connection is ended.
 		if a := g.take(); !g.c.closed && (len(a) != 1 || a[0].code != wire.CodeLimit) {
 			t.Errorf("%s: answered %+v", what, a)
 		}
@@ -145,8 +145,8 @@ func TestUnsignedReports(t *testing.T) {
 	}
 }
 
-// TestManyStrangers: a stranger that makes many keys and reports with them does not have
-// members forgotten.
+// TestManyStrangers: a stranger that makes many keys and reports with them does not
+// displace members.
 func TestManyStrangers(t *testing.T) {
 	member := NewKey(env.Seeded(5))
 	s := &Server{id: 1}
@@ -155,15 +155,14 @@ func TestManyStrangers(t *testing.T) {
 	s.registers.parts = []*part{{group: group.New(1, g, 0)}}
 	s.witness.remember(member.ID(), sighting{place{1, 1}, 1})
 	for i := range seenMax + 100 {
-		s.witness.remember(member.ID()+wor.ServerID(1+i), sighting{place{1, 1}, 1}) // the least is forgotten first
+		s.witness.remember(member.ID()+wor.ServerID(1+i), sighting{place{1, 1}, 1}) // the lowest is forgotten first
 	}
 	if len(s.witness.seen) > seenMax || s.witness.seen[member.ID()].generation == 0 {
 		t.Fatalf("%d sightings, of the member %v", len(s.witness.seen), s.witness.seen[member.ID()])
 	}
 }
 
-// TestToldWhenWritten: a server reports no life that its disk does not
-// know of yet.
+// TestToldWhenWritten: a server does not report a life that its disk does not know yet.
 func TestToldWhenWritten(t *testing.T) {
 	d := newDesk(t, nil)
 	if err := d.s.Close(); err != nil {
@@ -191,7 +190,8 @@ func TestToldWhenWritten(t *testing.T) {
 	}
 }
 
-// TestCheckpoint: all that a server keeps is in what replaces its log.
+// TestCheckpoint: a checkpoint, which replaces the log, has everything that a server
+// keeps.
 func TestCheckpoint(t *testing.T) {
 	var o Options
 	d := newDesk(t, func(p *Options) {
@@ -251,13 +251,14 @@ func asker(t *testing.T) (d *desk, peers []Key) {
 	}
 	o.Dir, o.Genesis = "log", &wor.Genesis{Cluster: testCluster, Partitions: []wor.Config{cfg}}
 	o.Warn = func(text string) { d.warned = append(d.warned, text) }
-	d.clock.advance(time.Second) // an instant of 0 stands for none
+	d.clock.advance(time.Second) // an instant of 0 would mean none
 	d.open(o)
 	d.clock.advance(2 * wheelTick)
 	return d, peers
 }
 
-// reportTo is the report that the server has sent to a peer, and what answers it.
+// reportTo is a report that the server has sent to a peer, and a function that answers
+// it.
 func (d *desk) reportTo(t *testing.T, addr string) (r report, answer func(k Key, v verdict)) {
 	t.Helper()
 	return d.askedAt(t, addr).report(t)
@@ -274,7 +275,8 @@ func (d *desk) askedAt(t *testing.T, addr string) *server {
 	return d.dialledBy(t, NewKey(env.Seeded(50+uint64(addr[1]-'0')))) // as asker draws it
 }
 
-// report is the next report that the server has sent, and what answers it.
+// report returns the next report that the server has sent, and a function that answers
+// it.
 func (s *server) report(t *testing.T) (r report, answer func(k Key, v verdict)) {
 	t.Helper()
 	s.c.scan.Feed(s.c.out)
@@ -393,7 +395,7 @@ func TestWaitsForOneMore(t *testing.T) {
 }
 
 // TestEarlierLifeIsNamed: a peer that has seen an earlier life is a witness of the
-// present one only when it has been told that its sighting is in the past of the disk.
+// present one only after a report that its sighting is in the past of the disk.
 func TestEarlierLifeIsNamed(t *testing.T) {
 	d, keys := asker(t)
 	first := d.s.witness.lives[0]
@@ -433,9 +435,8 @@ func TestEarlierLifeIsNamed(t *testing.T) {
 	}
 }
 
-// TestWitnessesOfEpochs: in each epoch a server is mute until members of that
-// epoch have written its life down. Meanwhile it answers that the epoch has
-// begun, and nothing else.
+// TestWitnessesOfEpochs: in each epoch a server is mute until members of that epoch have
+// written its life down. Meanwhile it answers only that the epoch has begun.
 func TestWitnessesOfEpochs(t *testing.T) {
 	d, keys := asker(t)
 	unsure := func() bool { return d.s.Status().Partitions[0].Unsure }
@@ -483,7 +484,7 @@ func TestWitnessesOfEpochs(t *testing.T) {
 			t.Fatalf("epoch %d: %+v", next.Epoch, said)
 		}
 		for _, a := range said {
-			// It lacks its stage, and says that it has begun.
+			// It lacks its stage, and reports that the epoch has begun.
 			if begun := a.reply.Epoch == next.Epoch; begun != (a.id == 1 || c.all) {
 				t.Errorf("epoch %d, request %d: %+v", next.Epoch, a.id, a.reply)
 			}
@@ -495,8 +496,8 @@ func TestWitnessesOfEpochs(t *testing.T) {
 	}
 }
 
-// TestDecidedWhileFull: what is decided while the disk is full begins when there
-// is room again, though no client claims it any more.
+// TestDecidedWhileFull: an epoch that was decided while the disk was full begins when
+// there is room again, even if no client claims it any more.
 func TestDecidedWhileFull(t *testing.T) {
 	d, _ := asker(t)
 	d.s.commits.full = true
@@ -516,8 +517,8 @@ func TestDecidedWhileFull(t *testing.T) {
 	}
 }
 
-// TestRestored: a cluster that was restored has another number; clients that know the
-// one before are told, and what was seen of servers before counts no more.
+// TestRestored: a restored cluster has another number. Clients that know the earlier
+// number are notified, and earlier sightings of servers no longer count.
 func TestRestored(t *testing.T) {
 	var o Options
 	d := newDesk(t, func(p *Options) { o = *p })
@@ -535,7 +536,7 @@ func TestRestored(t *testing.T) {
 	if _, err := OpenServer(o); !errors.Is(err, ErrCluster) {
 		t.Fatalf("a directory of another cluster: %v", err)
 	}
-	d.woken = d.step() // of a server that is not there
+	d.woken = d.step() // of a server that does not exist
 	restored.Restored = []uint64{testCluster}
 	for i := range 2 {
 		d.open(o)

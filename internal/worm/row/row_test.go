@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestLast finds the end of rows of all lengths, some of which are trimmed up to
-// somewhere, from every place that is known, and asks little.
+// TestLast finds the end of rows of all lengths, some of which are trimmed up to some
+// segment, from every segment that may be known, with few questions.
 func TestLast(t *testing.T) {
 	const most = 40
 	for length := range int64(most + 2) {
@@ -79,7 +79,7 @@ func TestHeldAndDecided(t *testing.T) {
 	}
 }
 
-// hand is a clock that is set by hand.
+// hand is a clock that the test advances.
 type hand struct {
 	env.Clock
 	now env.Instant
@@ -87,20 +87,19 @@ type hand struct {
 
 func (h *hand) Now() env.Instant { return h.now }
 
-// TestPatience has a patience meet answers that come after a time of their own: it
-// must come to wait for them, and, where they come early again, to wait no longer
-// than it did first.
+// TestPatience gives a patience answers that take a certain time: it must learn to wait
+// for them and, if they are fast again, must return to its first wait.
 func TestPatience(t *testing.T) {
 	h := &hand{}
 	p := row.NewPatience(h, time.Second)
 	for _, step := range []struct {
 		takes time.Duration
 		times int
-		want  time.Duration // what is waited for in the end
+		want  time.Duration // the wait at the end
 	}{
 		{100 * time.Millisecond, 20, time.Second},
 		{900 * time.Millisecond, 20, time.Second},
-		{1100 * time.Millisecond, 1, time.Second}, // one too late may be lost
+		{1100 * time.Millisecond, 1, time.Second}, // a single late answer may be lost
 		{100 * time.Millisecond, 1, time.Second},
 		{1100 * time.Millisecond, 2, 2 * time.Second},
 		{10 * time.Second, 20, 16 * time.Second},
@@ -117,7 +116,7 @@ func TestPatience(t *testing.T) {
 			t.Errorf("after %d times %v: %v, want %v", step.times, step.takes, got, step.want)
 		}
 	}
-	// Many that are waited for at one time are one experience.
+	// Many answers that are awaited at the same time count as one experience.
 	var late []func(bool)
 	for range 50 {
 		_, ended := p.Begin()

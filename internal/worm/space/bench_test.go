@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// still is a clock that stands still: no alarm rings.
+// still is a clock that never advances: no alarm rings.
 type still struct{}
 
 func (still) Now() env.Instant                         { return 1 }
@@ -20,7 +20,7 @@ func (still) Wall() time.Time                          { return time.Time{} }
 func (still) After(time.Duration, env.Waker) env.Timer { return still{} }
 func (still) Stop() bool                               { return true }
 
-// direct is servers that answer at once, as soon as no call is under way.
+// direct is servers that answer at once, as soon as no call is running.
 type direct struct {
 	genesis *wor.Genesis
 	groups  []*group.Group

@@ -20,8 +20,8 @@ func (c *client) buried(s wor.Segment, p wor.Partition, by wor.Protocol) (yes bo
 	return yes, err
 }
 
-// TestBuried: what a server finds out about a segment that it is asked to give up, from
-// the registers of the segment's home alone.
+// TestBuried: what a server finds out about a segment that it is asked to discard, only
+// from the registers of the segment's home.
 func TestBuried(t *testing.T) {
 	l := newLab(t, 1, 4, 3)
 	const s, home, data = wor.Segment(5), wor.Partition(1), wor.Partition(2)
@@ -68,7 +68,7 @@ func TestBuried(t *testing.T) {
 	l.host(homes[2].ID).down = false
 	is(t, a.trim(s), nil)
 	everywhere("trimmed", true)
-	// A tombstone at home says so, whatever else is there.
+	// A tombstone at home is conclusive, whatever else is there.
 	l.host(homes[0].ID).down = true
 	l.host(homes[2].ID).down = true
 	expect("one tombstone", 3, wor.Chain, true, false)

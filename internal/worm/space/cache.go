@@ -73,7 +73,7 @@ type known struct {
 	bytes, max int64
 }
 
-// knownEntry is about what an entry takes besides its value, in bytes.
+// knownEntry is roughly the memory that an entry takes besides its value, in bytes.
 const knownEntry = 128
 
 func (k *known) get(a wor.Addr) ([]byte, bool) {
@@ -131,7 +131,7 @@ func (u *used) begin(most int, seed uint64) {
 // floorsMax is the number of clients in floors.
 const floorsMax = 1 << 16
 
-// claim says whether the value may be written with the ballot.
+// claim reports whether the value may be written with the ballot.
 func (u *used) claim(a wor.Addr, b wor.Ballot, value []byte) error {
 	k := usedKey{usedToken{a.Segment, b}, a.Offset / UsedGroup}
 	e := u.lru.get(k)

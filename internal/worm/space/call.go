@@ -272,9 +272,8 @@ func (c *call) spare(n int) int {
 	return n - wor.Majority(n)
 }
 
-// all reports whether all servers that were asked have refused. For a single
-// register on a chain, only the head is asked, because captures and writes
-// begin there.
+// all reports whether all servers that were asked have refused. For a single register on
+// a chain, only the head is asked, because captures and writes begin there.
 func (c *call) all(n int) bool {
 	return bits.OnesCount16(c.refused) == n || c.protocol == wor.Chain && c.refused == 1 && c.r.Len() == 1
 }

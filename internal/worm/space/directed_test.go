@@ -25,7 +25,7 @@ func (l *lab) held(p wor.Partition, protocol wor.Protocol, a wor.Addr) int {
 	return n
 }
 
-// accept has one host accept a value.
+// accept makes one host accept a value.
 func (l *lab) accept(h *host, m wor.Meta, a wor.Addr, b wor.Ballot, v string) {
 	l.t.Helper()
 	r := h.handle(&wor.Request{
@@ -53,8 +53,8 @@ func TestDataGoWhereTheMetadataSay(t *testing.T) {
 	})
 }
 
-// TestListenersCount: acceptances count by ballot, and at ballot zero of Fast a
-// majority is not enough. What is halfway is told after a read has completed it.
+// TestListenersCount: acceptances count by ballot, and at ballot zero of Fast a majority
+// is not enough. A half-written value is reported after a read has completed it.
 func TestListenersCount(t *testing.T) {
 	for _, protocol := range []wor.Protocol{wor.Paxos, wor.Fast} {
 		l := newLab(t, 1, 1, 3)
@@ -104,9 +104,8 @@ func TestListenersFollow(t *testing.T) {
 	}
 }
 
-// TestCapturesEndWithTheirEpoch: a proposer that has captured in one epoch writes
-// nothing in the next, where what was decided meanwhile counts as accepted at
-// ballot zero.
+// TestCapturesEndWithTheirEpoch: a proposer that has captured in one epoch writes nothing
+// in the next, where values that were decided meanwhile count as accepted at ballot zero.
 func TestCapturesEndWithTheirEpoch(t *testing.T) {
 	l := newLab(t, 1, 1, 3)
 	a, b := l.client(), l.client()
@@ -120,7 +119,7 @@ func TestCapturesEndWithTheirEpoch(t *testing.T) {
 	a.serial.Do(func() { a.Propose(at(1, 1), []byte("late"), 0, func(e error) { err, answered = e, true }) })
 	l.sleep(2500 * time.Microsecond)
 	for _, h := range l.hosts {
-		a.cut[h.member.ID] = true // its write is on the way
+		a.cut[h.member.ID] = true // its write is in transit
 	}
 	is(t, b.propose(at(1, 1), "early"), nil)
 	if _, err := b.reconfigure(0, members(l.hosts...)); err != nil {
@@ -170,8 +169,8 @@ func TestOneWinner(t *testing.T) {
 	}
 }
 
-// TestRelocationDies: a client that moves a segment and dies leaves it whole, and a trim
-// finds all places that it had.
+// TestRelocationDies: if a client dies while it moves a segment, the segment stays whole,
+// and a trim finds all its places.
 func TestRelocationDies(t *testing.T) {
 	moved := 0
 	for seed := range seeds(t, 60) {

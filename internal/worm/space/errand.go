@@ -26,8 +26,8 @@ type errandKey struct {
 	segment wor.Segment
 }
 
-// errand is a running one. It continues as long as an operation may wait for
-// it: until the latest time limit of its waiters.
+// errand is a running errand. It continues as long as an operation may wait for it: until
+// the latest time limit of its waiters.
 type errand struct {
 	s       *Space
 	key     errandKey

@@ -53,8 +53,8 @@ func (s *Space) Dump() string {
 	return b.String()
 }
 
-// Rescue is what a client does that waits at a sealed partition for too long.
+// Rescue does what a client does that waits too long at a sealed partition.
 func (s *Space) Rescue(p wor.Partition) { s.rescue(s.views[p]) }
 
-// Rescuing says that a Rescue has not ended.
+// Rescuing reports whether a Rescue is running.
 func (s *Space) Rescuing(p wor.Partition) bool { return s.views[p].rescuing }

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestChainsAreFull: a server of a chain that refuses ends the operation, which
-// cannot do without it; also where nothing bounds it.
+// TestChainsAreFull: if a server of a chain refuses, the operation ends, because it needs
+// that server; also without a time bound.
 func TestChainsAreFull(t *testing.T) {
 	for full := range 3 {
 		l := newLab(t, 7, 1, 3)
@@ -38,8 +38,8 @@ func TestChainsAreFull(t *testing.T) {
 	}
 }
 
-// TestResultsOfAttempts: a read that is tried for long does not count what earlier
-// attempts have brought as its result.
+// TestResultsOfAttempts: a read that is repeated for long does not count the bytes of
+// earlier attempts as part of its result.
 func TestResultsOfAttempts(t *testing.T) {
 	l := newLab(t, 10, 1, 3)
 	a := l.client(func(o *space.Options) { o.ResultMax = 8000 })
@@ -64,7 +64,8 @@ func TestResultsOfAttempts(t *testing.T) {
 	}
 }
 
-// TestTokensOfAnEarlierEpoch say what has ended: owners of tokens capture anew then.
+// TestTokensOfAnEarlierEpoch: the error names the cause, so that owners of tokens capture
+// anew.
 func TestTokensOfAnEarlierEpoch(t *testing.T) {
 	l := newLab(t, 11, 1, 3)
 	a, b := l.client(), l.client()

@@ -10,8 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// host is one server: a disk that never forgets, in front of which messages get
-// lost.
+// host is one server: a disk that never forgets, behind a network that loses messages.
 type host struct {
 	l        *lab
 	member   wor.Member
@@ -33,7 +32,7 @@ func (h *host) boot() {
 	}
 }
 
-// handle answers a request; neither side keeps anything of the other's.
+// handle answers a request; neither side keeps memory of the other's.
 func (h *host) handle(q *wor.Request) *wor.Reply {
 	r := &wor.Reply{}
 	if int(q.Partition) >= len(h.groups) {

@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// lab is servers and clients in memory, in one thread and virtual time, and
-// between them a network that does what it likes.
+// lab is servers and clients in memory, in one thread and virtual time, and a network
+// between them that delays, loses and duplicates messages.
 type lab struct {
 	t      testing.TB
 	now    env.Instant
@@ -69,8 +69,8 @@ func (a *events) Pop() any {
 	return e
 }
 
-// newLab makes partitions of that many servers each; the hosts of partition i
-// are i*servers and following.
+// newLab makes partitions of that many servers each; the hosts of partition i are
+// i*servers and the following ones.
 func newLab(t testing.TB, seed uint64, partitions, servers int) *lab {
 	l := &lab{t: t, random: env.Seeded(seed), latency: time.Millisecond, sent: map[wor.Kind]int{}}
 	l.genesis = &wor.Genesis{Cluster: 7}
@@ -187,7 +187,7 @@ func (l *lab) host(id wor.ServerID) *host {
 	return nil
 }
 
-// Call is wor.Transport's.
+// Call implements wor.Transport.
 func (c *client) Call(to wor.Member, q *wor.Request, within time.Duration, answer func(*wor.Reply)) {
 	l, h := c.l, c.l.host(to.ID)
 	l.sent[q.Kind]++
@@ -230,7 +230,7 @@ func (c *client) Call(to wor.Member, q *wor.Request, within time.Duration, answe
 	}
 }
 
-// Invoke is wor.Messenger's.
+// Invoke implements wor.Messenger.
 func (c *client) Invoke(wor.Member, wor.Service, []byte, time.Duration, func([]byte, error)) {
 	panic("a space asks no services")
 }
@@ -247,8 +247,8 @@ type hearing struct {
 	over   bool
 }
 
-// Listen is wor.Transport's. Notes come in order; when one is lost, or the host
-// is away, that is a gap.
+// Listen implements wor.Transport. Notes arrive in order; if one is lost, or the host is
+// down, there is a gap.
 func (c *client) Listen(to wor.Member, q *wor.Request, note func(*wor.Note), answer func(*wor.Reply), gap func()) func() {
 	l := c.l
 	x := &hearing{c: c, h: l.host(to.ID), q: *q, note: note, answer: answer, gap: gap}
@@ -307,7 +307,7 @@ func (x *hearing) tell(n wor.Note) {
 	})
 }
 
-// consent has a host believe a configuration, as its operator may.
+// consent makes a host believe a configuration, as its operator may.
 func (l *lab) consent(id wor.ServerID, cfg *wor.Config) {
 	value, err := cfg.MarshalBinary()
 	if err != nil {

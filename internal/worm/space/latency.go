@@ -9,13 +9,13 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// latencies has the last answers' latencies of a partition, and derives how
-// long to wait before repeating a request.
+// latencies has the latencies of the last answers of a partition, and derives how long to
+// wait before repeating a request.
 type latencies struct {
 	ring   [latencyKeep]time.Duration
 	n      int
 	median time.Duration
-	high   time.Duration // of 32 answers, 31 came sooner
+	high   time.Duration // of 32 answers, 31 were faster
 }
 
 const (
@@ -65,8 +65,8 @@ func (s *Space) jitter(d time.Duration) time.Duration {
 	return time.Duration(env.IntN(s.random, int(d)))
 }
 
-// pause is how long to leave a register alone that another client captures, the
-// n-th time: randomized, so that one of two is first.
+// pause returns how long to leave a register to another client that captures it, the n-th
+// time: it is random, so that one of two clients is first.
 func (s *Space) pause(l *latencies, n int) time.Duration {
 	d := min(2*l.typical()<<min(n, 7), s.o.ResendMax)
 	return d/4 + s.jitter(d)

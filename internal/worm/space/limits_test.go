@@ -45,7 +45,7 @@ func TestLimitsAreNamed(t *testing.T) {
 	_, err = a.alloc(2, wor.Meta{Size: wor.SegmentMax + 1})
 	named(t, err, "SegmentMax")
 
-	// Busy is not the same: later it goes.
+	// ErrBusy is different: it passes.
 	var errs []error
 	note := func(err error) { errs = append(errs, err) }
 	a.serial.Do(func() {
@@ -78,8 +78,8 @@ func TestLimitsAreNamed(t *testing.T) {
 	named(t, err, "Options.ResultMax")
 }
 
-// TestServersAreFull: what servers refuse is known not to be done if all did, and
-// said to be unknown otherwise.
+// TestServersAreFull: if all servers refuse a write, it is known not to be done;
+// otherwise its outcome is reported as unknown.
 func TestServersAreFull(t *testing.T) {
 	l := newLab(t, 1, 1, 3)
 	a := l.client()
@@ -101,10 +101,10 @@ func TestServersAreFull(t *testing.T) {
 		t.Log("not all had answered:", err)
 	}
 	is(t, a.propose(at(1, 20), "x"), wor.ErrLimit)
-	is(t, a.trim(1), nil) // which gives room
+	is(t, a.trim(1), nil) // which frees room
 }
 
-// TestTokens that cannot be.
+// TestTokens tries invalid tokens.
 func TestTokens(t *testing.T) {
 	l := newLab(t, 1, 1, 3)
 	a := l.client()

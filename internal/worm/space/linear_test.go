@@ -41,8 +41,8 @@ type action struct {
 	err   error
 }
 
-// registers is wor.Register as a model. An operation whose outcome is unknown may
-// take effect at any later time, or never, which is at the end of time.
+// registers is wor.Register as a model. An operation whose outcome is unknown may take
+// effect at any later time, or never: then it counts as the last one.
 var registers = porcupine.Model{
 	Partition: func(h []porcupine.Operation) [][]porcupine.Operation {
 		at := map[wor.Addr]int{}
@@ -88,7 +88,7 @@ type history struct {
 	seen map[string]int
 }
 
-// begin notes a call; what it answers notes the answer.
+// begin records a call; the function that it returns records the answer.
 func (h *history) begin(c *client, a wor.Addr, kind, value string) func(value string, err error) {
 	i := len(h.ops)
 	h.ops = append(h.ops, porcupine.Operation{
@@ -103,17 +103,17 @@ func (h *history) begin(c *client, a wor.Addr, kind, value string) func(value st
 			kind == "write" && (errors.Is(err, wor.ErrDeadline) || errors.Is(err, wor.ErrOutbid)) && !errors.Is(err, wor.ErrUnknown),
 			kind == "write" && (errors.Is(err, wor.ErrUnallocated) || errors.Is(err, wor.ErrToken)) && !errors.Is(err, wor.ErrUnknown),
 			kind == "trim" && errors.Is(err, wor.ErrUnallocated):
-			op.Call = -1 // it was nothing
+			op.Call = -1 // it had no effect
 		case errors.Is(err, wor.ErrUnknown), kind == "trim" && err != nil:
 		case kind == "write" && errors.Is(err, wor.ErrTrimmed):
-			// It may have been before the trim, which it has seen.
+			// It may have taken effect before the trim, which the client has seen.
 			h.ops = append(h.ops, porcupine.Operation{
 				ClientId: c.number, Input: a, Call: op.Call, Return: int64(h.l.now), Output: action{"read", "", err},
 			})
 		default:
 			var w *wor.WrittenError
 			if errors.As(err, &w) {
-				// What it found is a read.
+				// The found value counts as a read.
 				h.ops = append(h.ops, porcupine.Operation{
 					ClientId: c.number, Input: a, Call: op.Call, Return: int64(h.l.now), Output: action{"read", string(w.Value), nil},
 				})
@@ -136,7 +136,7 @@ func cause(err error) string {
 	return fmt.Sprint(err)
 }
 
-// check says whether there is an order in which the history makes sense.
+// check reports whether the operations have an order that explains the history.
 func (h *history) check(t *testing.T, what string) {
 	t.Helper()
 	var ops []porcupine.Operation
@@ -157,7 +157,7 @@ func (h *history) check(t *testing.T, what string) {
 	}
 }
 
-// workload has clients do what they can on a few registers of a segment.
+// workload makes clients do random operations on a few registers of a segment.
 type workload struct {
 	h        *history
 	segment  wor.Segment
@@ -169,7 +169,7 @@ type workload struct {
 	running  int
 }
 
-// start has a client do its steps, one after the other.
+// start makes a client do its steps, one after another.
 func (w *workload) start(c *client) {
 	w.running++
 	n := 0
@@ -263,7 +263,8 @@ func (w *workload) step(c *client, n int, token **wor.Token, next func()) {
 			end := h.begin(c, a, "write", value)
 			c.WriteUnsafe(a, []byte(value), within, func(err error) { end("", err); next() })
 		default:
-			// The register of this number is its to write so, with one value.
+			// The client may write only the register with its own number this way, with
+			// one value.
 			if a.Offset = uint32(c.number) - 1; a.Offset >= w.size {
 				next()
 				return
@@ -275,7 +276,7 @@ func (w *workload) step(c *client, n int, token **wor.Token, next func()) {
 	}
 }
 
-// trouble has hosts go down and come back, never more than a minority, and links
+// trouble makes hosts go down and come back, never more than a minority, and makes links
 // fail, until over.
 func (l *lab) trouble(clients []*client, minority int, over func() bool) {
 	var down []*host
@@ -318,8 +319,8 @@ func (l *lab) trouble(clients []*client, minority int, over func() bool) {
 	strike()
 }
 
-// TestLinearizable has clients contend for a few registers while messages get
-// lost, doubled and late, and a minority of the servers is away.
+// TestLinearizable: clients contend for a few registers while messages are lost,
+// duplicated and late, and a minority of the servers is down.
 func TestLinearizable(t *testing.T) {
 	seen := map[string]int{}
 	n := seeds(t, 200)
@@ -367,8 +368,8 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
-// agree checks that all that clients know to be decided is the same, and what a
-// new client reads.
+// agree checks that all values that clients know to be decided agree with each other, and
+// with those that a new client reads.
 func (w *workload) agree(t *testing.T, seed int, clients []*client) {
 	t.Helper()
 	fresh := w.h.l.client()

@@ -195,7 +195,7 @@ func (l *listener) moved(p wor.Partition) {
 	}
 }
 
-// shown handles what a server holds already.
+// shown handles the values that a server holds already.
 func (l *listener) shown(from int, r wor.Range, a *wor.Reply) {
 	s := l.s
 	switch a.Status {
@@ -298,7 +298,7 @@ func (l *listener) tell(off uint32, value []byte) {
 	l.note(wor.Cell{Addr: a, Value: value})
 }
 
-// trimmed ends it.
+// trimmed ends the listener.
 func (l *listener) trimmed() {
 	if l.over {
 		return
@@ -334,7 +334,7 @@ func (l *listener) ring(*alarm) {
 		l.full = false
 		l.from = l.r.Lo
 		if l.left == 0 {
-			// Everything is delivered; a trim is not.
+			// Everything is delivered; only a trim could follow.
 			l.read(wor.Range{Segment: l.r.Segment, Lo: l.r.Lo, Hi: l.r.Lo + 1}, l.r.Hi, true)
 			return
 		}

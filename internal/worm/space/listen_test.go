@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// ear is a listener and what it was told.
+// ear is a listener and the notes that it got.
 type ear struct {
 	c       *client
 	r       wor.Range
@@ -44,7 +44,7 @@ func (c *client) listen(r wor.Range) *ear {
 	return e
 }
 
-// check waits until all that is decided was told, or the end.
+// check waits until every decided value, or the trim, has been reported.
 func (e *ear) check(t *testing.T, what string) {
 	t.Helper()
 	l := e.c.l
@@ -81,7 +81,7 @@ func (e *ear) check(t *testing.T, what string) {
 	}
 }
 
-// TestListen: notes are in time when nothing is lost, and without asking.
+// TestListen: if nothing is lost, notes arrive in time and without reads.
 func TestListen(t *testing.T) {
 	each(t, 3, func(t *testing.T, l *lab, m wor.Meta, s wor.Segment) {
 		a, b := l.client(), l.client()
@@ -132,8 +132,8 @@ func TestListenBeforeAlloc(t *testing.T) {
 	l.must("told", func() bool { return e.told[9] == "x" })
 }
 
-// TestListenAmongFaults: whatever gets lost, all that is decided is told, and
-// nothing else.
+// TestListenAmongFaults: whatever is lost, all decided values are reported, and no
+// others.
 func TestListenAmongFaults(t *testing.T) {
 	for seed := range seeds(t, 60) {
 		l := newLab(t, uint64(seed), 2, 3)

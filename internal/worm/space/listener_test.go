@@ -9,15 +9,15 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// mutes is a transport that carries nothing.
+// mutes is a transport that delivers nothing.
 type mutes struct{ wor.Transport }
 
 func (mutes) Listen(wor.Member, *wor.Request, func(*wor.Note), func(*wor.Reply), func()) func() {
 	return func() {}
 }
 
-// TestVotesOfAnEpoch: notes of an epoch count by the members of that epoch, also
-// when the next one is known already and the listener is not registered there yet.
+// TestVotesOfAnEpoch: notes of an epoch count by the members of that epoch, even if the
+// next epoch is known already and the listener is not registered there yet.
 func TestVotesOfAnEpoch(t *testing.T) {
 	config := func(e wor.Epoch, n int) *wor.Config {
 		c := &wor.Config{Epoch: e}

@@ -37,10 +37,10 @@ type Options struct {
 	// SegmentsMax bounds the segments whose metadata are cached. Default:
 	// 65536.
 	SegmentsMax int
-	// UsedMax is for how many groups of UsedGroup registers it is kept which
-	// value was written with a token. Beyond it, it is kept only that a token was
-	// used, for as many runs of groups; when these overflow, older tokens are
-	// refused. Default: 65536.
+	// UsedMax is the number of groups of UsedGroup registers for which the value that was
+	// written with a token is kept. Beyond it, only the fact that a token was used is
+	// kept, for as many runs of groups; when these overflow, older tokens are refused.
+	// Default: 65536.
 	UsedMax int
 
 	// ResendMin and ResendMax bound how long an unanswered request waits before

@@ -14,7 +14,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// fakeClock rings timers when it is told to.
+// fakeClock fires its timers on request.
 type fakeClock struct {
 	now    env.Instant
 	timers []*fakeTimer
@@ -40,7 +40,7 @@ func (c *fakeClock) After(d time.Duration, w env.Waker) env.Timer {
 	return t
 }
 
-// next goes to the next timer that is not stopped, if it is due by then.
+// next advances to the next timer that is not stopped, if it is due by then.
 func (c *fakeClock) next(by env.Instant) bool {
 	c.timers = slices.DeleteFunc(c.timers, func(t *fakeTimer) bool { return t.stopped })
 	var first *fakeTimer
@@ -64,8 +64,8 @@ type bell struct {
 
 func (b *bell) ring(a *alarm) { b.rung = append(b.rung, b.of[a]) }
 
-// TestAgenda: alarms ring once, when they are due, in order, whatever is set and
-// dropped before; and there is one timer at a time.
+// TestAgenda: alarms ring once, when they are due, in order, whatever was set and dropped
+// before; and there is one timer at a time.
 func TestAgenda(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &fakeClock{}
@@ -121,8 +121,8 @@ func TestAgenda(t *testing.T) {
 	})
 }
 
-// TestUsedForgetsSafely: a token that was used with a value is never good for
-// another, however much was forgotten.
+// TestUsedForgetsSafely: a token that was used with one value is never valid for another
+// one, however much was forgotten.
 func TestUsedForgetsSafely(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := new(used)
@@ -158,7 +158,7 @@ func TestUsedForgetsSafely(t *testing.T) {
 			}
 		}
 	})
-	// What is new is not refused.
+	// New tokens are not refused.
 	u := new(used)
 	u.begin(2, 0)
 	for round := range uint64(100) {
@@ -168,8 +168,8 @@ func TestUsedForgetsSafely(t *testing.T) {
 	}
 }
 
-// TestOneTokenGoesOn: one token writes a whole segment, one register after the other
-// or from both ends, and is good for each once, whatever it has forgotten.
+// TestOneTokenGoesOn: one token writes a whole segment, in ascending order or from both
+// ends, and is valid once for each register, whatever was forgotten.
 func TestOneTokenGoesOn(t *testing.T) {
 	const registers = 100 * UsedGroup
 	b := wor.Ballot{Round: 1, Nonce: 1}
@@ -227,7 +227,8 @@ func TestRuns(t *testing.T) {
 	})
 }
 
-// TestKnownIsBounded: what is kept is what was added, and not too much of it.
+// TestKnownIsBounded: every kept value is one that was added, and the memory for them is
+// bounded.
 func TestKnownIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := &known{max: int64(rapid.IntRange(0, 1000).Draw(t, "max"))}

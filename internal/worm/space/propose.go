@@ -61,8 +61,8 @@ type phase uint8
 const (
 	idle     phase = iota
 	first          // written at ballot 0
-	captured       // the capture is under way
-	written        // the write is
+	captured       // the capture is running
+	written        // the write is running
 	paused
 )
 
@@ -114,7 +114,7 @@ func (p *proposer) write(value []byte, own bool) {
 	p.call.run(p.s, p, t)
 }
 
-// answered is the call's.
+// answered is that of the call.
 func (p *proposer) answered(c *call, err error) {
 	if err != nil {
 		if errors.Is(err, errMoved) && p.fixed == nil {
@@ -145,8 +145,8 @@ func (p *proposer) answered(c *call, err error) {
 	}
 }
 
-// outbid tries again: at once the first time, when possibly only the round was
-// too low, and then with growing waits.
+// outbid tries again: at once the first time, when possibly only the round was too low,
+// and then with growing waits.
 func (p *proposer) outbid(b wor.Ballot) {
 	p.s.above(b)
 	if p.outbids++; p.outbids == 1 {

@@ -120,7 +120,7 @@ func (s *Space) Read(a wor.Addr, within time.Duration, done func([]byte, error))
 	o.find(o)
 }
 
-// read is a Read under way.
+// read is a running Read.
 type read struct {
 	target
 	r    reader
@@ -262,7 +262,7 @@ func (o *readRange) more() {
 	}
 }
 
-// read is a reader's.
+// read is that of a reader.
 func (o *readRange) read(r *reader, value []byte, err error) {
 	delete(o.readers, r)
 	r.stop()

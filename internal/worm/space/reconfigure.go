@@ -201,7 +201,7 @@ func (c *change) refresh() {
 	c.r.run(s, c, s.configPlace(c.old.Partition), configAddr(c.old.Partition, c.old.Epoch+1), 0)
 }
 
-// read is the refresh's.
+// read is that of the refresh.
 func (c *change) read(_ *reader, value []byte, err error) {
 	s := c.s
 	cfg := new(wor.Config)
@@ -229,7 +229,7 @@ func (c *change) retry() {
 	c.s.agenda.set(&c.pause, c.s.clock.Now().Add(c.wait.Next(c.s.random)), c)
 }
 
-// ring belongs to pause: op's alarm is op's own.
+// ring is for pause: the alarm of op has its own ring.
 func (c *change) ring(*alarm) {
 	switch c.at.Phase {
 	case PhaseRefresh:
@@ -261,7 +261,7 @@ type ringFunc func()
 
 func (f ringFunc) ring(*alarm) { f() }
 
-// settle ends it with the configuration that follows.
+// settle ends the change with the configuration that follows.
 func (c *change) settle(cfg *wor.Config) {
 	switch {
 	case cfg.Epoch == c.old.Epoch+1 && cfg.Tag == c.next.Tag:
@@ -423,7 +423,7 @@ func (c *change) decide() {
 	c.deciding.run(s, c, at, configAddr(c.next.Partition, c.next.Epoch), value, 0)
 }
 
-// proposed is the decision.
+// proposed handles the decision.
 func (c *change) proposed(_ *proposer, value []byte, err error) {
 	cfg := new(wor.Config)
 	switch {
@@ -516,12 +516,12 @@ func (c *change) answer(cfg *wor.Config, err error) {
 	}
 }
 
-// Revive ends the epoch of a sealed partition if no client does: with the same
-// members. It is for servers, whose Space has no waiting calls.
+// Revive ends the epoch of a sealed partition, with the same members, if no client does.
+// It is for servers, whose Space has no waiting calls.
 func (s *Space) Revive(p wor.Partition) { s.rescue(s.views[p]) }
 
-// rescue completes a reconfiguration that another client began and did not
-// finish: with the same members, unless it turns out to be finished.
+// rescue completes a reconfiguration that another client began and did not finish: with
+// the same members, unless it turns out to be finished.
 func (s *Space) rescue(v *view) {
 	if v.rescuing {
 		return

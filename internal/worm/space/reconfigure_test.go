@@ -38,9 +38,8 @@ func (c *client) reconfigure(p wor.Partition, m []wor.Member) (cfg *wor.Config, 
 	return cfg, err
 }
 
-// TestReconfigure moves both partitions through several epochs, to entirely other
-// servers, and finds everything again, also by a client that knows the genesis
-// alone.
+// TestReconfigure moves both partitions through several epochs, to entirely different
+// servers, and finds all values again, also with a client that knows only the genesis.
 func TestReconfigure(t *testing.T) {
 	each(t, 3, func(t *testing.T, l *lab, m wor.Meta, s wor.Segment) {
 		a, b := l.client(), l.client()
@@ -101,8 +100,8 @@ func TestTokensOfALaterEpoch(t *testing.T) {
 	is(t, b.write(a.capture(wor.One(at(1, 2))), 2, "y"), nil)
 }
 
-// TestHalfReconfigured: a client that begins to change the members and dies leaves
-// nothing that others cannot end, wherever that is.
+// TestHalfReconfigured: if a client dies while it changes the members, other clients can
+// always complete the change, wherever it stopped.
 func TestHalfReconfigured(t *testing.T) {
 	phases := map[space.Phase]int{}
 	for seed := range seeds(t, 60) {
@@ -151,8 +150,8 @@ func TestHalfReconfigured(t *testing.T) {
 	}
 }
 
-// TestReconfigureUnderLoad has clients contend for registers while two others
-// change the members of both partitions, against each other, and servers fail.
+// TestReconfigureUnderLoad: clients contend for registers while two other clients compete
+// to change the members of both partitions, and servers fail.
 func TestReconfigureUnderLoad(t *testing.T) {
 	seen := map[string]int{}
 	n := seeds(t, 120)
@@ -254,14 +253,14 @@ func TestUnsafeRecover(t *testing.T) {
 			t.Fatal(cfg, err)
 		}
 		if p == 0 {
-			// No register has decided it: no client has begun it, and operators consent.
+			// No register has decided it, no client has begun it, and operators consent.
 			for _, m := range cfg.Members {
 				if g := l.host(m.ID).groups[0]; g.Epoch() != 0 {
 					t.Errorf("server %v has begun epoch %d by itself", m.ID, g.Epoch())
 				}
 				l.consent(m.ID, cfg)
 			}
-			l.consent(l.genesis.Partitions[0].Members[1].ID, cfg) // a client that knows the genesis alone asks it
+			l.consent(l.genesis.Partitions[0].Members[1].ID, cfg) // a client that knows only the genesis asks it
 		}
 		for _, c := range []*client{a, l.client()} {
 			if v, err := c.read(at(s, 1)); err != nil || v != "x" {
@@ -277,9 +276,9 @@ func TestUnsafeRecover(t *testing.T) {
 	}
 }
 
-// TestReconfigureWithoutWitnesses: of the three first members of partition 0 one
-// is gone, one has not heard of the next epoch, and one says that it is over. Who
-// knows the genesis alone changes the members all the same.
+// TestReconfigureWithoutWitnesses: of the three first members of partition 0 one is gone,
+// one does not know the next epoch, and one reports that its epoch is over. A client that
+// knows only the genesis can still change the members.
 func TestReconfigureWithoutWitnesses(t *testing.T) {
 	l := newLab(t, 5, 1, 3)
 	a, x := l.client(), l.addHost()
@@ -305,8 +304,8 @@ func (c *client) replace(dead wor.ServerID, with wor.Member) (err error) {
 	return err
 }
 
-// TestReplace: a server is replaced in all partitions that have it, unless that is
-// not safe.
+// TestReplace: a server is replaced in all partitions that have it, unless that is not
+// safe.
 func TestReplace(t *testing.T) {
 	l := newLab(t, 5, 3, 3)
 	// The second partition shares a server with the first.
@@ -329,7 +328,7 @@ func TestReplace(t *testing.T) {
 	fresh.down = true
 	is(t, a.replace(dead.member.ID, fresh.member), space.ErrRefused)
 	fresh.down = false
-	l.hosts[5].down = true // another one of the second partition
+	l.hosts[5].down = true // another server of the second partition
 	is(t, a.replace(dead.member.ID, fresh.member), space.ErrRefused)
 	l.hosts[5].down = false
 	for p := range wor.Partition(3) {
@@ -351,9 +350,8 @@ func TestReplace(t *testing.T) {
 	is(t, a.replace(dead.member.ID, fresh.member), nil)
 }
 
-// TestReconfigureOfManyPieces: a state that does not fit into one piece, of which
-// the servers do not hold the same part, so that their pieces end in different
-// places.
+// TestReconfigureOfManyPieces: a state that does not fit into one piece. The servers hold
+// different parts of it, so their pieces end in different places.
 func TestReconfigureOfManyPieces(t *testing.T) {
 	l := newLab(t, 6, 1, 3)
 	a := l.client()
@@ -379,9 +377,9 @@ func TestReconfigureOfManyPieces(t *testing.T) {
 	}
 }
 
-// TestMixedProtocols: a segment that was written by another protocol before anybody
-// could know its own does not stop a change of members; what is decided goes on, by the
-// protocol that its metadata name, whichever partition they are in.
+// TestMixedProtocols: a segment that was written by another protocol, before any client
+// could know its own, does not prevent a change of members; its decided values survive
+// under the protocol that its metadata name, whichever partition they are in.
 func TestMixedProtocols(t *testing.T) {
 	each(t, 3, func(t *testing.T, l *lab, m wor.Meta, s wor.Segment) {
 		if m.Protocol != wor.Paxos {
@@ -424,7 +422,7 @@ func TestMixedProtocols(t *testing.T) {
 	})
 }
 
-// TestChangeToNobody: a change to servers that are not there seals nothing.
+// TestChangeToNobody: a change to servers that do not answer seals nothing.
 func TestChangeToNobody(t *testing.T) {
 	l := newLab(t, 1, 1, 3)
 	a := l.client()

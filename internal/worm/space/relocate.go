@@ -95,8 +95,7 @@ func (r *relocation) ready() {
 	r.pass(false)
 }
 
-// pass goes through all registers: at the old place, to copy, or at the new
-// one, to verify.
+// pass visits all registers: at the old place, to copy, or at the new one, to verify.
 func (r *relocation) pass(verify bool) {
 	r.verify, r.next, r.digest = verify, 0, xxhash.New()
 	r.step()

@@ -60,7 +60,7 @@ func TestRelocate(t *testing.T) {
 				if n+1 < space.PlacementsMax && (!home || protocol == wor.Chain) {
 					is(t, a.relocate(s, m.Partition), space.ErrRefused)
 				}
-				// No token is good for what has moved.
+				// No token is valid for a segment that has moved.
 				c := l.client()
 				holds(t, c.write(token, 3, "x"), "3")
 				is(t, c.write(token, 4, "4"), nil)
@@ -79,8 +79,7 @@ func TestRelocate(t *testing.T) {
 	}
 }
 
-// TestRelocateAgainst: two clients that move a segment, to different places, and one that
-// trims it.
+// TestRelocateAgainst: two clients move a segment to different places, and one trims it.
 func TestRelocateAgainst(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range seeds(t, 150) {
@@ -124,7 +123,7 @@ func TestRelocateAgainst(t *testing.T) {
 		}
 		look()
 		l.must("done", func() bool { return left == 0 })
-		slices.Reverse(lookers) // the oldest would put up missing tombstones
+		slices.Reverse(lookers) // the oldest would put the missing tombstones
 		for _, o := range append(lookers, a, b, c, l.client()) {
 			for off := range m.Size {
 				if v, err := o.read(at(1, off)); trims {

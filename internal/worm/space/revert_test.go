@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestRescueDoesNotRevert: a client that takes a reconfiguration over and finds that it was
-// decided meanwhile does not bring the members back that it has removed.
+// TestRescueDoesNotRevert: a client that takes over a reconfiguration, and finds that it
+// was decided meanwhile, does not bring back the members that it removed.
 func TestRescueDoesNotRevert(t *testing.T) {
 	l := newLab(t, 8, 2, 3)
 	a, b := l.client(), l.client()

@@ -196,7 +196,7 @@ func (a *alloc) proposed(p *proposer, value []byte, err error) {
 	a.answer(won, err)
 }
 
-// ready: the segment was found where a tombstone was.
+// ready: the segment was found where there was a tombstone.
 func (a *alloc) ready() { a.fail(fmt.Errorf("segment %d: %w", a.seg, errContradiction)) }
 
 func (a *alloc) fail(err error) { a.answer(wor.Meta{}, unknown(a.p.a, a.p.sent, err)) }

@@ -9,10 +9,10 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestSlowServersAreNotFlooded has servers that were fast become slow, by a factor
-// of hundreds: answers come later than any request waited before. After a few
-// operations a client has learned that, and sends each request about once: a client that sent
-// it again and again would make slow servers slower.
+// TestSlowServersAreNotFlooded makes fast servers slow, by a factor of hundreds: answers take
+// longer than any request waited before. After a few operations a client has learned that,
+// and sends each request about once: a client that sent it again and again would make slow
+// servers slower.
 func TestSlowServersAreNotFlooded(t *testing.T) {
 	for _, delay := range []time.Duration{50 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond} {
 		l := newLab(t, 1, 1, 3)

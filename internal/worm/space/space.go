@@ -97,29 +97,30 @@ func (s *Space) Learned(cfg wor.Config) {
 	}
 }
 
-// Refresh looks whether there are later configurations than those known. A client
-// that has nothing to ask would otherwise not notice that servers were replaced,
-// until none that it knows is left.
+// Refresh checks whether there are later configurations than the known ones. A client
+// that sends no requests would otherwise not notice that servers are replaced, until no
+// server that it knows is left.
 func (s *Space) Refresh() {
 	for p := range s.views {
 		s.learn(wor.Partition(p))
 	}
 }
 
-// Look looks whether there is a later configuration of a partition than the one that
-// is known; Options.Changed is called if there is.
+// Look checks whether a partition has a later configuration than the known one, and calls
+// Options.Changed if it has.
 func (s *Space) Look(p wor.Partition) { s.learn(p) }
 
 // Nonce implements wor.Space.
 func (s *Space) Nonce() uint64 { return s.nonce }
 
-// ballot is one that was never used: higher than all that were met.
+// ballot returns one that was never used: higher than all that were met.
 func (s *Space) ballot() wor.Ballot {
 	s.round++
 	return wor.Ballot{Round: s.round, Nonce: s.nonce}
 }
 
-// roundMax bounds the rounds that are believed, so that they never run out.
+// roundMax is the highest round that is accepted from others, so that rounds never run
+// out.
 const roundMax = 1 << 60
 
 // above makes later ballots higher than b.

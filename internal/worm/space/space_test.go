@@ -101,7 +101,7 @@ func (c *client) readRange(r wor.Range) (cells []wor.Cell, err error) {
 	return cells, err
 }
 
-// holds checks what a write found.
+// holds checks the value that a write found.
 func holds(t *testing.T, err error, value string) {
 	t.Helper()
 	var w *wor.WrittenError
@@ -179,8 +179,8 @@ func TestOneAfterTheOther(t *testing.T) {
 			t.Error("known")
 		}
 
-		// A token that was stolen is of no use; the thief's own says what
-		// is there.
+		// A token that was stolen is useless; the thief's own one shows which value is
+		// there.
 		stolen := b.capture(wor.Range{Segment: s, Lo: 2, Hi: 6})
 		if v, free := stolen.Find(3); free || string(v) != "three" {
 			t.Error(string(v), free)
@@ -190,7 +190,7 @@ func TestOneAfterTheOther(t *testing.T) {
 		is(t, err, wor.ErrOutbid)
 		holds(t, b.write(stolen, 3, "tres"), "three")
 		is(t, b.write(stolen, 4, "vier"), nil)
-		// It can be handed on.
+		// It can be passed on.
 		is(t, a.write(stolen.Part(wor.One(at(s, 5))), 5, "cinq"), nil)
 
 		holds(t, b.propose(at(s, 5), "five"), "cinq")
@@ -294,7 +294,7 @@ func TestMinorityDown(t *testing.T) {
 	if v, err := l.client().read(at(1, 1)); err != nil || v != "x" {
 		t.Error(v, err)
 	}
-	// A majority is away: bounds of time hold.
+	// A majority is down: time bounds hold.
 	l.hosts[1].down = true
 	var errs []error
 	note := func(err error) { errs = append(errs, err) }

@@ -256,7 +256,7 @@ type writeRange struct {
 	done  func([]error)
 }
 
-// part is one call of it.
+// part is one call of a writeRange.
 type part struct {
 	w       *writeRange
 	call    call
@@ -358,7 +358,7 @@ func (w *writeRange) settle(offset uint32, err error) {
 	w.errs[offset-w.r.Lo], w.seen[offset-w.r.Lo] = err, true
 }
 
-// answered is a part's.
+// answered is that of a part.
 func (p *part) answered(c *call, err error) {
 	w := p.w
 	delete(w.parts, p)
@@ -409,7 +409,7 @@ func (p *part) outcome(a wor.Addr, run *wor.Run) {
 	}
 }
 
-// fail gives this error to all registers without a result.
+// fail reports this error for all registers without a result.
 func (w *writeRange) fail(err error) {
 	for i := range w.errs {
 		if w.seen == nil || !w.seen[i] {

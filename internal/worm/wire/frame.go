@@ -37,7 +37,7 @@ type Type uint8
 
 // The types.
 const (
-	TypeHello   Type = iota + 1 // of the side that connects: first, once
+	TypeHello   Type = iota + 1 // sent by the connecting side, once, as the first frame
 	TypeWelcome                 // the answer to it
 	TypeRequest
 	TypeReply
@@ -68,7 +68,7 @@ func (t Type) valid() bool { return int(t) < len(typeNames) && typeNames[t] != "
 // nothing. An Encoder is for one goroutine at a time.
 type Encoder struct {
 	buf   []byte
-	start int // of the frame that is being made
+	start int // of the current frame
 }
 
 // Bytes returns the frames since Reset. They belong to the Encoder, and are
@@ -124,7 +124,7 @@ type Scanner struct {
 	err  error
 }
 
-// Feed is link.Scanner's.
+// Feed is that of link.Scanner.
 func (s *Scanner) Feed(b []byte) {
 	if s.err == nil {
 		s.scan.Feed(b)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzDecode: no payload of any type does harm, and one that is accepted is
-// encoded as it came.
+// FuzzDecode: no payload of any type does harm, and an accepted payload is encoded again
+// as the same bytes.
 func FuzzDecode(f *testing.F) {
 	for _, w := range examples() {
 		var e Encoder
@@ -29,8 +29,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzScanner: no stream does harm, in whatever pieces it comes, and the pieces
-// make no difference.
+// FuzzScanner: no stream does harm, in whatever pieces it arrives, and the pieces make no
+// difference.
 func FuzzScanner(f *testing.F) {
 	var e Encoder
 	for _, w := range examples() {

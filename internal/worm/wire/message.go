@@ -95,7 +95,7 @@ type Code uint8
 const (
 	CodeOK      Code = iota // the payload is the answer
 	CodeBusy                // not done, for want of room
-	CodeExpired             // not done, its time had passed
+	CodeExpired             // not done: its time was over
 	CodeUnknown             // not done: there is no such service
 	CodeLimit               // not done: a limit, which the payload names as text
 	CodeFailed              // what was done is not known; the payload is a text

@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// frameOf seals a payload as a frame.
+// frameOf makes a frame with the payload.
 func frameOf(t Type, payload []byte) []byte {
 	var e Encoder
 	e.begin(t)
@@ -24,8 +24,8 @@ func frameOf(t Type, payload []byte) []byte {
 	return e.Bytes()
 }
 
-// TestEveryByteCounts: a frame that is damaged anywhere is refused, or waited
-// for where the damage says that it is longer.
+// TestEveryByteCounts: a frame that is damaged anywhere is refused; if the damaged length
+// is greater, the Scanner waits for more bytes.
 func TestEveryByteCounts(t *testing.T) {
 	for _, w := range examples() {
 		var e Encoder
@@ -44,8 +44,8 @@ func TestEveryByteCounts(t *testing.T) {
 	}
 }
 
-// TestEveryLengthCounts: a payload that ends too early, or too late, is refused;
-// but those that end with bytes to their end have no end of their own.
+// TestEveryLengthCounts: a payload that is too short or too long is refused, except if
+// its last field extends to the end of the payload.
 func TestEveryLengthCounts(t *testing.T) {
 	for _, w := range examples() {
 		var e Encoder
@@ -73,8 +73,8 @@ func TestEveryLengthCounts(t *testing.T) {
 	}
 }
 
-// TestScannerRefuses: bytes that are not a frame are refused as soon as they
-// can be recognized, and permanently.
+// TestScannerRefuses: bytes that are not a frame are refused as soon as they can be
+// recognized, and permanently.
 func TestScannerRefuses(t *testing.T) {
 	head := func(n uint32, version, typ byte) []byte {
 		return append(binary.LittleEndian.AppendUint32(nil, n), version, typ)
@@ -126,8 +126,8 @@ func TestScannerRefuses(t *testing.T) {
 	}
 }
 
-// TestNothingIsBelieved: a count costs no memory before its bytes are there. For
-// lengths, package link has such a test.
+// TestNothingIsBelieved: a count costs no memory before its bytes arrive. Package link
+// has such a test for lengths.
 func TestNothingIsBelieved(t *testing.T) {
 	var r wor.Reply
 	count := append(make([]byte, 9), 0, replyRuns, 0)
@@ -136,7 +136,7 @@ func TestNothingIsBelieved(t *testing.T) {
 	}
 }
 
-// TestOneWayToSayIt: what could be said in a second way is refused that way.
+// TestOneWayToSayIt: a second encoding of the same message is refused.
 func TestOneWayToSayIt(t *testing.T) {
 	id := make([]byte, 8)
 	cat := func(parts ...[]byte) (b []byte) {
@@ -195,8 +195,8 @@ func TestOneWayToSayIt(t *testing.T) {
 	}
 }
 
-// TestLaterHellos: a hello of a client that speaks a later version too is
-// understood, with its challenge.
+// TestLaterHellos: a hello from a client that also speaks a later version is understood,
+// with its challenge.
 func TestLaterHellos(t *testing.T) {
 	var e Encoder
 	e.Hello(&Hello{Version: Version + 1, Cluster: 5, Challenge: Challenge{3}})
@@ -209,8 +209,8 @@ func TestLaterHellos(t *testing.T) {
 	}
 }
 
-// TestLimits: what has no room in a frame is not encoded, and leaves nothing; all
-// that keeps to the limits has room.
+// TestLimits: a message that does not fit into a frame is not encoded, and adds nothing;
+// every message within the limits fits.
 func TestLimits(t *testing.T) {
 	var e Encoder
 	e.Ping(1)
@@ -268,7 +268,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestBudgets: what is left of a budget is never none, which would be no bound.
+// TestBudgets: the rest of a budget is never 0, which would mean no bound.
 func TestBudgets(t *testing.T) {
 	for _, c := range []struct{ in, out time.Duration }{
 		{0, 0}, {-1, time.Microsecond}, {1, time.Microsecond}, {1000, time.Microsecond}, {1001, 2 * time.Microsecond},
@@ -283,7 +283,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestRunsAreShort: of a captured range a run takes few bytes.
+// TestRunsAreShort: a run of a captured range takes few bytes.
 func TestRunsAreShort(t *testing.T) {
 	b := wor.Ballot{Round: 5, Nonce: 1 << 60}
 	var one, many wor.Reply

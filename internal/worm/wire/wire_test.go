@@ -18,7 +18,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// What a frame has before and behind its payload, by docs/format/link.md.
+// The lengths of a frame before and after its payload, by docs/format/link.md.
 const (
 	lengthLen = 4
 	headLen   = 6
@@ -35,7 +35,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// word is a frame's content, of any type.
+// word is the content of a frame of any type.
 type word struct {
 	typ     Type
 	id, pos uint64
@@ -118,7 +118,7 @@ func drawBallot(t *rapid.T, label string) wor.Ballot {
 	switch rapid.IntRange(0, 2).Draw(t, label+" kind") {
 	case 0:
 		return wor.Ballot{}
-	case 1: // of a few, so that neighbours have the same
+	case 1: // one of a few, so that neighbours have the same
 		return wor.Ballot{Round: uint64(rapid.IntRange(0, 1).Draw(t, label)), Nonce: 7}
 	}
 	return wor.Ballot{Round: number(t, label+" round", 64), Nonce: number(t, label+" nonce", 64)}
@@ -187,8 +187,8 @@ func drawWord(t *rapid.T) word {
 	return w
 }
 
-// TestRoundTrip: what is encoded, many frames to a piece, comes out of the
-// Scanner in pieces of any length as it was.
+// TestRoundTrip: messages that are encoded, many frames to a piece, are unchanged when
+// they leave a Scanner that got them in pieces of any length.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var e Encoder
@@ -254,8 +254,8 @@ func examples() []word {
 	}
 }
 
-// TestGolden: the bytes of a frame of each type are those in testdata. They
-// must not change within a version; ASHLAR_GOLDEN=1 writes them for a new one.
+// TestGolden: the bytes of a frame of each type are those in testdata. They must not
+// change within a version; ASHLAR_GOLDEN=1 writes them for a new one.
 func TestGolden(t *testing.T) {
 	var out strings.Builder
 	for _, w := range examples() {
@@ -290,8 +290,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestReuse: what is decoded into has nothing of what it had before, and a value
-// has no room behind it that belongs to something else.
+// TestReuse: a reused target keeps nothing of its former content, and a value has no room
+// behind it that belongs to something else.
 func TestReuse(t *testing.T) {
 	full, bare := examples(), []word{
 		{typ: TypeHello}, {typ: TypeWelcome}, {typ: TypeRequest}, {typ: TypeReply}, {typ: TypeNote},
