@@ -39,7 +39,7 @@ func BenchmarkWrite(b *testing.B) {
 						b.Error(err)
 					}
 				}
-				if off < token.Range.Lo { // of the token before
+				if off < token.Range.Lo { // the previous token
 					return nil
 				}
 				return token

@@ -73,7 +73,7 @@ func (c *Client) Messenger() wor.Messenger { return c.messenger }
 // Nonce is the client's own number.
 func (c *Client) Nonce() uint64 { return c.space.Nonce() }
 
-// Genesis is the cluster's, nil if the client was not made by Open. It must not
+// Genesis is that of the cluster, or nil if the client was not made by Open. It must not
 // be changed.
 func (c *Client) Genesis() *wor.Genesis {
 	if c.cluster == nil {

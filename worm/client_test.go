@@ -19,8 +19,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// cluster starts servers in this process, on real sockets and disks. Stop ends
-// one.
+// cluster starts servers in this process, on real sockets and disks. Stop ends one.
 func cluster(t testing.TB, n int, memory bool) (g *wor.Genesis, stop func(i int)) {
 	t.Helper()
 	g, stops, err := start(n, memory, t.TempDir)
@@ -55,8 +54,7 @@ func start(n int, memory bool, dir func() string) (g *wor.Genesis, stops []func(
 				return nil, nil, err
 			}
 		}
-		// A port that is free: the genesis has to name it before the server is
-		// there.
+		// A free port: the genesis must name it before the server exists.
 		network := osenv.NewNetwork(osenv.NetworkOptions{})
 		l, err := network.Listen("127.0.0.1:0", nil)
 		if err != nil {
@@ -129,7 +127,7 @@ func TestClientOnServers(t *testing.T) {
 			if err := c.Write(ctx, token, 50, []byte("with two of three")); err != nil {
 				t.Error(err)
 			}
-			// Another client, which steals the register and is told what it holds.
+			// Another client, which steals the register and learns its value.
 			d, err := worm.Open(worm.Options{Genesis: g})
 			if err != nil {
 				t.Fatal(err)
@@ -180,7 +178,7 @@ func TestContextEnds(t *testing.T) {
 	stop(1)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	// It has captured nothing, so that it is known that nothing was written.
+	// It has captured nothing, so it is known that nothing was written.
 	if err := c.Propose(ctx, wor.Addr{Segment: 1}, []byte("x")); !errors.Is(err, wor.ErrDeadline) || errors.Is(err, wor.ErrUnknown) {
 		t.Errorf("propose without a majority: %v", err)
 	}
@@ -198,8 +196,8 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// TestRefusedReplace: a user of the client can distinguish a replacement that was
-// refused, and nothing was changed then.
+// TestRefusedReplace: a user of the client can recognize a replacement that was refused,
+// and that changed nothing.
 func TestRefusedReplace(t *testing.T) {
 	g, _ := cluster(t, 3, true)
 	c, err := worm.Open(worm.Options{Genesis: g})
@@ -238,7 +236,7 @@ func (l late) Propose(_ wor.Addr, _ []byte, within time.Duration, done func(erro
 	time.AfterFunc(within+20*time.Millisecond, func() { done(nil) })
 }
 
-// A deadline is the operation's: what it answers then is not lost.
+// A deadline belongs to the operation: the result that it reports then is not lost.
 func TestDeadlineIsTheOperations(t *testing.T) {
 	l := late{within: make(chan time.Duration, 2)}
 	c := worm.Over(osenv.New(), &env.Serial{}, l, nil)
@@ -253,13 +251,13 @@ func TestDeadlineIsTheOperations(t *testing.T) {
 	}
 	ctx, give := context.WithCancel(t.Context())
 	time.AfterFunc(5*time.Millisecond, give)
-	// It does not get as far as to write, and knows that.
+	// It ends before it writes, and knows that.
 	if err := c.Propose(ctx, wor.Addr{Segment: 1}, []byte("x")); !errors.Is(err, wor.ErrDeadline) {
 		t.Errorf("propose that was given up: %v", err)
 	}
 }
 
-// outbid is a Space in which writes are outbid, and proposals answer an error.
+// outbid is a Space in which writes are outbid, and proposals return an error.
 type outbid struct {
 	wor.Space
 	err error
@@ -271,8 +269,8 @@ func (o outbid) Write(t *wor.Token, off uint32, _ []byte, _ time.Duration, done 
 
 func (o outbid) Propose(_ wor.Addr, _ []byte, _ time.Duration, done func(error)) { done(o.err) }
 
-// What is unknown of a write stays so when the proposal that should find out does
-// nothing.
+// If the outcome of a write is unknown, it stays unknown when the proposal that should
+// resolve it does nothing.
 func TestWriteStaysUnknown(t *testing.T) {
 	token := &wor.Token{Range: wor.Range{Segment: 1, Hi: 1}}
 	for _, o := range []struct{ propose, want error }{

@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
-// seeds is which seeds to run: as many as ASHLAR_WORM_SEEDS says, or few; or the
-// one that ASHLAR_WORM_SEED names.
+// seeds returns the seeds to run: the number in ASHLAR_WORM_SEEDS, by default few; or
+// only the seed in ASHLAR_WORM_SEED.
 func seeds(t *testing.T, few int) (first, end uint64) {
 	if s := os.Getenv("ASHLAR_WORM_SEED"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
@@ -31,9 +31,9 @@ func seeds(t *testing.T, few int) (first, end uint64) {
 	return 0, uint64(few)
 }
 
-// TestAdversity runs clients and sequencers among crashes of both, lost and late
-// messages, half-written values and changes of the epoch, and checks everything
-// that the package promises.
+// TestAdversity runs clients and sequencers with crashes of both, lost and late messages,
+// half-written values and changes of the epoch, and checks everything that the package
+// promises.
 func TestAdversity(t *testing.T) {
 	seen := map[string]int{}
 	first, end := seeds(t, 120)

@@ -18,8 +18,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// cluster is servers that may be sequencers and clients that append, read and
-// follow, among crashes; and the history of what they did.
+// cluster is servers that may be sequencers and clients that append, read and follow,
+// with crashes; and the history of what they did.
 type cluster struct {
 	t      testing.TB
 	seed   uint64
@@ -32,7 +32,7 @@ type cluster struct {
 	thrones  []*log.Sequencer // of the servers
 	members  []wor.Member
 	clients  []*client
-	// quiet: clients begin nothing more.
+	// quiet: clients begin no more operations.
 	quiet   bool
 	counter uint64
 
@@ -109,7 +109,8 @@ func newCluster(t testing.TB, o ideal.Options, servers, clients int, size, prefe
 
 func (c *cluster) roll(n int) int { return env.IntN(c.random, n) }
 
-// start begins a life of the client, which appends again what the last one left.
+// start begins a life of the client, which appends again what the last life left
+// unfinished.
 func (k *client) start(name string) {
 	k.p = k.c.w.Start(name)
 	k.l = open(k.c.t, k.p, k.c.members, func(o *log.Options) {
@@ -127,7 +128,7 @@ func (k *client) start(name string) {
 	})
 }
 
-// next does something, and something more later.
+// next does one operation, and schedules another.
 func (k *client) next() {
 	c := k.c
 	if !c.quiet {
@@ -226,8 +227,8 @@ func (k *client) read() {
 
 func text(e log.Entry) string { return fmt.Sprint(e.Kind, e.ID, string(e.Data)) }
 
-// disturb has a server or client crash and start again, as another life; or has
-// one or two servers depose the sequencer, which does not notice.
+// disturb makes a server or client crash and start again, as another life; or makes one
+// or two servers depose the sequencer, which does not notice.
 func (c *cluster) disturb() {
 	i := c.roll(len(c.servers))
 	switch c.roll(4) {
@@ -250,7 +251,8 @@ func (c *cluster) disturb() {
 	}
 }
 
-// finish ends the adversity and waits until everything is done, and followed.
+// finish ends the faults and waits until every operation has ended and everything is
+// followed.
 func (c *cluster) finish() *followed {
 	c.t.Helper()
 	c.quiet = true
@@ -284,7 +286,7 @@ func (c *cluster) finish() *followed {
 	return all
 }
 
-// check says what is wrong with the history, of which all is the log.
+// check returns an error if the history is wrong; all is the log.
 func (c *cluster) check(all *followed) error {
 	at := map[log.Position]log.Entry{}
 	ids := map[log.EntryID]bool{}
@@ -334,11 +336,11 @@ func (c *cluster) check(all *followed) error {
 	return c.checkReads()
 }
 
-// checkOrder checks appends and tails against a counter: an append takes a
-// position that is not below it and moves it past that, a tail reads it. The only
-// order that can explain them is that of the positions, a tail before the append
-// at the same one; so they are linearizable if no operation ended before one
-// began that comes before it.
+// checkOrder checks appends and tails against a counter: an append takes a position that
+// is not below the counter and moves the counter past it; a tail reads the counter. The
+// only order that can explain them is that of the positions, a tail before the append at
+// the same one. So they are linearizable if no operation began after the end of one that
+// comes later in that order.
 func (c *cluster) checkOrder() error {
 	type op struct {
 		what      string
@@ -367,8 +369,8 @@ func (c *cluster) checkOrder() error {
 	return nil
 }
 
-// again says that an append repeats one of the same id, so that it may find it
-// done before it began.
+// again reports that an append repeats an earlier one of the same id, so that its entry
+// may be there before it began.
 func (c *cluster) again(a *appended) bool {
 	for _, b := range c.appends {
 		if b == a {
@@ -381,9 +383,8 @@ func (c *cluster) again(a *appended) bool {
 	return false
 }
 
-// checkReads checks the reads of each position against a write-once register:
-// from the first moment on at which a client knew a value, all that begin later
-// answer that value.
+// checkReads checks the reads of each position against a write-once register: once a
+// client knows a value, all reads that begin later return that value.
 func (c *cluster) checkReads() error {
 	type known struct {
 		value string

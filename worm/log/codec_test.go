@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// FuzzDecode: nothing that a register or a message may hold panics a decoder, and
-// what decodes encodes to the same bytes.
+// FuzzDecode: no content of a register or a message panics a decoder, and what decodes is
+// encoded again as the same bytes.
 func FuzzDecode(f *testing.F) {
 	token := &wor.Token{
 		Range: wor.Range{Segment: ID(5).Segment(2), Lo: 1, Hi: 9}, Epoch: 3, Protocol: wor.Chain,
@@ -51,7 +51,7 @@ func TestHolders(t *testing.T) {
 	h.give(1, span{At(0, 1), At(0, 5)})
 	h.give(2, span{At(0, 5), At(0, 9)})
 	h.give(1, span{At(0, 9), At(0, 12)})
-	h.give(1, span{At(0, 12), At(0, 13)}) // grows the one before
+	h.give(1, span{At(0, 12), At(0, 13)}) // extends the previous one
 	h.give(1, span{At(1, 1), At(1, 4)})
 	h.settle(1, At(0, 10))
 	h.settle(2, At(0, 3))
@@ -64,7 +64,7 @@ func TestHolders(t *testing.T) {
 	if got := h.below(At(2, 0)); !reflect.DeepEqual(got, []span{{At(1, 1), At(1, 4)}}) {
 		t.Errorf("open are %v in the second segment", got)
 	}
-	// Many spans of one client become fewer, and cover no less.
+	// Many spans of one client are merged, and cover no less.
 	for i := range uint32(3 * spansMax) {
 		h.give(4, span{At(2, 2*i+1), At(2, 2*i+2)})
 	}

@@ -57,8 +57,8 @@ func open(t testing.TB, p *ideal.Process, servers []wor.Member, change func(*log
 	return l
 }
 
-// TestRoundTrips counts what an append costs: one request and one write, and with
-// prefetching one write; each is one round trip.
+// TestRoundTrips counts the round trips of an append: one request and one write; with
+// prefetching, one write.
 func TestRoundTrips(t *testing.T) {
 	for _, prefetch := range []uint32{0, 100} {
 		const unit = time.Millisecond

@@ -24,15 +24,14 @@ func SetCompleteMax(n uint32) (restore func()) {
 	return func() { completeMax = old }
 }
 
-// Describe is what a Log waits for, for the messages of tests.
+// Describe describes what a Log waits for, for the messages of tests.
 func (l *Log) Describe() string {
 	a, s := &l.appender, &l.seat
 	return fmt.Sprintf("waiting %d, asking %d, delayed %v, open %d, doubts %d; top %d, sure %v, looking %v, strikes %d, waiters %d",
 		len(a.waiting), len(a.asks), a.delayed, len(a.open.open), len(a.doubts), s.top, s.sure, s.looking, s.strikes, len(s.waiters))
 }
 
-// AskToken is a request for addresses of a client that never reports anything
-// settled.
+// AskToken is a request for addresses by a client that never reports anything settled.
 func AskToken(id ID, index int64, count uint32) []byte {
 	return ask{verb: verbToken, log: id, index: index, count: count, client: 99}.encode()
 }

@@ -39,8 +39,8 @@ func (b *bench) takeOver(server int) {
 	}
 }
 
-// useless checks that a token that was handed out before does not serve any more,
-// or that what it wrote is what followers get.
+// useless checks that a token that was handed out before no longer works, or that
+// followers get what it wrote.
 func (b *bench) useless(held *wor.Token) {
 	b.t.Helper()
 	b.wait(func(done func()) {
@@ -53,7 +53,7 @@ func (b *bench) useless(held *wor.Token) {
 	})
 }
 
-// TestFence: when a new sequencer serves, no token of those before it does.
+// TestFence: when a new sequencer serves, no token of an earlier one works.
 func TestFence(t *testing.T) {
 	t.Run("the one before", func(t *testing.T) {
 		b := newBench(t, ideal.Options{}, 2, 64, nil)
@@ -71,7 +71,7 @@ func TestFence(t *testing.T) {
 		for range 5 {
 			b.append("b")
 		}
-		b.w.Run(time.Second) // the next segment is made ready
+		b.w.Run(time.Second) // the next segment is prepared
 		if b.w.Register(wor.Addr{Segment: log.ID(7).Segment(1)}).Phase != wor.Written {
 			t.Fatal("the next segment has no mark")
 		}
@@ -95,7 +95,7 @@ func TestFence(t *testing.T) {
 	})
 }
 
-// owner is the server that is the sequencer, and another.
+// owner returns the server that is the sequencer, and another one.
 func (b *bench) owner() (owner, other int) {
 	for i, s := range b.thrones {
 		if _, ok := s.Serving(7); ok {
@@ -106,8 +106,8 @@ func (b *bench) owner() (owner, other int) {
 	return 0, 0
 }
 
-// TestDeposedTail: a client that asks a sequencer that was deposed for the tail is not
-// misled about what was appended since.
+// TestDeposedTail: a client that asks a deposed sequencer for the tail gets an answer
+// above all entries that were appended since.
 func TestDeposedTail(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 2, 64, nil)
 	b.append("a")
@@ -154,10 +154,10 @@ func (s *slow) release() {
 	s.waiting = nil
 }
 
-// TestFenceBeforeLateWrites: an append that begins after another one ended comes
-// after it, even if its token is from a sequencer that was replaced, and its write
-// reaches one server that the new sequencer's capture did not ask: the next
-// client that captures the register would complete it there.
+// TestFenceBeforeLateWrites: an append that begins after another one ended comes after
+// it, even if its token is from a sequencer that was replaced, and its write reaches one
+// server that the new sequencer's capture did not ask: the next client that captures the
+// register would complete it there.
 func TestFenceBeforeLateWrites(t *testing.T) {
 	held := 0
 	for seed := range uint64(40) {
@@ -192,9 +192,8 @@ func TestFenceBeforeLateWrites(t *testing.T) {
 	}
 }
 
-// TestFenceAfterAnother: as above, where a first candidate has died while it
-// decided the registers, so that its junk is at some servers only, and another
-// candidate serves then.
+// TestFenceAfterAnother: as above, but a first candidate died while it decided the
+// registers, so that its junk is at some servers only, and then another candidate serves.
 func TestFenceAfterAnother(t *testing.T) {
 	defer log.SetCompleteMax(4)()
 	late := 0

@@ -43,7 +43,7 @@ func (b *bench) client(name string, change func(*log.Options)) (*ideal.Process, 
 	return p, open(b.t, p, b.members, change)
 }
 
-// wait has begin run on the client's Serial and waits until it calls done.
+// wait calls begin on the client's Serial and waits until it calls done.
 func (b *bench) wait(begin func(done func())) {
 	b.t.Helper()
 	over := false
@@ -87,7 +87,7 @@ func (b *bench) tail() (at log.Position) {
 	return at
 }
 
-// all is what a new follower gets, up to the tail.
+// all returns what a new follower gets, up to the tail.
 func (b *bench) all(o log.FollowOptions) (texts string) {
 	b.t.Helper()
 	tail := b.tail()
@@ -113,8 +113,8 @@ func (b *bench) read(at log.Position) (e log.Entry, err error) {
 	return e, err
 }
 
-// TestEmpty: a log that was never used has a tail and a head, and no sequencer
-// is elected for that.
+// TestEmpty: a log that was never used has a tail and a head, and they need no election
+// of a sequencer.
 func TestEmpty(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 1, 8, nil)
 	if at := b.tail(); at != 0 {
@@ -136,7 +136,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestTrim: a read of a trimmed position says so, followers are notified, and
+// TestTrim: a read of a trimmed position reports the trim, followers are notified, and
 // the log continues.
 func TestTrim(t *testing.T) {
 	b := newBench(t, ideal.Options{Seed: 5}, 1, 4, nil)
@@ -160,14 +160,14 @@ func TestTrim(t *testing.T) {
 		})
 	}
 	trim(at[10])
-	trim(at[10]) // again
+	trim(at[10]) // a second time
 	if _, err := b.read(at[0]); !errors.Is(err, wor.ErrTrimmed) {
 		t.Errorf("a read of what is trimmed answers %v", err)
 	}
 	if e, err := b.read(at[10]); err != nil || string(e.Data) != "e10" {
 		t.Errorf("a read of what is not trimmed answers %q, %v", e.Data, err)
 	}
-	// A new log and follower, and a new sequencer, find their way.
+	// A new log, a new follower and a new sequencer work.
 	b.p, b.l = b.client("other", nil)
 	b.servers[0].Kill()
 	b.servers[0] = b.w.Start("server0")
@@ -190,8 +190,8 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-// TestTrimAgainstLosses: a trim without a bound of time ends well, however much
-// is lost.
+// TestTrimAgainstLosses: a trim without a time bound succeeds, however many messages are
+// lost.
 func TestTrimAgainstLosses(t *testing.T) {
 	for seed := range uint64(40) {
 		b := newBench(t, ideal.Options{Seed: seed, Lose: .1}, 1, 4, func(o *log.Options) { o.Timeout = 100 * time.Millisecond })
@@ -210,11 +210,11 @@ func TestTrimAgainstLosses(t *testing.T) {
 	}
 }
 
-// TestHoles: an address whose holder died is filled, and readers go on.
+// TestHoles: an address whose holder died is filled, and readers continue.
 func TestHoles(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 1, 64, nil)
 	b.append("a")
-	// A client dies when it has a token.
+	// A client dies while it has a token.
 	p, l := b.client("mortal", nil)
 	before, _ := b.thrones[0].Serving(7)
 	p.Serial.Do(func() {
@@ -228,7 +228,7 @@ func TestHoles(t *testing.T) {
 		t.Fatal("no token is handed out")
 	}
 	p.Kill()
-	// Nothing is above: only the tail says that there is a hole.
+	// No entry is above: only the tail shows that there is a hole.
 	if got := b.all(log.FollowOptions{}); got != "a" {
 		t.Errorf("followed %s", got)
 	}
@@ -239,7 +239,8 @@ func TestHoles(t *testing.T) {
 	if got := b.all(log.FollowOptions{}); got != "a b" {
 		t.Errorf("followed %s", got)
 	}
-	// Fill answers what is there, and does not touch what is not handed out.
+	// Fill returns the content of a position, and does not touch positions that were not
+	// handed out.
 	for _, x := range []struct {
 		at   log.Position
 		kind log.Kind
@@ -259,8 +260,8 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcome: an append of unknown outcome that is repeated with its id
-// is in the log once, and answers where.
+// TestUnknownOutcome: an append of unknown outcome that is repeated with its id is in the
+// log once, and returns its position.
 func TestUnknownOutcome(t *testing.T) {
 	unknown, repeated := 0, 0
 	for seed := range uint64(300) {
@@ -302,8 +303,8 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
-// TestDuplicates: an entry that two lives of a client appended is passed on once,
-// as long as it is remembered.
+// TestDuplicates: an entry that two lives of a client appended is delivered once, as long
+// as it is remembered.
 func TestDuplicates(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 1, 64, nil)
 	id := log.EntryID{Hi: 1, Lo: 2}
@@ -342,7 +343,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestRefused: what is too much, or makes no sense, is refused.
+// TestRefused: calls that exceed a limit or are invalid are refused.
 func TestRefused(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 1, 64, func(o *log.Options) { o.AppendsMax = 2 })
 	var got []string
@@ -371,7 +372,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestPause: a follower that is paused passes nothing on, and nothing is lost.
+// TestPause: a paused follower delivers nothing, and nothing is lost.
 func TestPause(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 1, 4, nil)
 	var got []string

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// crowded is a space of which some servers are full: what is written gets to one of
-// them and not to enough that the writer would know.
+// crowded is a space in which some servers are full: a write reaches one of them, but not
+// enough for the writer to know that it is decided.
 type crowded struct {
 	wor.Space
 	full bool
@@ -41,8 +41,9 @@ func (c *crowded) Propose(a wor.Addr, value []byte, within time.Duration, done f
 	})
 }
 
-// TestHalfRefused: an append that some servers refused and others took is of unknown
-// outcome: at a position that is told, and repeated with its id it is there once.
+// TestHalfRefused: an append that some servers refused and others accepted has an unknown
+// outcome. The error names its position, and if it is repeated with its id, it is there
+// once.
 func TestHalfRefused(t *testing.T) {
 	var space *crowded
 	b := newBench(t, ideal.Options{}, 2, 64, func(o *log.Options) {
@@ -67,8 +68,8 @@ func TestHalfRefused(t *testing.T) {
 	}
 }
 
-// TestNewEpoch: the tokens of a sequencer end with the epoch of their partition.
-// An appender does not use up its segment then before there is a new one.
+// TestNewEpoch: the tokens of a sequencer end with the epoch of their partition. An
+// appender then does not use up its segment before there is a new one.
 func TestNewEpoch(t *testing.T) {
 	b := newBench(t, ideal.Options{}, 2, 8192, nil)
 	last := b.append("first")

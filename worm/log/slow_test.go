@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestSlowMachines appends where each message takes up to seconds, with the times of
-// production: longer than a sequencer is waited for, and than an operation on the
-// registers may take at first. Appends go on, also when the sequencer dies.
+// TestSlowMachines appends while each message takes up to seconds, with the time limits
+// of production: longer than clients wait for a sequencer, and longer than an operation
+// on the registers may take at first. Appends continue, even when the sequencer dies.
 func TestSlowMachines(t *testing.T) {
 	for _, delay := range []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, time.Second, 3 * time.Second} {
 		t.Run(delay.String(), func(t *testing.T) {

@@ -38,7 +38,7 @@ type Conn struct {
 	dirty   bool
 	queued  []*plan
 	ops     int
-	bytes   int // of what is queued
+	bytes   int // of the queued commands
 	watches []Watch
 	// unwatched: a WATCH has failed, so the next EXEC must fail.
 	unwatched bool
@@ -181,7 +181,7 @@ func (c *Conn) start() bool {
 		some = true
 	}
 	if c.quitting && c.begun < len(c.queue) {
-		for _, j := range c.queue[c.begun:] { // what comes after QUIT is not done
+		for _, j := range c.queue[c.begun:] { // commands after QUIT are not run
 			c.waiting -= j.size
 		}
 		c.queue = c.queue[:c.begun]

@@ -98,7 +98,7 @@ func (m *memory) one(o *Op, r *Result) {
 	m.version[o.Key] = m.clock
 }
 
-// lines shows replies, a line each, as they would be written in Go.
+// lines formats replies, one on each line, as Go would write them.
 func lines(b []byte) (s string) {
 	for l := range strings.SplitSeq(strings.TrimSuffix(string(b), "\r\n"), "\r\n") {
 		q := strconv.Quote(l)
@@ -107,8 +107,8 @@ func lines(b []byte) (s string) {
 	return strings.ReplaceAll(s, `\"`, `"`)
 }
 
-// TestDialogues plays the files of testdata: what a client sends, a line each,
-// and what it gets.
+// TestDialogues plays the files of testdata: what a client sends, one line each, and the
+// replies that it gets.
 func TestDialogues(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		m := newMemory()
@@ -128,7 +128,7 @@ func TestDialogues(t *testing.T) {
 				return ""
 			case "send": // each line is one inline command
 				c.Feed([]byte(strings.ReplaceAll(d.Input, "\n", "\r\n") + "\r\n"))
-			case "raw": // \r\n are written out
+			case "raw": // \r\n are written as escapes
 				b, err := strconv.Unquote(`"` + strings.ReplaceAll(d.Input, "\n", "") + `"`)
 				if err != nil {
 					t.Fatal(err)
@@ -169,8 +169,8 @@ func TestDialogues(t *testing.T) {
 	})
 }
 
-// TestRepliesComeInOrder has commands answered in any order, and compares each
-// reply with what the command alone would get.
+// TestRepliesComeInOrder: the Store answers commands in any order, and each reply is
+// compared with that of the command alone.
 func TestRepliesComeInOrder(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -212,8 +212,9 @@ func TestRepliesComeInOrder(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded sends without taking replies: what a connection holds stays
-// near its limits, whatever the Store does; and all is answered when it goes on.
+// TestMemoryIsBounded sends without taking replies: the memory of a connection stays near
+// its limits, whatever the Store does; and everything is answered when the client reads
+// again.
 func TestMemoryIsBounded(t *testing.T) {
 	const long = 100 << 10
 	value := strings.Repeat("x", long)
@@ -268,7 +269,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// weigh is how many bytes a connection holds, counted anew.
+// weigh counts the bytes of a connection independently.
 func (c *Conn) weigh() int {
 	n := cap(c.parse.buf) + len(c.out)
 	for _, j := range c.queue {
@@ -287,8 +288,8 @@ func step(m *memory, r *rand.Rand) {
 	f()
 }
 
-// FuzzConn feeds anything, in pieces: nothing may panic, replies must be whole
-// lines, and memory bounded.
+// FuzzConn feeds arbitrary bytes, in pieces: nothing may panic, replies must be whole
+// lines, and memory must be bounded.
 func FuzzConn(f *testing.F) {
 	f.Add([]byte("*2\r\n$3\r\nGET\r\n$1\r\na\r\nSET a \"x y\"\r\nMULTI\r\nINCR a\r\nEXEC\r\n"), uint8(3))
 	f.Add([]byte("WATCH a\r\nMULTI\r\nSET a 1\r\nEXEC\r\nQUIT\r\n"), uint8(1))

@@ -51,10 +51,10 @@ func (l Limits) complete() Limits {
 type parser struct {
 	lim   Limits
 	buf   []byte
-	at    int      // in buf, behind what was used
-	args  [][]byte // of the command under way
+	at    int      // in buf, after the part that was used
+	args  [][]byte // of the current command
 	left  int      // arguments that are missing
-	bulk  int      // length of the next argument, -1 when not known
+	bulk  int      // length of the next argument, -1 if not known
 	size  int
 	begun bool
 	// complete counts the complete commands.

@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestAdversity runs replicas under each leadership among crashes, lost and late
-// messages, half-written values and changes of the epoch: they apply the same,
-// each command once, and the map is linearizable.
+// TestAdversity runs replicas under each leadership with crashes, lost and late messages,
+// half-written values and changes of the epoch: all replicas apply the same commands,
+// each once, and the map is linearizable.
 func TestAdversity(t *testing.T) {
 	for _, leadership := range []smr.Leadership{smr.StickyLeader, smr.Turns, smr.Nobody} {
 		t.Run(fmt.Sprint(leadership), func(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// seeds is which seeds to run: as many as ASHLAR_WORM_SEEDS says, or few; or the
-// one that ASHLAR_WORM_SEED names.
+// seeds returns the seeds to run: the number in ASHLAR_WORM_SEEDS, by default few; or
+// only the seed in ASHLAR_WORM_SEED.
 func seeds(t *testing.T, few int) (first, end uint64) {
 	if s := os.Getenv("ASHLAR_WORM_SEED"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
@@ -91,7 +91,7 @@ func (m *machine) Restore() func([]byte) error {
 	}
 }
 
-// cluster is replicas with a client each, among crashes, and the history.
+// cluster is replicas with one client each, with crashes, and the history.
 type cluster struct {
 	t        testing.TB
 	seed     uint64
@@ -153,7 +153,7 @@ func (n *node) start(name string) {
 	p.Serve(wor.ServiceSMR, r.Handle)
 }
 
-// play has the node's client do things.
+// play makes the node's client do operations.
 func (n *node) play() {
 	c := n.c
 	if !c.quiet {
@@ -257,8 +257,8 @@ func (c *cluster) crash() {
 	}
 }
 
-// finish ends the adversity, and waits until everything is answered and all
-// replicas have applied everything.
+// finish ends the faults, and waits until every operation is answered and all replicas
+// have applied everything.
 func (c *cluster) finish() {
 	c.t.Helper()
 	c.quiet = true
@@ -286,7 +286,7 @@ func (c *cluster) finish() {
 	}
 }
 
-// check says what is wrong with the history.
+// check returns an error if the history is wrong.
 func (c *cluster) check() error {
 	longest := &machine{}
 	for _, m := range c.machines {
@@ -309,7 +309,7 @@ func (c *cluster) check() error {
 	}
 	for _, n := range c.nodes {
 		for _, cmd := range longest.log[len(n.m.log):] {
-			// What comes later can only be of unknown outcome.
+			// Any later command must have an unknown outcome.
 			if f := strings.Fields(cmd); c.acknowledged(f[3]) {
 				return fmt.Errorf("%q was acknowledged, and node %d does not have it", cmd, n.number)
 			}
@@ -337,8 +337,8 @@ func (c *cluster) acknowledged(value string) bool {
 	return false
 }
 
-// kvModel is the map; a command without an answer may take effect any time, or at
-// the end of time.
+// kvModel is the map. A command without an answer may take effect at any time, or never:
+// then it counts as the last one.
 var kvModel = porcupine.Model{
 	Partition: func(h []porcupine.Operation) [][]porcupine.Operation {
 		byKey := map[string][]porcupine.Operation{}

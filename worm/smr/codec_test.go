@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// FuzzDecode: nothing that a register or a message may hold panics a decoder, and
-// what decodes encodes to the same bytes.
+// FuzzDecode: no content of a register or a message panics a decoder, and what decodes is
+// encoded again as the same bytes.
 func FuzzDecode(f *testing.F) {
 	b := batch{origin: 1, applied: At(2, 3), commands: []command{
 		{verb: verbApply, key: key{4, 5}, low: 6, body: []byte("text")}, {verb: verbOpen, key: key{0, 7}},
@@ -63,12 +63,12 @@ func TestSessions(t *testing.T) {
 		want                 string
 	}{
 		{1, 1, 1, "1"},
-		{1, 1, 1, "1"}, // again: the first result
+		{1, 1, 1, "1"}, // repeated: the first result
 		{1, 3, 1, "2"}, // out of order
 		{1, 2, 1, "3"},
 		{1, 4, 4, "4"},                  // the owner has 1 to 3
 		{1, 2, 1, ErrSession.Error()},   // late, and not applied
-		{1, 3, 1, ErrSession.Error()},   // likewise
+		{1, 3, 1, ErrSession.Error()},   // the same
 		{1, 4, 1, "4"},                  // not forgotten
 		{2, 1, 1, ErrSession.Error()},   // was never opened
 		{1, 100, 99, "5"},               // numbers may have gaps
@@ -78,7 +78,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("step %d: %q, want %q", i, got, step.want)
 		}
 	}
-	// Beyond SessionsMax the one that was not used for the longest time goes.
+	// Beyond SessionsMax, the least recently used session is dropped.
 	for range SessionsMax - 1 {
 		s.apply(command{verb: verbOpen}, m)
 	}
@@ -87,7 +87,7 @@ func TestSessions(t *testing.T) {
 	if s.sessions[1] == nil || s.sessions[2] != nil || len(s.sessions) != SessionsMax {
 		t.Errorf("%d sessions, the first: %v, the second: %v", len(s.sessions), s.sessions[1], s.sessions[2])
 	}
-	// Beyond ResultsMax the lowest result of a session goes.
+	// Beyond ResultsMax, the lowest result of a session is dropped.
 	for i := range uint64(ResultsMax + 5) {
 		apply(verbApply, 3, i+1, 1)
 	}

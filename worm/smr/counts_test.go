@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/smr"
 )
 
-const unit = time.Millisecond // what a message takes
+const unit = time.Millisecond // the time that a message takes
 
-// propose proposes and says how long it took.
+// propose proposes and returns how long it took.
 func propose(t *testing.T, c *cluster, n *node, cmd string) (smr.Result, time.Duration) {
 	t.Helper()
 	begin, done := c.w.Now(), false
@@ -49,10 +49,10 @@ func read(t *testing.T, c *cluster, n *node, level smr.Consistency, after smr.Sl
 	return c.w.Now().Sub(begin)
 }
 
-// TestRoundTrips counts what a command costs where nothing is wrong: at a leader,
-// and at the replica that has the turn, one write of one round trip; without a leader a
-// capture and a write; for a replica that follows a leader, the way to it and the note back
-// besides. A linearizable read is one round trip, other reads none.
+// TestRoundTrips counts the round trips of a command without faults. At a leader, and at the
+// replica that has the turn: one write of one round trip. Without a leader: a capture and a
+// write. At a replica that follows a leader: also the message to the leader and the note back.
+// A linearizable read takes one round trip, other reads take none.
 func TestRoundTrips(t *testing.T) {
 	for _, x := range []struct {
 		name             string
@@ -101,7 +101,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// TestBatches: what waits while writes are under way goes into one register.
+// TestBatches: commands that wait while writes are running go into one register.
 func TestBatches(t *testing.T) {
 	c := newCluster(t, ideal.Options{Fixed: unit}, 1, func(o *smr.Options) { o.PipelineMax, o.Size = 2, 1024 })
 	n := c.nodes[0]
@@ -118,7 +118,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestCausal: a client that reads after it has heard of a result from another replica sees it.
+// TestCausal: a client that reads after it has learned of a result from another replica sees
+// that result.
 func TestCausal(t *testing.T) {
 	for seed := range uint64(50) {
 		c := newCluster(t, ideal.Options{Seed: seed, Late: .2, Double: .2}, 2, nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/smr"
 )
 
-// TestNewEpoch: a leader's tokens end with the epoch of their partition. It gets
-// others soon: no command takes long, and those after it one round trip again.
+// TestNewEpoch: a leader's tokens end with the epoch of their partition. It gets others
+// soon: no command takes long, and later ones take one round trip again.
 func TestNewEpoch(t *testing.T) {
 	c := newCluster(t, ideal.Options{}, 2, func(o *smr.Options) { o.Leadership, o.Size = smr.StickyLeader, 8192 })
 	n := c.nodes[0]

@@ -4,7 +4,7 @@ package smr
 
 import "fmt"
 
-// Describe is what a replica waits for, for the messages of tests.
+// Describe describes what a replica waits for, for the messages of tests.
 func (r *Replica) Describe() string {
 	l := &r.learner
 	s := fmt.Sprintf("next %v of %d, busy %v, restoring %v, cells %d, queue %d, pending %d, early %d, session %d, flying %d of",

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/smr"
 )
 
-// lateClock has its wakes come some time after they have begun, as on a machine
-// that is busy. Stop, meanwhile, is too late.
+// lateClock fires its timers some time after they are due, as on a busy machine. A Stop
+// in between is too late.
 type lateClock struct {
 	env.Clock
 	late time.Duration
@@ -35,8 +35,8 @@ func (c lateClock) After(d time.Duration, w env.Waker) env.Timer {
 	return t
 }
 
-// TestTimersThatCannotBeStopped has replicas enter segments while timers that they
-// have stopped still come.
+// TestTimersThatCannotBeStopped: replicas enter segments while timers that they have
+// stopped still fire.
 func TestTimersThatCannotBeStopped(t *testing.T) {
 	for _, leadership := range []smr.Leadership{smr.StickyLeader, smr.Turns, smr.Nobody} {
 		for _, late := range []time.Duration{time.Millisecond, 7 * time.Millisecond, 40 * time.Millisecond} {

@@ -10,10 +10,10 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/smr"
 )
 
-// TestLeaderReads: a leader reads what another replica had acknowledged before,
-// though it knows nothing of it: because it was deposed (without a messenger the
-// other one takes over), or because the other one sooner learned that the leader's
-// write was decided.
+// TestLeaderReads: a leader reads everything that another replica had acknowledged
+// before, even if the leader does not know of it: because it was deposed (without a
+// messenger the other one takes over), or because the other one learned earlier that the
+// leader's write was decided.
 func TestLeaderReads(t *testing.T) {
 	for _, forwarding := range []bool{false, true} {
 		for seed := range uint64(60) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestSparseNumbers: a client may number its commands as it likes; no replica
-// counts through what it left out.
+// TestSparseNumbers: a client may number its commands in any way; no replica counts
+// through the numbers that it left out.
 func TestSparseNumbers(t *testing.T) {
 	s, m := newShared(), &counter{}
 	if _, err := s.apply(command{verb: verbOpen}, m); err != nil {

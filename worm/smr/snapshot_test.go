@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestSnapshotTrimJoin: with snapshots the old commands are trimmed, and a
-// replica that joins later, or was away, has the same state as the others.
+// TestSnapshotTrimJoin: with snapshots, old commands are trimmed, and a replica that
+// joins later, or was down, has the same state as the others.
 func TestSnapshotTrimJoin(t *testing.T) {
 	for _, leadership := range []smr.Leadership{smr.StickyLeader, smr.Turns, smr.Nobody} {
 		for _, seen := range []int{0, 2} {
@@ -54,9 +54,9 @@ func TestSnapshotTrimJoin(t *testing.T) {
 	}
 }
 
-// TestSessionSurvives: a client's command that it sends again, to another
-// replica, after snapshots and trimming, is not applied again, and answers what
-// it answered the first time.
+// TestSessionSurvives: if a client sends a command again, to another replica, after
+// snapshots and trimming, the command is not applied again, and the answer is the same as
+// the first time.
 func TestSessionSurvives(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 3}, 2, func(o *smr.Options) {
 		o.Size, o.Snapshots = 4, smr.Snapshots{Every: 1}
@@ -92,7 +92,7 @@ func TestSessionSurvives(t *testing.T) {
 	}
 }
 
-// TestLimits: what is too much is refused, with the limit's name.
+// TestLimits: a call that exceeds a limit is refused, and the error names the limit.
 func TestLimits(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 3}, 1, func(o *smr.Options) { o.CommandsMax = 3 })
 	n := c.nodes[0]

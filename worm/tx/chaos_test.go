@@ -20,7 +20,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// seeds is how many seeds a test runs: ASHLAR_TX_SEEDS, or the number given.
+// seeds returns how many seeds a test runs: ASHLAR_TX_SEEDS, or the given number.
 func seeds(t testing.TB, n int) (first, past uint64) {
 	if s := os.Getenv("ASHLAR_TX_SEED"); s != "" {
 		v, err := strconv.ParseUint(s, 10, 64)
@@ -42,7 +42,7 @@ func seeds(t testing.TB, n int) (first, past uint64) {
 	return 0, uint64(n)
 }
 
-// adversity draws rates for a seed: each kind is there in some seeds only.
+// adversity draws rates for a seed: each kind of fault occurs in some seeds only.
 func adversity(seed uint64) ideal.Options {
 	r := env.Seeded(seed).Split("adversity")
 	rate := func(max float64) float64 {
@@ -94,8 +94,8 @@ func (c *cluster) nemesis(until time.Duration) {
 	strike()
 }
 
-// workload has clients ask one request after the other, for a while, and records
-// what they see.
+// workload makes clients send requests, one after another, for a while, and records what
+// they see.
 type workload struct {
 	c       *cluster
 	txns    []history.Txn
@@ -174,7 +174,7 @@ func (w *workload) lists(p *ideal.Process, cl *Client, name string, next func())
 	})
 }
 
-// transfer moves money between two accounts if there is enough, or counts it all.
+// transfer moves money between two accounts if there is enough, or sums up all accounts.
 func (w *workload) transfer(p *ideal.Process, cl *Client, next func()) {
 	r := p.Env.Random
 	account := func() string { return fmt.Sprint("account", r.Uint64()%accounts) }
@@ -200,7 +200,7 @@ func (w *workload) transfer(p *ideal.Process, cl *Client, next func()) {
 	cl.Do(&Request{Ops: []Op{incr(from, -n), incr(to, n)}}, 0, func(*Result, error) { next() })
 }
 
-// regOp is an operation on a register; its output is in the same form.
+// regOp is an operation on a register; its output has the same form.
 type regOp struct {
 	key, kind, value, old string
 	done                  bool
@@ -268,7 +268,7 @@ var registerModel = porcupine.Model{
 	},
 }
 
-// check judges what was recorded.
+// check checks the recorded operations.
 func (w *workload) check() error {
 	if found := history.Check(w.txns); len(found) > 0 {
 		return errors.New(history.Describe(found, 4))
@@ -304,7 +304,7 @@ func (c *cluster) chaos(clients, each int) (*workload, error) {
 	if !c.w.RunUntil(time.Minute, func() bool { return w.under == 0 }) {
 		return nil, fmt.Errorf("%d clients wait for ever", w.under)
 	}
-	// Afterwards everything works, and one read of everything is checked as well.
+	// Afterwards everything works, and one read of everything is checked too.
 	last, name := &workload{c: c}, "last"
 	w.txns = append(w.txns, history.Txn{Name: name, Begin: int64(c.w.Now()), Status: history.Committed})
 	q = Request{}

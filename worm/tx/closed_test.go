@@ -9,10 +9,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
-// TestCommitsOverSegments runs many transactions one way and another while nothing
-// fails and everybody votes YES: then nothing but a commit is promised, and the RMs
-// change their segments under them many times. A client that begins in an idle process has
-// registers that were granted long ago.
+// TestCommitsOverSegments runs many transactions, in two ways, while nothing fails and all
+// RMs vote YES: then each must commit, although the RMs change their segments many times. A
+// client that begins in an idle process has registers that were granted long ago.
 func TestCommitsOverSegments(t *testing.T) {
 	const rms, each, hands = 3, 400, 4
 	for v := A8; v <= E3; v++ {
@@ -63,7 +62,7 @@ func TestCommitsOverSegments(t *testing.T) {
 }
 
 // TestClosedIsSaidAtOnce: a client that joins with a register that is closed votes NO there
-// and says why, and does not leave the others to wait.
+// and gives the reason, so that the others do not wait.
 func TestClosedIsSaidAtOnce(t *testing.T) {
 	g := newGroup(t, ideal.Options{Seed: 9, Fixed: time.Millisecond}, F2, 2)
 	var x Tx
@@ -80,7 +79,7 @@ func TestClosedIsSaidAtOnce(t *testing.T) {
 	g.nodes[1].e.Watch(x, func(got *Outcome) { o = got })
 	g.nodes[0].e.Join(x, 0, nil)
 	g.nodes[1].e.Join(x, 1, nil)
-	// Before anybody's patience is over, which is 50 ms.
+	// Sooner than the patience of any process, which is 50 ms.
 	if !g.w.RunUntil(20*time.Millisecond, func() bool { return o != nil }) {
 		t.Fatal("nobody has heard of the abort")
 	}

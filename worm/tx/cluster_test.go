@@ -62,7 +62,7 @@ func (t tracer) Trace(e env.Event) {
 	}
 }
 
-// small are options that make everything happen often.
+// small returns options with which everything happens often.
 func small() KVOptions {
 	return KVOptions{
 		Engine:    Options{Instance: 1, SegmentSize: 64, Partitions: 2, ResolveAfter: 20 * time.Millisecond},
@@ -100,7 +100,7 @@ func (c *cluster) client(name string) (*ideal.Process, *Client) {
 	return p, NewClient(ClientOptions{Env: p.Env, Serial: p.Serial, Messenger: p.Messenger, Servers: c.members, Partitions: c.parts, Nonce: p.Space.Nonce()})
 }
 
-// do asks and waits.
+// do sends a request and waits.
 func (c *cluster) do(cl *Client, q *Request) (*Result, error) {
 	c.t.Helper()
 	var r *Result
@@ -159,8 +159,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestVersions has conditions on versions, which change with each write, and for
-// what is absent with each removal.
+// TestVersions uses conditions on versions. A version changes with each write; that of an
+// absent key changes with each removal.
 func TestVersions(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 2}, 3, 4, small())
 	_, cl := c.client("client")

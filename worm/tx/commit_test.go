@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// member is a process with an Engine and one RM of its own, which votes as its
-// part of the transaction says.
+// member is a process with an Engine and one RM of its own, whose part of the transaction
+// determines its vote.
 type member struct {
 	g      *group
 	p      *ideal.Process
@@ -29,7 +29,8 @@ type group struct {
 	w     *ideal.World
 	v     Variant
 	nodes []*member
-	// voted is what each RM wanted, learned what any process learned.
+	// voted has the intended vote of each RM, learned the outcomes that any process
+	// learned.
 	voted   map[ID]map[RM]bool
 	learned map[ID]bool
 	at      map[ID]env.Instant // the last time that an RM learned it
@@ -168,8 +169,8 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// TestAtomicCommit has transactions run into losses, halfway writes, useless tokens
-// and dead processes, and checks what atomic commit promises.
+// TestAtomicCommit runs transactions with lost messages, half-written values, useless
+// tokens and dead processes, and checks the promises of atomic commit.
 func TestAtomicCommit(t *testing.T) {
 	first, past := seeds(t, 240)
 	commits, aborts := 0, 0
@@ -252,7 +253,7 @@ func atomicCommit(t *testing.T, v Variant, seed uint64) (commits, aborts int, er
 	g.w.Run(300 * time.Millisecond)
 	g.w.Heal()
 	g.w.Run(20 * time.Second)
-	// AC4: a client that lives has no transaction left.
+	// AC4: a client that is alive has no transaction left.
 	for i, n := range g.nodes {
 		if i != dead && len(n.e.txns) > 0 {
 			return 0, 0, fmt.Errorf("AC4: %d transactions have no outcome at node %d", len(n.e.txns), i)
@@ -285,7 +286,7 @@ func atomicCommit(t *testing.T, v Variant, seed uint64) (commits, aborts int, er
 	if calm && len(all) != txns {
 		return 0, 0, fmt.Errorf("%d of %d transactions have ended", len(all), txns)
 	}
-	// The outcome is the conjunction of what the registers hold.
+	// The outcome is the conjunction of the registers' votes.
 	for _, b := range all {
 		and := true
 		for _, s := range b.tx.Slots {
@@ -299,9 +300,9 @@ func atomicCommit(t *testing.T, v Variant, seed uint64) (commits, aborts int, er
 	return commits, aborts, g.failed
 }
 
-// TestOldSegmentIsClosed asks for a vote in a segment after its RM went on to the
-// next one: it must be NO, since a later YES would not come later in the order in
-// which a takeover does things again.
+// TestOldSegmentIsClosed asks for a vote in a segment after its RM went on to the next
+// one. The vote must be NO: a later YES would break the order in which a takeover redoes
+// transactions.
 func TestOldSegmentIsClosed(t *testing.T) {
 	g := newGroup(t, ideal.Options{Seed: 3}, E3, 2)
 	var x Tx

@@ -11,8 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
-// TestCountHasWhatWasAcknowledged: a count that begins after an answer has come counts what
-// was answered, whichever server coordinated it and whichever has the keys.
+// TestCountHasWhatWasAcknowledged: a count that begins after an answer has arrived includes
+// the effect of that transaction, whichever server coordinated it and whichever has the
+// keys.
 func TestCountHasWhatWasAcknowledged(t *testing.T) {
 	for seed := range uint64(20) {
 		c := newCluster(t, ideal.Options{Seed: seed}, 3, 5, small())
@@ -32,7 +33,7 @@ func TestCountHasWhatWasAcknowledged(t *testing.T) {
 					there[k] = true
 				}
 			}
-			// It is counted in the moment in which the answer comes.
+			// The count begins at the moment at which the answer arrives.
 			got, answered := int64(-1), false
 			writes.Do(q, 0, func(_ *Result, err error) {
 				if err != nil {

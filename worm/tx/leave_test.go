@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
-// TestLeave has each server end in order, with the times of production: what it owned
-// is served by the others long before they would have missed it.
+// TestLeave makes each server leave in order, with the time limits of production: the others
+// serve its partitions long before they would have noticed a crash.
 func TestLeave(t *testing.T) {
 	const parts = 6
 	c := newCluster(t, ideal.Options{Seed: 15}, 3, parts, KVOptions{Engine: Options{Instance: 1, SegmentSize: 1024, Partitions: 2}})
@@ -50,7 +50,8 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestLeaveOfNobody: a partition that is not asked to leave, or is not there, is not missed.
+// TestLeaveOfNobody: a leave message that is malformed, or from an unknown server, changes
+// nothing.
 func TestLeaveOfNobody(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 16}, 2, 2, small())
 	_, cl := c.client("client")
@@ -77,9 +78,9 @@ func TestLeaveOfNobody(t *testing.T) {
 	}
 }
 
-// TestStoppedAndBegunAgain ends the store at a server, again and again while clients
-// work, and begins it anew in the same process: the two share a Space, and names of
-// transactions and registers must not be taken for each other's.
+// TestStoppedAndBegunAgain stops the store at a server, again and again while clients work,
+// and starts it anew in the same process. Both share a Space, and must not confuse the names
+// of each other's transactions and registers.
 func TestStoppedAndBegunAgain(t *testing.T) {
 	first, past := seeds(t, 6)
 	for seed := first; seed < past; seed++ {
@@ -123,8 +124,8 @@ func TestStoppedAndBegunAgain(t *testing.T) {
 	}
 }
 
-// TestHaltedAsksForNothing counts what a KV that was stopped in the middle of its work
-// asks of the registers afterwards.
+// TestHaltedAsksForNothing counts the requests to the registers of a KV that was stopped in
+// the middle of its work.
 func TestHaltedAsksForNothing(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 17}, 3, 4, small())
 	w := &workload{c: c}

@@ -33,7 +33,7 @@ func TestLimits(t *testing.T) {
 		{&Request{Ops: make([]Op, OpsMax+1)}, wor.ErrLimit, "tx.OpsMax"},
 		{txn_(put(a, long)), nil, ""},
 		{txn_(get(a), put(b, "1")), wor.ErrLimit, "tx.BriefMax"}, // a result that no vote can carry
-		{txn_(get(a)), nil, ""},                                  // one that needs none
+		{txn_(get(a)), nil, ""},                                  // one that needs no vote
 		{txn_(put(b, long)), nil, ""},
 		{txn_(put("c"+b, "1")), nil, "any"},
 		{txn_(del(a), del(b)), nil, ""},
@@ -52,7 +52,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestWaitersOfAKey has many clients add to one key: none starves, nothing is lost.
+// TestWaitersOfAKey makes many clients add to one key: none starves, and nothing is lost.
 func TestWaitersOfAKey(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 10}, 3, 3, small())
 	left := 0
@@ -77,8 +77,8 @@ func TestWaitersOfAKey(t *testing.T) {
 	}
 }
 
-// FuzzMessages hands anything to the handlers of a server: no panic, and a store
-// that still works.
+// FuzzMessages passes arbitrary bytes to the handlers of a server: no panic, and the
+// store still works.
 func FuzzMessages(f *testing.F) {
 	t := Tx{ID: ID{1, 2}, Slots: []Slot{{0, wor.Addr{Segment: 1 << 48, Offset: 3}}, {1, wor.Addr{Segment: 1<<48 | 1<<32, Offset: 3}}}}
 	m := wor.Member{ID: 5, Name: "n", Addr: "a"}
@@ -118,7 +118,8 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// FuzzVote decodes anything: what is decoded as YES is what would be encoded.
+// FuzzVote decodes arbitrary bytes: what decodes as YES is encoded again as the same
+// bytes.
 func FuzzVote(f *testing.F) {
 	f.Add((&Vote{ID: ID{1, 2}, Yes: true, Order: 7, Slots: []Slot{{1, wor.Addr{Segment: 2, Offset: 3}}}, Brief: []byte("b"), Redo: []byte("r")}).encode())
 	f.Add((&Vote{ID: ID{1, 2}, Brief: []byte("no")}).encode())
@@ -142,7 +143,7 @@ func FuzzVote(f *testing.F) {
 	})
 }
 
-// TestCount counts votes for a transaction that are for another.
+// TestCount counts votes for a transaction that belong to another.
 func TestCount(t *testing.T) {
 	x := Tx{ID: ID{1, 2}, Slots: []Slot{{0, wor.Addr{Segment: 1}}, {1, wor.Addr{Segment: 2}}}}
 	for _, v := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// keyIn is a key of a partition.
+// keyIn returns a key of a partition.
 func keyIn(rm RM, n int, name string) string {
 	for i := 0; ; i++ {
 		if k := fmt.Sprint(name, i); PartitionOf(k, n) == rm {
@@ -21,8 +21,8 @@ func keyIn(rm RM, n int, name string) string {
 	}
 }
 
-// live counts the segments of a partition that are allocated and not trimmed, and
-// how many there ever were.
+// live returns the number of segments of a partition that are allocated and not trimmed,
+// and the number that there ever were.
 func (c *cluster) live(rm RM) (votes, states, ever int) {
 	c.t.Helper()
 	e := c.servers[0].kv.engine
@@ -48,8 +48,8 @@ func (c *cluster) live(rm RM) (votes, states, ever int) {
 	return votes, states, ever
 }
 
-// TestSpaceIsBounded writes for a long time: what is not needed is trimmed, also
-// where a partition that does little stands in the way of one that does much.
+// TestSpaceIsBounded writes for a long time: segments that are no longer needed are
+// trimmed, even if an idle partition delays a busy one.
 func TestSpaceIsBounded(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 5}, 3, 3, small())
 	_, cl := c.client("client")
@@ -119,8 +119,8 @@ func TestOneServerIsEnough(t *testing.T) {
 	}
 }
 
-// TestDeposedOwnerIsSilent has an owner that does not know that it lost its
-// partition asked for a key that was written since.
+// TestDeposedOwnerIsSilent asks an owner that does not know that it lost its partition
+// for a key that was written since.
 func TestDeposedOwnerIsSilent(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 7}, 2, 2, small())
 	p, cl := c.client("client")
@@ -139,7 +139,7 @@ func TestDeposedOwnerIsSilent(t *testing.T) {
 		c.w.RunUntil(10*time.Second, func() bool { return answer != nil })
 		return answer
 	}
-	// The old one has not heard of it: what it believes it must ask the registers.
+	// The old owner does not know it yet: it must check in the registers.
 	if !old.engine.Owns(0) {
 		t.Fatal("the old owner has noticed already: this seed shows nothing, take another")
 	}
@@ -162,9 +162,8 @@ func TestDeposedOwnerIsSilent(t *testing.T) {
 	}
 }
 
-// TestDeposedOwnerCannotWrite has an owner that does not know that it lost its
-// partition asked to write: registers that it has captured, and written nothing in,
-// are decided.
+// TestDeposedOwnerCannotWrite asks an owner that does not know that it lost its partition
+// to write: registers that it has captured, and has not written, are decided.
 func TestDeposedOwnerCannotWrite(t *testing.T) {
 	for seed := range uint64(20) {
 		c := newCluster(t, ideal.Options{Seed: seed}, 2, 2, small())
@@ -179,7 +178,7 @@ func TestDeposedOwnerCannotWrite(t *testing.T) {
 		if !c.w.RunUntil(time.Minute, func() bool { return next.engine.Owns(0) }) {
 			t.Fatal("never taken over")
 		}
-		// As if it had heard of nothing: others may have told it.
+		// Make it forget the new owner: other servers may have reported it.
 		if !old.engine.Owns(0) {
 			continue
 		}
@@ -233,7 +232,7 @@ func TestOnceOnly(t *testing.T) {
 			if ok == "" {
 				t.Fatalf("request %d: nobody has answered", i)
 			}
-			// What is remembered survives its owner.
+			// The remembered answers survive their owner.
 			c.restart(i % 3)
 			c.w.Run(2 * time.Second)
 		}
@@ -242,7 +241,7 @@ func TestOnceOnly(t *testing.T) {
 	if err != nil || string(r.Ops[0].Value) != "3" || string(r.Ops[1].Value) != "2" {
 		t.Errorf("got %v, %v", show(r), err)
 	}
-	// What the client has acknowledged is not done again.
+	// A request whose answer the client has acknowledged is not done again.
 	q := txn_(incr(a, 1))
 	q.Client, q.Seq, q.Low = 9, 10, 10
 	send(q)
@@ -255,8 +254,8 @@ func TestOnceOnly(t *testing.T) {
 	}
 }
 
-// TestRoom writes more than an owner has room for at first: it gives itself more, and
-// the next owner finds all that was written, wherever in the room.
+// TestRoom writes more than an owner has room for at first: it enlarges its room, and the
+// next owner finds everything that was written.
 func TestRoom(t *testing.T) {
 	for _, writes := range []int64{900, 1500, 5000} {
 		opt := small()

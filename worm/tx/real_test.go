@@ -19,8 +19,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// real is a cluster of register servers in the simulator, each with a part in a
-// store.
+// real is a cluster of register servers in the simulator, each with a part in a store.
 type real struct {
 	w       *sim.World
 	genesis *wor.Genesis
@@ -32,7 +31,7 @@ type real struct {
 	under  int
 }
 
-// reach is what a process reaches the registers by.
+// reach is a process's access to the registers.
 type reach struct {
 	serial    *env.Serial
 	transport *node.Transport
@@ -83,8 +82,8 @@ func (x *real) boot(i int, l *sim.Life) error {
 	return err
 }
 
-// TestDelaysOnServers counts message delays on real registers: every message takes
-// the same time, and the disks next to none.
+// TestDelaysOnServers counts message delays on real registers: every message takes the
+// same time, and the disks take almost none.
 func TestDelaysOnServers(t *testing.T) {
 	const unit = 100 * time.Millisecond
 	for v := A8; v <= F2; v++ {
@@ -131,7 +130,7 @@ func TestDelaysOnServers(t *testing.T) {
 		if err := w.RunUntil(time.Minute, func() bool { return opened == rms }); err != nil {
 			t.Fatal(v, err)
 		}
-		// The first transactions connect everybody, the last one counts.
+		// The first transactions set up all connections; the last one counts.
 		for range 3 {
 			d.learned = 0
 			parts := []Part{{0, nil}, {1, nil}}
@@ -182,7 +181,7 @@ func (d *realDelays) Trace(e env.Event) {
 	}
 }
 
-// client asks for list transactions, one after the other.
+// client runs list transactions, one after another.
 func (x *real) client(n, each int) {
 	x.under++
 	x.w.Node(fmt.Sprint("c", n), func(l *sim.Life) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestOneNameTwoTransactions: messages that give one ID to transactions of
-// different slots are refused, in whichever order they come.
+// TestOneNameTwoTransactions: messages that give one ID to transactions of different slots
+// are refused, in whatever order they arrive.
 func TestOneNameTwoTransactions(t *testing.T) {
 	c := newCluster(t, ideal.Options{Seed: 12}, 1, 3, small())
 	_, cl := c.client("client")
@@ -48,8 +48,8 @@ func TestOneNameTwoTransactions(t *testing.T) {
 	})
 }
 
-// TestVoteForNothing: a YES that names no transaction belongs to none; a client that takes an
-// RM over would never learn its outcome.
+// TestVoteForNothing: a YES that names no transaction belongs to none; a process that takes
+// the RM over could never learn its outcome.
 func TestVoteForNothing(t *testing.T) {
 	a, b := Slot{1, wor.Addr{Segment: 1}}, Slot{2, wor.Addr{Segment: 2}}
 	for _, x := range []struct {
@@ -63,8 +63,8 @@ func TestVoteForNothing(t *testing.T) {
 	}
 }
 
-// TestNewEpoch: the owner of a partition notices that its tokens have ended with
-// their epoch. Soon a vote is one write again.
+// TestNewEpoch: the owner of a partition notices that its tokens have ended with their epoch.
+// Soon a vote takes one write again.
 func TestNewEpoch(t *testing.T) {
 	opt := small()
 	opt.Engine.SegmentSize = 1024

@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
-// TestSilentServersAreLeft kills all but one of the servers. Whichever one that is,
-// and wherever the client has begun, it is found within a request's own bound.
+// TestSilentServersAreLeft kills all but one of the servers. Whichever is left, and
+// wherever the client begins, the client finds it within the time bound of one request.
 func TestSilentServersAreLeft(t *testing.T) {
 	for seed := range uint64(60) {
 		c := newCluster(t, ideal.Options{Seed: seed}, 3, 6, small())

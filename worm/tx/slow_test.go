@@ -12,11 +12,11 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/worm/ideal"
 )
 
-// TestSlowMachines ends one server after the other, and begins it again, in worlds
-// where each message takes a hundred times and more as long as between healthy
-// machines, with the times of production. Keys are served again within a bound, also
-// those of several partitions together, and no partition goes to and fro: that a
-// takeover takes longer than the others' patience is no reason for another one.
+// TestSlowMachines ends one server after another, and starts it again, in worlds where
+// each message takes at least a hundred times as long as between healthy machines, with
+// the time limits of production. Keys are served again within a bound, also those of
+// several partitions together, and no partition moves back and forth: a takeover that
+// takes longer than the others' patience is no reason for another one.
 func TestSlowMachines(t *testing.T) {
 	for _, delay := range []time.Duration{50 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond} {
 		if testing.Short() && delay != 200*time.Millisecond {
@@ -50,7 +50,7 @@ type slow struct {
 	c       *cluster
 	client  *Client
 	written int64
-	opened  map[RM]int // how often each partition was opened somewhere
+	opened  map[RM]int // how often each partition was opened at any server
 }
 
 func newSlow(t *testing.T, delay time.Duration) *slow {
@@ -74,8 +74,7 @@ func newSlow(t *testing.T, delay time.Duration) *slow {
 	return s
 }
 
-// all writes a key of each partition, by itself, and then keys of three of them at
-// once.
+// all writes a key of each partition, one by one, and then keys of three of them at once.
 func (s *slow) all(bound time.Duration) {
 	s.t.Helper()
 	began, done := s.c.w.Now(), 0
