@@ -9,15 +9,15 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Access reads or writes some blocks at once. A block is identified by the
-// number from which Block makes it. A read returns the numbers that it found.
+// Access reads or writes some blocks at once. A block is identified by the number from
+// which Block makes it. A read returns the numbers that it found.
 type Access struct {
 	Write   bool
 	Addrs   []uint64
-	Numbers []uint64 // of a write, in this order where an address comes twice
+	Numbers []uint64 // of a write; if an address occurs twice, they are written in this order
 }
 
-// String is the access in few words.
+// String describes the access briefly.
 func (a Access) String() string {
 	if a.Write {
 		return fmt.Sprintf("write %v at %v", a.Numbers, a.Addrs)
@@ -25,8 +25,8 @@ func (a Access) String() string {
 	return fmt.Sprintf("read at %v", a.Addrs)
 }
 
-// Atomic is the specification of blocks whose accesses are atomic, and durable
-// when they return. The blocks are zero in the beginning.
+// Atomic is the specification of blocks whose accesses are atomic, and durable when they
+// return. Initially the blocks are zero.
 func Atomic(blocks int) Spec[[]uint64, Access, []uint64] {
 	return Spec[[]uint64, Access, []uint64]{
 		Init: make([]uint64, blocks),
@@ -47,7 +47,7 @@ func only[S any](s S, ok bool) []S {
 	return nil
 }
 
-// In returns what a read finds.
+// In returns the numbers that a read finds.
 func (a Access) In(s []uint64) []uint64 {
 	var found []uint64
 	for _, at := range a.Addrs {
@@ -65,8 +65,8 @@ func (a Access) On(s []uint64) []uint64 {
 	return s
 }
 
-// RandomAccess is a read or a write of at least one and at most most blocks. The
-// numbers do not come twice, but for bad luck.
+// RandomAccess is a read or a write of at least one and at most most blocks. The numbers
+// are unique with high probability.
 func RandomAccess(r env.Random, blocks, most int) Access {
 	a := Access{Write: env.IntN(r, 3) > 0}
 	for range 1 + env.IntN(r, most) {

@@ -15,16 +15,16 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
-// brokenVar has the tests of what is broken run, and fail.
+// brokenVar makes the tests of broken packages run, and fail.
 const brokenVar = "ASHLAR_CRASHTEST_BROKEN"
 
-// reader is what all disks can.
+// reader has the operations that all disks have.
 type reader interface {
 	Read(uint64) []byte
 	Write(uint64, []byte)
 }
 
-// pair is two blocks that should change at once, and are just written.
+// pair is two blocks that should change atomically, and are just written.
 func pair(d reader) crashtest.Do[crashtest.Access, []uint64] {
 	return func(a crashtest.Access) []uint64 {
 		if a.Write {
@@ -82,7 +82,7 @@ func TestBrokenAlone(t *testing.T) {
 	crashtest.Kill(t, s, 1, 1)
 }
 
-// TestBrokenTogether has clients in each other's way.
+// TestBrokenTogether makes clients interfere with each other.
 func TestBrokenTogether(t *testing.T) {
 	if os.Getenv(brokenVar) == "" {
 		t.Skip("it fails: TestBrokenIsFoundOut runs it")
@@ -98,7 +98,7 @@ func TestBrokenTogether(t *testing.T) {
 	}
 }
 
-// TestBrokenIsFoundOut: the harness fails tests of what is wrong.
+// TestBrokenIsFoundOut: the harness fails tests of broken packages.
 func TestBrokenIsFoundOut(t *testing.T) {
 	for name, want := range map[string]string{
 		"TestBrokenSimulated": "has no explanation",

@@ -14,8 +14,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/evidence/crashtest"
 )
 
-// regOp is of a register with a cache: a write may be lost in a crash until a
-// flush has taken place.
+// regOp is an operation on a register with a cache: a crash may lose a write until a
+// flush has taken effect.
 type regOp struct {
 	Name string // read, write, flush
 	X    int
@@ -45,9 +45,9 @@ func cachedRegister() crashtest.Spec[regState, regOp, int] {
 	}
 }
 
-// asPorcupine makes a history one that porcupine can read: what a crash
-// interrupts ends with it and returns anything, or did not happen; the crash is
-// an operation that overlaps none.
+// asPorcupine converts a history for porcupine: an operation that a crash interrupts ends
+// with the crash and has any result, or did not happen; the crash is an operation that
+// overlaps none.
 func asPorcupine(events []crashtest.Event[regOp, int]) []porcupine.Operation {
 	var ops []porcupine.Operation
 	open := map[int]int{}
@@ -98,8 +98,8 @@ func porcupineModel(spec crashtest.Spec[regState, regOp, int]) porcupine.Model {
 	return m.ToModel()
 }
 
-// TestCheckAgreesWithPorcupine: on histories of runs, and on such with results
-// that are not theirs.
+// TestCheckAgreesWithPorcupine compares both checkers on histories of runs, and on
+// histories with wrong results.
 func TestCheckAgreesWithPorcupine(t *testing.T) {
 	spec := cachedRegister()
 	model := porcupineModel(spec)
@@ -107,7 +107,7 @@ func TestCheckAgreesWithPorcupine(t *testing.T) {
 	for seed := range uint64(2000) {
 		events := randomHistory(env.Seeded(seed))
 		_, err := crashtest.CheckHistory(spec, events)
-		complete := append(slices.Clone(events), crashtest.Event[regOp, int]{Kind: crashtest.Crash}) // ends what is open
+		complete := append(slices.Clone(events), crashtest.Event[regOp, int]{Kind: crashtest.Crash}) // ends the open operations
 		want := porcupine.CheckOperations(model, asPorcupine(complete))
 		if got := err == nil; got != want {
 			t.Fatalf("seed %d: explained: %v, porcupine says %v\n%v\n%v", seed, got, want, events, err)
@@ -119,7 +119,7 @@ func TestCheckAgreesWithPorcupine(t *testing.T) {
 	}
 }
 
-// randomHistory is a run of the register, of which results may then change.
+// randomHistory is a run of the register, in which some results may then be changed.
 func randomHistory(r env.Random) []crashtest.Event[regOp, int] {
 	spec := cachedRegister()
 	var events []crashtest.Event[regOp, int]

@@ -20,7 +20,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/evidence/procs"
 )
 
-// childVar holds the orders of a process that is there to be killed.
+// childVar holds the orders of a child process, which exists to be killed.
 const childVar = "ASHLAR_CRASHTEST"
 
 // orders are the parent's instructions for a child.
@@ -115,10 +115,10 @@ func parseLine[Op, Ret any](line []byte) (e Event[Op, Ret], err error) {
 	return e, err
 }
 
-// Kill runs the system in processes that it kills at random moments, one after
-// the other, on the same directory of the file system, and checks the whole
-// history. The processes run this test binary with only this test, so each of
-// them also does what the test does before it calls Kill.
+// Kill runs the system in processes that it kills at random moments, one after another,
+// on the same directory of the file system, and checks the whole history. The processes
+// run this test binary with only this test, so each of them also runs the part of the
+// test before its call of Kill.
 func Kill[S, Op, Ret any](t *testing.T, sys System[S, Op, Ret], kills int, seed uint64) Report {
 	t.Helper()
 	serveOrders(sys)
@@ -161,8 +161,8 @@ func Kill[S, Op, Ret any](t *testing.T, sys System[S, Op, Ret], kills int, seed 
 	return report
 }
 
-// killOne runs a child and kills it some time after it has said so many lines,
-// or, if early, after it has started.
+// killOne runs a child and kills it some time after it has printed the given number of
+// lines or, if early, after it has started.
 func killOne[Op, Ret any](t *testing.T, o orders, early bool, lines int, wait time.Duration) (events []Event[Op, Ret], open bool) {
 	t.Helper()
 	text, err := json.Marshal(o)

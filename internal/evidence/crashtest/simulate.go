@@ -12,19 +12,19 @@ import (
 	"github.com/ashlar-dev/ashlar/goose/primitive/mem"
 )
 
-// Effort is how much Simulate does. The zero value is the default. Short tests
-// do less.
+// Effort is how much Simulate does. The zero value is the default. Short tests do less.
 type Effort struct {
-	// Rounds is how often a client that is alone is called in a life. 0: 3.
-	// Where there are several, it is togetherRounds times as often.
+	// Rounds is how often a client that runs alone is called in a life; 0 means 3. If
+	// there are several clients, it is togetherRounds times as often.
 	Rounds int
-	// Losses is with how many random losses each crash is tried, besides losing
-	// nothing and losing everything that can be lost. Zero means 1; a negative
+	// Losses is the number of random losses with which each crash is tried, besides
+	// losing nothing and losing everything that can be lost. Zero means 1; a negative
 	// number means that these devices cannot lose anything.
 	Losses int
-	// Workloads is how many random runs of one client are crashed everywhere. 0: 3.
+	// Workloads is the number of random runs of one client that are crashed at every
+	// operation; 0 means 3.
 	Workloads int
-	// Seeds is how many runs with several clients there are. 0: 300.
+	// Seeds is the number of runs with several clients; 0 means 300.
 	Seeds int
 }
 
@@ -70,7 +70,7 @@ func (r Report) Enough(t testing.TB) {
 	}
 }
 
-// Add is the report of both.
+// Add returns the sum of both reports.
 func (r *Report) Add(s Report) {
 	r.Runs += s.Runs
 	r.Lives += s.Lives
@@ -84,7 +84,7 @@ type loss int
 
 const (
 	latest loss = -2 // nothing is lost
-	oldest loss = -1 // all is lost that can be; from 0 on, as a random seed says
+	oldest loss = -1 // everything is lost that can be; from 0 on, a random seed decides
 )
 
 func (l loss) choose() mem.Choose {
@@ -106,10 +106,10 @@ type scenario struct {
 	limits          []int // before which operation each life crashes; one more life follows
 }
 
-// Simulate runs the system on devices in memory. First one client alone, and
-// the machine crashes before each of its operations, and then before each
-// operation of the recovery from that. Then several clients, and crashes at
-// random.
+// Simulate runs the system on devices in memory. First there is one client alone, and the
+// machine crashes before each of its operations, and then before each operation of the
+// recovery from that crash. Then there are several clients, and crashes at random
+// moments.
 func Simulate[S, Op, Ret any](t *testing.T, sys System[S, Op, Ret], effort Effort) Report {
 	t.Helper()
 	effort = effort.complete()
@@ -145,8 +145,8 @@ func Simulate[S, Op, Ret any](t *testing.T, sys System[S, Op, Ret], effort Effor
 	return total
 }
 
-// enumerate crashes one client before each operation, and its recovery before
-// each of its own.
+// enumerate crashes one client before each operation, and its recovery before each of its
+// own.
 func enumerate[S, Op, Ret any](t *testing.T, sys System[S, Op, Ret], effort Effort, seed uint64, l loss) Report {
 	t.Helper()
 	var total Report
@@ -165,10 +165,10 @@ func enumerate[S, Op, Ret any](t *testing.T, sys System[S, Op, Ret], effort Effo
 	}
 }
 
-// lived is what became of a life.
+// lived is the result of a life.
 type lived struct {
 	open  bool // the recovery was finished
-	whole bool // so were the clients
+	whole bool // the clients were finished too
 }
 
 // simulate runs a scenario and checks its history.
@@ -241,8 +241,8 @@ func live[S, Op, Ret any](sys System[S, Op, Ret], s scenario, h *history[Op, Ret
 			}
 		})
 	}
-	// A goroutine that ends in a crash may have held a lock; one that waits for it
-	// waits forever, because no device will see it.
+	// A goroutine that ends in a crash may have held a lock; another one that waits for
+	// the lock waits forever, because it never reaches a device.
 	done := make(chan struct{})
 	go func() {
 		wait.Wait()

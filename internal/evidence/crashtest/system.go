@@ -18,29 +18,28 @@ type Do[Op, Ret any] func(Op) Ret
 type System[S, Op, Ret any] struct {
 	Name string
 	Spec Spec[S, Op, Ret]
-	// Clients is how many run at once.
+	// Clients is the number of clients that run at once.
 	Clients int
-	// Client runs some operations of its choice, one after the other. It is called
-	// repeatedly. It must finish within a call what it begins there: for example,
-	// release each lock that it acquires.
+	// Client runs some operations of its choice, one after another. It is called
+	// repeatedly. It must finish within a call everything that it begins there: for
+	// example, it must release each lock that it acquires.
 	Client func(r env.Random, client int, do Do[Op, Ret])
-	// Observe reads the whole state, after each start and before clients run.
-	// It is not needed for soundness: without it less is seen.
+	// Observe reads the whole state, after each start and before clients run. It is not
+	// needed for soundness, but without it the check detects less.
 	Observe func(do Do[Op, Ret])
 	// Build puts the devices into a machine and returns how to open the
 	// package in one of its lives, which includes the recovery. It is for
 	// Simulate.
 	Build func(m *mem.Machine) func(l *mem.Life) Do[Op, Ret]
-	// Prepare makes what Open needs in an empty directory. Nil: nothing.
+	// Prepare makes what Open needs in an empty directory. It may be nil.
 	Prepare func(dir string) error
-	// Between is called before each life of Kill, with its number from 0. Nil:
-	// nothing.
+	// Between is called before each life of Kill, with its number from 0. It may be nil.
 	Between func(dir string, life int) error
 	// Open opens the package in a directory of the file system. It is for Kill.
 	Open func(dir string) (Do[Op, Ret], error)
 }
 
-// history is the events so far. Events of lives that are over are not taken.
+// history is the events so far. It takes no events of lives that are over.
 type history[Op, Ret any] struct {
 	mu     sync.Mutex
 	life   int
@@ -63,7 +62,7 @@ func (h *history[Op, Ret]) crash() {
 	h.life++
 }
 
-// watched has the operations of a client written down.
+// watched returns a Do that records the operations of a client.
 func watched[Op, Ret any](do Do[Op, Ret], client int, write func(Event[Op, Ret])) Do[Op, Ret] {
 	return func(op Op) Ret {
 		write(Event[Op, Ret]{Kind: Call, Client: client, Op: op})
@@ -73,7 +72,7 @@ func watched[Op, Ret any](do Do[Op, Ret], client int, write func(Event[Op, Ret])
 	}
 }
 
-// Torn is the number of a block that is not as Block made it.
+// Torn is the number of a block that Block did not make.
 const Torn = ^uint64(0)
 
 // Block returns a block that repeats n everywhere, so that a mixture of two

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// echo is the other side: it sends back what comes.
+// echo is the other side: it sends back what it receives.
 func echo(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,18 +51,18 @@ func open(t *testing.T, target string) (*Proxy, net.Conn) {
 	return k, c
 }
 
-// say sends a text and wants it back.
+// say sends a text and expects it back.
 func say(t *testing.T, c net.Conn, text []byte) {
 	t.Helper()
-	go func() { _, _ = c.Write(text) }() // who reads sees what is missing
+	go func() { _, _ = c.Write(text) }() // the reader notices if bytes are missing
 	got := make([]byte, len(text))
 	if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, text) {
 		t.Fatalf("%v; the same came back: %v", err, bytes.Equal(got, text))
 	}
 }
 
-// TestWeather: what passes is unchanged, whole or in pieces; nothing passes a hole until
-// it is gone; and what is cut ends.
+// TestWeather: bytes that pass are unchanged, whole or in pieces; nothing passes a black
+// hole until it is removed; and a connection that is cut ends.
 func TestWeather(t *testing.T) {
 	k, c := open(t, echo(t))
 	text := bytes.Repeat([]byte("weather "), 1000)
@@ -101,7 +101,7 @@ func TestWeather(t *testing.T) {
 	}
 }
 
-// TestEnds: Reset ends connections, and where nobody is, none begins.
+// TestEnds: Reset ends connections, and without a listener none begins.
 func TestEnds(t *testing.T) {
 	k, c := open(t, echo(t))
 	say(t, c, []byte("a"))

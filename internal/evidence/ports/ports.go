@@ -2,14 +2,14 @@
 
 // Package ports finds addresses on loopback for processes that are about to be started.
 //
-// In: how many. Out: as many different addresses at which no process listens.
+// In: their number. Out: as many different addresses at which no process listens.
 //
 // Promised: their ports are below those that systems assign to processes that ask for any port, and to
-// outgoing connections. One of these could be taken before the process uses it, which
-// happens where many tests run beside each other.
+// outgoing connections. A port of that range could be taken before the process uses it, which happens
+// when many tests run concurrently.
 //
-// Refused: reserving the ports. Another process may take one of these;
-// then the process that was to have it reports an error.
+// Refused: reserving the ports. Another process may take one of these; then the process that was to
+// have it reports an error.
 package ports
 
 import (
@@ -18,7 +18,7 @@ import (
 	"net"
 )
 
-// The ports that are tried, and how often at most for one address.
+// The ports that are tried, and the maximum number of attempts for one address.
 const (
 	first = 16 << 10
 	last  = 32<<10 - 1

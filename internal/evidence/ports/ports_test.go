@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/evidence/ports"
 )
 
-// TestFree: the addresses differ, and are not among those that the system gives away.
+// TestFree: the addresses differ, and are not among those that the system assigns.
 func TestFree(t *testing.T) {
 	addrs, err := ports.Free(200)
 	if err != nil {

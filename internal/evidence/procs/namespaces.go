@@ -13,11 +13,10 @@ import (
 	"testing"
 )
 
-// Namespaces makes network namespaces that last as long as the test: NAME-hub, with a
-// switch and the address 192.0.2.100, and NAME-0 to NAME-(n-1), of which each is on a
-// port of the switch: I has the address 192.0.2.(I+1), is on port I, and loses some of
-// the packets that come to it. Where that is not permitted the test does not run, and
-// says so.
+// Namespaces makes network namespaces that last as long as the test: NAME-hub, with a switch
+// and the address 192.0.2.100, and NAME-0 to NAME-(n-1), each of which is on a port of the
+// switch: number I has the address 192.0.2.(I+1), is on port I, and loses some of the packets
+// that arrive. If namespaces are not permitted, Namespaces skips the test and reports why.
 func Namespaces(t testing.TB, n, lossPercent int) (name string) {
 	t.Helper()
 	add := func(namespace string) error {
@@ -74,16 +73,17 @@ func Namespaces(t testing.TB, n, lossPercent int) (name string) {
 	return name
 }
 
-// namespacesMax is how many sets of namespaces a process may have at once.
+// namespacesMax is the number of sets of namespaces that a process may have at once.
 const namespacesMax = 100
 
-// kernelLacks are what iptables, by way of either of its interfaces to the kernel, says
-// where a module is missing that it needs. What it says of a wrong argument is not among these.
+// kernelLacks are the messages of iptables, through either of its interfaces to the kernel, for
+// a missing kernel module. They do not include its messages for wrong arguments.
 var kernelLacks = []string{
 	"No chain/target/match by that name", "missing kernel module", "Table does not exist", "Failed to initialize nft", "Could not fetch rule set generation id",
 }
 
-// unavailable is why there can be no namespaces here, if the error of ip says that.
+// unavailable returns the reason why there can be no namespaces here, if the error of ip shows
+// one.
 func unavailable(err error) string {
 	switch text := err.Error(); {
 	case errors.Is(err, exec.ErrNotFound):
@@ -101,7 +101,7 @@ func unavailable(err error) string {
 	return ""
 }
 
-// probability writes percent as iptables reads it.
+// probability formats percent for iptables.
 func probability(percent int) string { return fmt.Sprintf("%.2f", float64(percent)/100) }
 
 // IP runs the command ip.

@@ -2,21 +2,19 @@
 
 //go:build unix
 
-// Package procs runs processes for tests: it starts them, reads their output, sends them
-// signals, and kills them.
+// Package procs runs processes for tests: it starts them, reads their output, sends them signals, and kills them.
 //
-// In: a test, and commands that have not been started; Self makes one of the test's own
-// program. Out: the lines of a process as it prints them, all that it has printed, and
-// how it ended.
+// In: a test, and commands that have not been started; Self makes one of the test's own program. Out: the lines of a
+// process as it prints them, everything that it has printed, and how it ended.
 //
 // Promised: every wait is for an event, and all but that for the channel of Ended are bounded: a process that neither
-// prints what the test waits for nor ends within two minutes is killed, and the test fails. A process may print
-// without end: only the last part is kept, and Truncated reports it. When the test is over, the process and its group
-// are killed, and what they printed is in the log if the test has failed. On Linux the kernel kills the process, too,
-// when the test's own process dies without that, but not what the process has started.
+// prints the expected line nor ends within two minutes is killed, and the test fails. A process may print without
+// end: only the last part is kept, and Truncated reports it. When the test is over, the process and its group are
+// killed, and their output is in the log if the test has failed. On Linux the kernel also kills the process, but not
+// the processes that it has started, if the test's own process dies before that.
 //
-// Not here: finding free ports. A process listens on port 0 and prints its address; package
-// ports is for those that cannot.
+// Not here: finding free ports. A process listens on port 0 and prints its address; package ports is for those that
+// cannot.
 package procs
 
 import (
@@ -37,21 +35,21 @@ import (
 // patience bounds each wait. Nothing takes that long unless something is wrong.
 const patience = 2 * time.Minute
 
-// keepMax is how much of what a process prints is kept at least, in bytes: the end of it.
+// keepMax is the minimum number of bytes of output that are kept: the end of it.
 const keepMax = 256 << 10
 
 // Process is a process that a test has started. It is safe for concurrent use.
 type Process struct {
 	t     testing.TB
 	cmd   *exec.Cmd
-	wait  time.Duration // at most, for anything
+	wait  time.Duration // the bound of any wait
 	out   printed
 	errs  printed
-	ended chan struct{} // closed when it has ended and all that it printed is here
-	asked bool          // the test has what it printed
+	ended chan struct{} // closed when it has ended and all its output is here
+	asked bool          // the test has read its output
 
-	// reaped is that the process has ended, so that its number may be another's. Until
-	// ended, processes outside of its group may still print.
+	// reaped: the process has ended, so its number may belong to another process. Until ended, processes outside its
+	// group may still print.
 	mu     sync.Mutex
 	reaped bool
 }
@@ -113,7 +111,7 @@ func start(t testing.TB, cmd *exec.Cmd, wait time.Duration) *Process {
 		p.mu.Lock()
 		p.reaped = true
 		p.mu.Unlock()
-		for _, r := range pipes { // for processes that are outside of its group
+		for _, r := range pipes { // for processes outside its group
 			_ = r.SetReadDeadline(time.Now().Add(p.wait))
 		}
 		copies.Wait()
@@ -135,7 +133,7 @@ func Run(t testing.TB, cmd *exec.Cmd) (code int, out, errs string) {
 	return RunWithin(t, cmd, patience)
 }
 
-// RunWithin runs a command that may take that long.
+// RunWithin is Run with a bound on the time.
 func RunWithin(t testing.TB, cmd *exec.Cmd, wait time.Duration) (code int, out, errs string) {
 	t.Helper()
 	p := start(t, cmd, wait)
@@ -161,11 +159,11 @@ func (p *Process) next() (line string, ok bool) {
 	return line, ok
 }
 
-// Await waits for a line of standard output that begins so, and returns its rest. Lines
-// before it are passed over. The test fails if the process ends without it.
+// Await waits for a line of standard output that begins with prefix, and returns the rest of it. It skips earlier
+// lines. The test fails if the process ends without such a line.
 func (p *Process) Await(prefix string) string {
 	p.t.Helper()
-	defer p.bound(fmt.Sprintf("no line %q", prefix))() // whatever other lines come
+	defer p.bound(fmt.Sprintf("no line %q", prefix))() // whatever other lines arrive
 	for {
 		line, ok := p.next()
 		if !ok {
@@ -177,8 +175,8 @@ func (p *Process) Await(prefix string) string {
 	}
 }
 
-// bound kills the process when a wait takes too long. The caller ends the wait by done,
-// which reports what was waited for if the process was killed, even if it came just then.
+// bound kills the process when a wait takes too long. The caller ends the wait with done. If the process was killed,
+// done fails the test and names the awaited event, even if that event arrived at the last moment.
 func (p *Process) bound(what string) (done func()) {
 	late := time.AfterFunc(p.wait, p.abort)
 	return func() {
@@ -201,7 +199,7 @@ func (p *Process) Signal(s os.Signal) {
 func (p *Process) Kill() {
 	p.t.Helper()
 	p.killGroup()
-	if !p.endsWithin(2 * p.wait) { // half of it is for processes outside of the group
+	if !p.endsWithin(2 * p.wait) { // half of it is for processes outside the group
 		p.t.Errorf("%s: it was killed, and has not ended", p.cmd)
 	}
 }
@@ -218,8 +216,8 @@ func (p *Process) endsWithin(d time.Duration) bool {
 	}
 }
 
-// abort ends a process that hangs. A program in Go prints what its goroutines do. It does
-// not wait for the end, and may come when the test is over.
+// abort ends a process that hangs. A Go program prints the stacks of its goroutines. abort does not wait for the end,
+// and may run after the test.
 func (p *Process) abort() {
 	_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it may have ended
 	if !p.endsWithin(time.Second) {
@@ -227,13 +225,13 @@ func (p *Process) abort() {
 	}
 }
 
-// killGroup kills the process and its group. It does nothing later than just after the
-// end of the process, as its number may then be given to others.
+// killGroup kills the process and its group. It must not be called later than just after the end of the process,
+// because its number may then be reused.
 func (p *Process) killGroup() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // nothing of it may be left
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // no process of it may be left
 	}
 }
 
@@ -277,23 +275,22 @@ func (p *Process) Ended() <-chan struct{} { return p.ended }
 // PID is the number of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Truncated reports whether the process has printed more than is kept, so that Out
-// or Errs lacks the beginning: the process may have printed text that is not
-// there.
+// Truncated reports whether the process has printed more than is kept, so that Out or Errs lacks the beginning: the
+// process may have printed text that is missing there.
 func (p *Process) Truncated() bool { return p.out.isCut() || p.errs.isCut() }
 
-// Out is what the process has printed to standard output so far.
+// Out returns what the process has printed to standard output so far.
 func (p *Process) Out() string { return p.out.String() }
 
-// Errs is what the process has printed to standard error so far.
+// Errs returns what the process has printed to standard error so far.
 func (p *Process) Errs() string { return p.errs.String() }
 
-// printed is what a process prints.
+// printed is the output of a process.
 type printed struct {
 	sync.Mutex
 	text  []byte // the end of it
 	cut   bool   // text is not all of it
-	taken int    // how much of text the lines have that were taken
+	taken int    // how much of text is in lines that were taken
 	lost  bool   // lines were cut before they were taken
 	ended bool
 	heard *sync.Cond // nil: no caller reads lines
@@ -323,7 +320,7 @@ func (w *printed) end() {
 	w.heard.Broadcast()
 }
 
-// next waits for a line. It reports once that lines before it are lost.
+// next waits for a line. It reports once that earlier lines are lost.
 func (w *printed) next() (line string, ok, lost bool) {
 	w.Lock()
 	defer w.Unlock()

@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// role has TestNothingOutlivesTheTest start a process and come to an end.
+// role makes TestNothingOutlivesTheTest start a process and end.
 const role = "ASHLAR_TEST_ROLE"
 
-// victim starts a process that shares its standard output, and says so.
+// victim starts a process that shares its standard output, and reports that.
 func victim(t *testing.T) {
 	how := os.Getenv(role)
 	script := "sleep 300 & echo started >&2; wait"
@@ -31,7 +31,7 @@ func victim(t *testing.T) {
 	cmd.Stdout = os.Stdout
 	p := Start(t, cmd)
 	for !strings.Contains(p.Errs(), "started\n") {
-		time.Sleep(time.Millisecond) // standard error is not waited for by lines
+		time.Sleep(time.Millisecond) // no wait reads lines of standard error
 	}
 	switch how {
 	case "fails":
@@ -48,9 +48,9 @@ func victim(t *testing.T) {
 	}
 }
 
-// TestNothingOutlivesTheTest: a process, and what it has started, end with the test,
-// whether that ends well, fails, panics, or is killed. They share a pipe with it, which
-// comes to its end when they all have ended.
+// TestNothingOutlivesTheTest: a process, and the processes that it has started, end with
+// the test, whether the test succeeds, fails, panics, or is killed. They share a pipe
+// with it, which is closed when they all have ended.
 func TestNothingOutlivesTheTest(t *testing.T) {
 	if os.Getenv(role) != "" {
 		victim(t)
@@ -87,7 +87,7 @@ func TestNothingOutlivesTheTest(t *testing.T) {
 	}
 }
 
-// recorder is a test that notes how it fails.
+// recorder is a test that records how it fails.
 type recorder struct {
 	testing.TB
 	failed string
@@ -100,7 +100,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// failure is how a test fails.
+// failure is a recorded failure of a test.
 func failure(t *testing.T, f func(t testing.TB)) string {
 	r := &recorder{TB: t}
 	done := make(chan struct{})
@@ -114,7 +114,7 @@ func failure(t *testing.T, f func(t testing.TB)) string {
 
 func sh(script string) *exec.Cmd { return exec.Command("sh", "-c", script) }
 
-// TestLines: each whole line is heard once and in order, and a part of one never.
+// TestLines: each whole line is delivered once and in order, and a partial line never is.
 func TestLines(t *testing.T) {
 	p := Start(t, sh("echo a; printf b; echo c; echo d e; printf f; exit 3"))
 	if rest := p.Await("b"); rest != "c" {
@@ -134,7 +134,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestWaitsAreBounded: a process that does not do what the test waits for fails it.
+// TestWaitsAreBounded: a test fails if its process does not do what the test waits for.
 func TestWaitsAreBounded(t *testing.T) {
 	short := func(t testing.TB) *Process {
 		return start(t, sh("echo a; sleep 300 & wait"), 100*time.Millisecond)
@@ -159,8 +159,9 @@ func TestWaitsAreBounded(t *testing.T) {
 	}
 }
 
-// TestTheNumberIsAnothers: once a process has ended, its number may be given to another,
-// which is not killed, although a process outside of its group still holds its output.
+// TestTheNumberIsAnothers: once a process has ended, its number may belong to another
+// process, which is not killed, although a process outside the group still holds the
+// output.
 func TestTheNumberIsAnothers(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skipf("did not run: %v", err)
@@ -198,7 +199,7 @@ func TestTheNumberIsAnothers(t *testing.T) {
 	if line, _ := another.Next(); line != "here" {
 		t.Error("another process is killed")
 	}
-	// The wait says what it is for.
+	// The message names the awaited event.
 	waiting := func(t testing.TB) {
 		(&Process{t: t, cmd: p.cmd, wait: time.Millisecond, ended: make(chan struct{}), reaped: true}).Wait()
 	}
@@ -207,8 +208,8 @@ func TestTheNumberIsAnothers(t *testing.T) {
 	}
 }
 
-// TestMuchIsPrinted: what a process prints takes a bounded part of the memory, and a test
-// can find out that it does not have all of it.
+// TestMuchIsPrinted: the output of a process takes bounded memory, and a test can find
+// out that it does not have all of it.
 func TestMuchIsPrinted(t *testing.T) {
 	much := Start(t, sh("echo MUTE >&2; head -c 600000 /dev/zero >&2"))
 	if much.Wait(); strings.Contains(much.Errs(), "MUTE") || len(much.Errs()) > 2*keepMax || !much.Truncated() {
@@ -247,14 +248,14 @@ func TestMuchIsPrinted(t *testing.T) {
 	}
 }
 
-// TestNamesOfNamespaces: sets of namespaces at one time have names of their own.
+// TestNamesOfNamespaces: concurrent sets of namespaces have different names.
 func TestNamesOfNamespaces(t *testing.T) {
 	if one, two := Namespaces(t, 0, 0), Namespaces(t, 0, 0); one == two {
 		t.Errorf("two sets are called %s", one)
 	}
 }
 
-// TestUnavailable: only where namespaces cannot be had a test that wants them is skipped.
+// TestUnavailable: a test that needs namespaces is skipped only if there can be none.
 func TestUnavailable(t *testing.T) {
 	for text, want := range map[string]string{
 		"mount --make-shared /run/netns failed: Operation not permitted":                                                    "network namespaces are not permitted here",

@@ -12,10 +12,10 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// TestAStoreThatWasBegunBefore ends a program at each operation by which it
-// makes a store. The next one completes or makes it, and makes a change durable,
-// by the journal or by the tree; then the power fails. The change is still
-// there, although the names of the files may be those of the first life.
+// TestAStoreThatWasBegunBefore ends a program at each operation by which it makes a
+// store. The next program completes or makes it, and makes a change durable, by the
+// journal or by the tree; then the power fails. The change is still there, although the
+// names of the files may be those of the first life.
 func TestAStoreThatWasBegunBefore(t *testing.T) {
 	s := spec(t)
 	ways := map[string]func(*store.DB) error{"sync": (*store.DB).Sync, "flush": (*store.DB).Flush}

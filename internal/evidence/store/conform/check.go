@@ -17,8 +17,7 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Spec is StoreTrace, loaded. It may be used for any number of traces, one after
-// the other or side by side.
+// Spec is StoreTrace, loaded. It may be used for any number of traces, concurrently too.
 type Spec struct{ spec *core.Spec }
 
 // Load loads StoreTrace.tla.
@@ -35,27 +34,27 @@ func Load(files load.Files, path string) (*Spec, error) {
 
 // Options of a check; the zero Options is the default.
 type Options struct {
-	// Refine also compares each step with CrashSafeMap's whole next-state relation
-	// and evaluates the invariants. Without it the steps are those that StoreTrace
-	// makes from the actions of CrashSafeMap.
+	// Refine also compares each step with CrashSafeMap's whole next-state relation and
+	// evaluates the invariants. Without it, the steps are those that StoreTrace makes
+	// from the actions of CrashSafeMap.
 	Refine bool
 }
 
-// Report is what became of a trace.
+// Report is the result of checking a trace.
 type Report struct {
 	Events    int // in the trace
 	Explained int // of them, from the first on
-	Steps     int // that explain them, those included that nothing tells of
+	Steps     int // that explain them, including those without an event
 	// Refused is the first event that no behaviour has, or nil.
 	Refused *Event
-	Why     string // it has none
-	Seen    Seen   // before it
+	Why     string // why no behaviour has it
+	Seen    Seen   // the state before it
 }
 
 // Seen is a state of the specification.
 type Seen struct {
 	Persistent, Frozen, Ephemeral int
-	Syncs                         string // those that wait, and for which version
+	Syncs                         string // the waiting ones, and for which version
 	Down                          string // "no": the store is open
 	Super, Sent                   Super
 }
@@ -82,7 +81,7 @@ func (s Seen) String() string {
 	return b.String()
 }
 
-// String says on one line what became of the trace.
+// String describes the result on one line.
 func (r *Report) String() string {
 	if r.Refused == nil {
 		return fmt.Sprintf("all %d events are explained, in %d steps", r.Events, r.Steps)
@@ -103,7 +102,7 @@ func (s *Spec) Check(ctx context.Context, events []Event, o Options) (*Report, e
 	out := &Report{Events: len(events), Explained: len(events), Steps: r.Depth - 1}
 	switch r.Verdict {
 	case check.OK:
-		// A state has one successor, and the last one itself.
+		// Each state has one successor, and the last one is its own successor.
 		if r.Distinct != int64(r.Depth) || r.Generated != r.Distinct+1 {
 			return nil, fmt.Errorf("%d states of depth %d, %d steps: the specification of traces is not deterministic", r.Distinct, r.Depth, r.Generated)
 		}
@@ -115,7 +114,7 @@ func (s *Spec) Check(ctx context.Context, events []Event, o Options) (*Report, e
 	return nil, fmt.Errorf("check a trace of %d events: %v %s %s %v", len(events), r.Verdict, r.Property, r.Reason, r.Err)
 }
 
-// refuse says what is against the event after a state.
+// refuse finds the reason why the event is impossible after a state.
 func (r *Report) refuse(m *model.Model, s check.State, events []Event) error {
 	v, err := m.EvaluateIn(m.Definition("Seen").Body, m.Decode(s))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// crowd is a store with workers of its own and several callers at once. The
-// order of its events must be one in which things may have happened.
+// crowd is a store with workers of its own and several concurrent callers. The order of
+// its events must be a possible one.
 type crowd struct {
 	t    *testing.T
 	disk whole
@@ -31,9 +31,8 @@ func newCrowd(t *testing.T, disk whole, d store.Durability) *crowd {
 	}}
 }
 
-// life opens the store, has writers and a maintainer use it, and ends it: by a
-// close, or on a disk that is dead. The disk must be beyond doubt afterwards:
-// nobody uses it.
+// life opens the store, makes writers and a maintainer use it, and ends it: by a close,
+// or on a dead disk. Afterwards the disk must be certain: no caller uses it.
 func (c *crowd) life(seed uint64, dies int, closes bool) {
 	c.t.Helper()
 	mortal := &fallible{disk: c.disk, r: rand.New(rand.NewPCG(seed, 5)), dies: dies}
@@ -106,7 +105,7 @@ func maintain(db *store.DB, r *rand.Rand) error {
 	return err
 }
 
-// hold has the checker decide.
+// hold runs the checker on the trace.
 func (c *crowd) hold(s *Spec, what string, sum *tally) {
 	c.t.Helper()
 	events := c.rec.Events()
@@ -118,8 +117,8 @@ func (c *crowd) hold(s *Spec, what string, sum *tally) {
 	sum.Steps += r.Steps
 }
 
-// TestTheConcurrentEngineConforms loses power and programs while many callers
-// are within the store.
+// TestTheConcurrentEngineConforms loses power and programs while many callers are within
+// the store.
 func TestTheConcurrentEngineConforms(t *testing.T) {
 	s := spec(t)
 	runs, seed := number(t, runsVar, 60)/5, number(t, seedVar, 1)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// runsVar is how many runs TestTheEngineConforms has, if it says so.
+// runsVar, if set, is the number of runs of TestTheEngineConforms.
 const runsVar = "ASHLAR_STORE_TRACES"
 
 // seedVar is its first seed.
@@ -42,8 +42,8 @@ func refuse(t *testing.T, what string, r *Report, events []Event) {
 	t.Fatalf("%s: %s\nthe trace is in %s", what, r, path)
 }
 
-// TestTheEngineConforms has the engine live many lives on simulated disks, and
-// the checker say whether what it traces is a behaviour of the specification.
+// TestTheEngineConforms makes the engine live many lives on simulated disks, and the
+// checker decide whether its trace is a behaviour of the specification.
 func TestTheEngineConforms(t *testing.T) {
 	s := spec(t)
 	runs, seed := number(t, runsVar, 120), number(t, seedVar, 1)

@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/tla/load"
 )
 
-// beside is a module in memory beside those in a directory.
+// beside is a module in memory together with the modules of a directory.
 type beside struct {
 	path string
 	text []byte
@@ -32,8 +32,8 @@ func (b beside) ReadFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// TestAModuleIsTheTrace writes traces as modules, and checks them as anybody
-// would who has the module and the configuration alone.
+// TestAModuleIsTheTrace writes traces as modules, and checks them only with the module
+// and the configuration, as any user can.
 func TestAModuleIsTheTrace(t *testing.T) {
 	const cfg = "../../../../specs/store/traces/explained.cfg"
 	text, err := os.ReadFile(cfg)

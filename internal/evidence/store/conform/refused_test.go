@@ -54,7 +54,7 @@ func after(begin []Event, more ...Event) []Event {
 	return append(begin[:len(begin):len(begin)], more...)
 }
 
-// TestTracesThatAreAllowed has what a store may do, each by a few events.
+// TestTracesThatAreAllowed has the permitted steps of a store, each in a few events.
 func TestTracesThatAreAllowed(t *testing.T) {
 	s := spec(t)
 	three := trace(first(), change(1), change(2), change(3))
@@ -88,8 +88,8 @@ func TestTracesThatAreAllowed(t *testing.T) {
 	}
 }
 
-// TestBrokenTracesAreRefused has stores that are wrong in one place: each trace
-// is refused at the event that the mistake shows in, for what it is.
+// TestBrokenTracesAreRefused has stores that are wrong in one place: each trace is
+// refused at the event that shows the mistake, and for the right reason.
 func TestBrokenTracesAreRefused(t *testing.T) {
 	s := spec(t)
 	three := trace(first(), change(1), change(2), change(3))
@@ -168,8 +168,8 @@ func TestBrokenTracesAreRefused(t *testing.T) {
 	}
 }
 
-// TestEveryReasonIsShown compares the reasons that the module has with those of
-// the traces above.
+// TestEveryReasonIsShown compares the reasons in the module with those of the traces
+// above.
 func TestEveryReasonIsShown(t *testing.T) {
 	module, err := os.ReadFile(specPath)
 	if err != nil {

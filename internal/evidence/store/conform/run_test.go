@@ -25,19 +25,19 @@ type run struct {
 	o      store.Options
 	db     *store.DB
 	mortal *fallible
-	// What was changed, in order; change i has the number i+1. That a store is
-	// at a version must be true, and not only said.
+	// The changes, in order; change i has the number i+1. If a store reports a version,
+	// its content must be that of the version.
 	history []entry
-	syncs   int // that were answered to us, in this life
+	syncs   int // that were answered to the test, in this life
 	tally   tally
 }
 
-// entry is a change. An end makes it a range delete, no value a delete.
+// entry is a change. With an end it is a range delete, without a value a delete.
 type entry struct{ key, end, value []byte }
 
-// tally counts what the runs came through: recoveries that lost changes, that
-// found more than was known to be durable, that found the superblock on its way
-// or the one before it; syncs that were asked for while others waited.
+// tally counts the cases that the runs covered: recoveries that lost changes, that found
+// more than was known to be durable, that found the new superblock during its write or
+// the previous one; syncs that were requested while others waited.
 type tally struct {
 	Traces, Events, Steps                    int
 	Lives, Crashes, Kills, Stops, Fulls      int
@@ -56,7 +56,7 @@ func (t *tally) add(o tally) {
 	}
 }
 
-// count says what is rare in a trace.
+// count counts the rare events of a trace.
 func (t *tally) count(events []Event) {
 	t.Traces++
 	t.Events += len(events)
@@ -116,7 +116,7 @@ func (t *tally) count(events []Event) {
 	}
 }
 
-// still is a Clock that stands still.
+// still is a Clock that never advances.
 type still struct{}
 
 func (still) Now() env.Instant                         { return 0 }
@@ -132,7 +132,7 @@ func options(r *rand.Rand, d store.Durability) store.Options {
 	switch r.IntN(4) {
 	case 0:
 		o.Tuning.MemtableBytes = 64 << 10
-	case 1: // frames are written while changes come
+	case 1: // frames are written while changes arrive
 		o.Tuning.MemtableBytes = 1 << 20
 		o.Memory = 16 << 20
 	}
@@ -150,7 +150,7 @@ func (x *run) fatal(format string, args ...any) {
 	x.t.Fatalf("seed %d, life %d: %s", x.seed, x.tally.Lives, fmt.Sprintf(format, args...))
 }
 
-// play lives several lives.
+// play plays several lives.
 func (x *run) play(lives int) {
 	for range lives {
 		x.life()
@@ -182,7 +182,7 @@ func (x *run) life() {
 	x.end()
 }
 
-// begin opens the store, and says whether it is open.
+// begin opens the store, and reports whether it is open.
 func (x *run) begin() bool {
 	x.db, x.syncs = nil, 0
 	seen := len(x.rec.Events())
@@ -203,7 +203,7 @@ func (x *run) begin() bool {
 	return x.compare()
 }
 
-// compare compares the store with what its version should be.
+// compare compares the store with the content of its version.
 func (x *run) compare() bool {
 	want := map[string][]byte{}
 	for _, e := range x.history {
@@ -272,7 +272,7 @@ func (x *run) work() {
 	}
 }
 
-// listen compares what the store traces with what it tells its callers.
+// listen compares the trace of the store with what it returns to its callers.
 func (x *run) listen(err error) {
 	events := x.rec.Events()
 	answers, version := 0, uint64(0)
@@ -349,8 +349,8 @@ func (x *run) batch() error {
 	return x.changed(x.db.Commit(b, w), w, entries...)
 }
 
-// changed notes changes that were made. Whether they were is what the trace
-// says: an error may come from what was to be done beside them.
+// changed records changes that were made. The trace shows whether they were made: an
+// error may be from other work of the same call.
 func (x *run) changed(err error, w store.Write, entries ...entry) error {
 	upTo := uint64(len(x.history) + len(entries))
 	events := x.rec.Events()
@@ -375,8 +375,8 @@ func (x *run) changed(err error, w store.Write, entries ...entry) error {
 	return err
 }
 
-// synced notes that a sync was answered. With an error it may have been all the
-// same: what failed was beside it.
+// synced records that a sync was answered. If it returned an error, it may have succeeded
+// all the same, and other work failed.
 func (x *run) synced(err error) error {
 	if err == nil {
 		x.syncs++

@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/tla/value"
 )
 
-// Event is a record of a trace, as StoreTrace.tla has them. Which fields mean
-// something depends on the kind.
+// Event is a record of a trace, as StoreTrace.tla has them. The kind determines which
+// fields have a meaning.
 type Event struct {
 	Kind       Kind
 	Superblock uint64
@@ -24,7 +24,7 @@ type Event struct {
 	ID         int // of a sync, from 1
 }
 
-// Kind is what an event is, in the specification's words.
+// Kind is the kind of an event, in the specification's words.
 type Kind string
 
 // The kinds. The store does not report what ends a life.
@@ -37,7 +37,7 @@ const (
 	SyncAsk    Kind = "SyncAsk"
 	SyncAnswer Kind = "SyncAnswer"
 	Crash      Kind = "Crash" // the power fails
-	Kill       Kind = "Kill"  // the program ends, and the machine goes on
+	Kill       Kind = "Kill"  // the program ends, and the machine continues
 )
 
 // field is a field of a record.
@@ -64,7 +64,7 @@ func (e Event) fields() []field {
 	return []field{version}
 }
 
-// String is the event on one line, as in "SyncAsk id 1 version 7".
+// String formats the event on one line, as in "SyncAsk id 1 version 7".
 func (e Event) String() string {
 	var b strings.Builder
 	b.WriteString(string(e.Kind))
@@ -74,7 +74,7 @@ func (e Event) String() string {
 	return b.String()
 }
 
-// tla is the record in TLA+.
+// tla formats the record in TLA+.
 func (e Event) tla() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[event |-> %q", string(e.Kind))
@@ -85,7 +85,7 @@ func (e Event) tla() string {
 	return b.String()
 }
 
-// value is the record as a value of the checker.
+// value converts the record to a value of the checker.
 func (e Event) value() (value.Value, error) {
 	out := []value.Field{{Name: "event", Val: value.String(string(e.Kind))}}
 	for _, f := range e.fields() {
@@ -103,13 +103,13 @@ func (e Event) value() (value.Value, error) {
 type Recorder struct {
 	mu     sync.Mutex
 	events []Event
-	asked  map[uint64][]int // the syncs that wait, by version, oldest first
+	asked  map[uint64][]int // the waiting syncs, by version, oldest first
 	busy   []bool           // by id - 1
 }
 
 var _ env.Tracer = (*Recorder)(nil)
 
-// Trace implements env.Tracer. Events that are not the specification's are left out.
+// Trace implements env.Tracer. It ignores events that the specification does not have.
 func (r *Recorder) Trace(e env.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,8 +133,8 @@ func (r *Recorder) Trace(e env.Event) {
 
 func (r *Recorder) add(e Event) { r.events = append(r.events, e) }
 
-// ask gives a sync the lowest id that is free. The store does not say which
-// sync is answered; among those of one version it makes no difference.
+// ask gives a sync the lowest free id. The store does not report which sync is answered;
+// among those of one version it makes no difference.
 func (r *Recorder) ask(version uint64) int {
 	i := slices.Index(r.busy, false)
 	if i < 0 {
@@ -149,8 +149,8 @@ func (r *Recorder) ask(version uint64) int {
 	return i + 1
 }
 
-// answer frees the id of the oldest sync of a version. It is 0, which is no id,
-// when none waits.
+// answer frees the id of the oldest sync of a version. It returns 0, which is not an id,
+// if none is waiting.
 func (r *Recorder) answer(version uint64) int {
 	waiting := r.asked[version]
 	if len(waiting) == 0 {
@@ -164,8 +164,8 @@ func (r *Recorder) answer(version uint64) int {
 	return id
 }
 
-// End notes how the life that was recorded last has ended: Crash or Kill. The
-// store must be closed, or gone.
+// End records how the last recorded life has ended: Crash or Kill. The store must be
+// closed or dead.
 func (r *Recorder) End(how Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,14 +174,14 @@ func (r *Recorder) End(how Kind) {
 	clear(r.busy)
 }
 
-// Events are a copy of the events so far.
+// Events returns a copy of the events so far.
 func (r *Recorder) Events() []Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.events)
 }
 
-// ids is how many ids the syncs of a trace have.
+// ids is the number of ids that the syncs of a trace have.
 func ids(events []Event) int {
 	n := 0
 	for _, e := range events {

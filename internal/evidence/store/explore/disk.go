@@ -23,10 +23,10 @@ import (
 // goroutine may use it.
 type Disk struct {
 	names, safe map[string]*inode // by clean path; directories too
-	units       []*unit           // what is not durable, in order
+	units       []*unit           // changes that are not durable, in order
 	inodes      int
 	changes     int               // operations that changed something
-	mutations   int               // of them, those that are no sync
+	mutations   int               // those of them that are not syncs
 	epoch       int               // goes into pages that are written
 	hook        func(what string) // before and after each operation that changes something
 	fault       *Fault
@@ -52,8 +52,8 @@ type inode struct {
 	now, safe table
 }
 
-// unit is a change that a loss of power keeps or loses: of content, of a size
-// or of a name. Content it may keep in part.
+// unit is a change that a loss of power keeps or loses: of content, of a size or of a
+// name. It may keep a part of a change of content.
 type unit struct {
 	what    string // for people
 	file    *inode
@@ -63,8 +63,8 @@ type unit struct {
 	name    *naming
 }
 
-// naming reports that a name leads to a file (nil: nowhere), and in a rename that
-// the old one does not any more.
+// naming reports that a name refers to a file (nil: nowhere), and in a rename that the
+// old name no longer does.
 type naming struct {
 	name, old string
 	to        *inode
@@ -114,7 +114,7 @@ func (d *Disk) around(what string, change func()) {
 	}
 }
 
-// mutate is around for what is no sync.
+// mutate is around for changes that are not syncs.
 func (d *Disk) mutate(what string, change func()) {
 	d.mutations++
 	d.around(what, change)
@@ -262,8 +262,8 @@ func (d *Disk) SyncDir(name string) error {
 	return d.sync("sync directory "+clean, name, mine)
 }
 
-// sync makes units durable, or what a failure leaves of them. Without any it
-// changes nothing.
+// sync makes units durable, or the part of them that a failure leaves. Without any unit
+// it changes nothing.
 func (d *Disk) sync(what, name string, mine func(*unit) bool) (err error) {
 	failed := d.fault.strikes(SyncError, d.syncs)
 	d.syncs++
@@ -309,8 +309,8 @@ func (u *unit) applyTo(t *table) {
 	}
 }
 
-// Lock implements env.LockDisk. Crash states ignore its file: a lock file has no
-// content, and its name means nothing.
+// Lock implements env.LockDisk. Crash states ignore its file: a lock file has no content,
+// and its name means nothing.
 func (d *Disk) Lock(name string) (io.Closer, error) {
 	clean, i, err := d.find("lock", name)
 	switch {
@@ -339,10 +339,10 @@ func (l *lock) Close() error {
 	return nil
 }
 
-// errStruck is within every error that a Fault makes.
+// errStruck is wrapped by every error that a Fault makes.
 var errStruck = fmt.Errorf("%w (injected)", syscall.EIO)
 
-// errFull is what a full disk answers.
+// errFull is the error of a full disk.
 var errFull = fmt.Errorf("%w: %w", env.ErrNoSpace, syscall.ENOSPC)
 
 var (

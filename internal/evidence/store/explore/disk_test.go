@@ -13,8 +13,8 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// twins does the same to a Disk and to the simulator's, and fails where their
-// answers differ.
+// twins does the same operations on a Disk and on the simulator's, and fails if their
+// results differ.
 type twins struct {
 	t *testing.T
 	d *Disk
@@ -115,9 +115,8 @@ func tree(t *testing.T, d env.Disk, dir string) (out []string) {
 	return out
 }
 
-// TestTheDiskIsTheSimulators: both disks show the same after the same
-// operations, and after crashes that keep everything, nothing, or what came
-// first.
+// TestTheDiskIsTheSimulators: both disks show the same content after the same operations,
+// and after crashes that keep everything, nothing, or a prefix.
 func TestTheDiskIsTheSimulators(t *testing.T) {
 	for seed := range uint64(300) {
 		r := env.Seeded(seed)
@@ -145,8 +144,8 @@ func TestTheDiskIsTheSimulators(t *testing.T) {
 	}
 }
 
-// TestEqualSumsAreEqualDisks: the number that identifies a crash state is the
-// same if and only if the bytes and names are.
+// TestEqualSumsAreEqualDisks: the numbers of two crash states are equal if and only if
+// their bytes and names are.
 func TestEqualSumsAreEqualDisks(t *testing.T) {
 	bySum, byTree := map[uint64]string{}, map[string]uint64{}
 	states := 0
@@ -173,7 +172,7 @@ func TestEqualSumsAreEqualDisks(t *testing.T) {
 	}
 }
 
-// TestTearsAreTears: each class does to a write what its name says.
+// TestTearsAreTears: each class has the effect on a write that its name says.
 func TestTearsAreTears(t *testing.T) {
 	d := NewDisk()
 	f, _ := d.Open("f", true)
@@ -269,7 +268,7 @@ func TestChoicesAreTheTable(t *testing.T) {
 	}
 }
 
-// TestFilesCheckTheirUse: what a real file refuses is refused here.
+// TestFilesCheckTheirUse: calls that a real file refuses are refused here.
 func TestFilesCheckTheirUse(t *testing.T) {
 	d := NewDisk()
 	f, direct, err := d.OpenDirect("f", true)
@@ -307,7 +306,7 @@ func TestFilesCheckTheirUse(t *testing.T) {
 
 func isNotExist(err error) bool { e, ok := err.(*fs.PathError); return ok && e.Err == fs.ErrNotExist }
 
-// bytesOf is the content of a file.
+// bytesOf returns the content of a file.
 func (d *Disk) bytesOf(name string) []byte {
 	i := d.names[name]
 	b := make([]byte, i.now.size)

@@ -33,13 +33,13 @@ func Engines() []Subject {
 		Engine{Label: "process", Options: store.Options{Durability: store.ProcessCrash, Compression: store.None, Tuning: tune(32<<10, 32<<10, 3, 512, 32<<10)}},
 		Engine{Label: "commit", Options: store.Options{Durability: store.EveryCommit, Tuning: tune(32<<10, 4<<10, 3, 4<<10, 128<<10)}, Transactions: true},
 		Engine{Label: "blobs", Options: store.Options{Compression: store.None, Tuning: tune(48<<10, 16<<10, 4, 600, 64<<10)}, Transactions: true},
-		// Its segments are long enough for what the journal does for small
-		// frames only.
+		// Its segments are long enough for the things that the journal does only for
+		// small frames.
 		Engine{Label: "long", Options: store.Options{Tuning: tune(1<<20, 16<<10, 2, 4<<10, 64<<10)}},
 	}
 }
 
-// engineMemory is for what an engine needs beside its memtables, in bytes.
+// engineMemory is the memory that an engine needs besides its memtables, in bytes.
 const engineMemory = 4 << 20
 
 // Name implements Subject.
@@ -50,8 +50,8 @@ func (e Engine) Durable(k OpKind) bool {
 	return k == Sync || k == Flush || k == Reopen || k.Changes() && e.Options.Durability == store.EveryCommit
 }
 
-// Doubled implements Doubled: with the journal and the older superblock nothing is
-// lost, if all that was promised went through the journal.
+// Doubled implements Doubled: with the journal and the older superblock nothing is lost,
+// if everything promised went through the journal.
 func (e Engine) Doubled() (file string, pages []int64) {
 	if e.Options.Durability != store.EveryCommit {
 		return "", nil
@@ -78,8 +78,8 @@ func (e Engine) Open(disk env.Disk, dir string, tracer env.Tracer) (Store, error
 	return &engine{db: db, batch: db.NewBatch(), transactions: e.Transactions}, nil
 }
 
-// number is another one for every state of the disk, so that what a store
-// draws is never what it drew in an earlier life.
+// number differs for every state of the disk, so that a number that a store draws never
+// equals one of an earlier life.
 func (d *Disk) number() uint64 {
 	n := mix(uint64(d.changes), uint64(d.epoch))
 	for _, i := range d.names {
@@ -103,7 +103,7 @@ type engine struct {
 	db    *store.DB
 	batch *store.Batch
 	value []byte
-	// transactions says that batches are transactions.
+	// transactions reports whether batches are transactions.
 	transactions bool
 }
 

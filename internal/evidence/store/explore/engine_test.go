@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// TestWhatOnceFailed does sequences in which the store was once wrong.
+// TestWhatOnceFailed runs sequences that once made the store fail.
 func TestWhatOnceFailed(t *testing.T) {
 	put := func(k string) Op { return Op{Kind: Put, Key: k, Size: 40, Fill: 1} }
 	get := func(k string) Op { return Op{Kind: Get, Key: k} }
@@ -44,8 +44,8 @@ func TestWhatOnceFailed(t *testing.T) {
 	}
 }
 
-// TestEnginesGrow: the workloads make trees of several levels of the engines
-// with small partitions, and in each engine whatever the store does for itself.
+// TestEnginesGrow: the workloads make trees of several levels in the engines with small
+// partitions, and in each engine every kind of background work happens.
 func TestEnginesGrow(t *testing.T) {
 	for _, subject := range Engines() {
 		var most store.Metrics

@@ -20,7 +20,7 @@ type Options struct {
 	// Ops is the workload. Nil means the one that the profile generates for the
 	// seed.
 	Ops []Op
-	// Depth is how often in a row there is a crash: default 3.
+	// Depth is the number of crashes in a row: default 3.
 	Depth int
 	// With at most Subsets changes (default 10) every subset is a state; with more,
 	// Samples random subsets are (default 64).
@@ -62,7 +62,7 @@ func (o Options) complete() Options {
 	return o
 }
 
-// neighbours is how many moments in a row are of one part.
+// neighbours is the number of consecutive moments of one part.
 const neighbours = 16
 
 // has reports whether a moment of the workload belongs to the part.
@@ -79,7 +79,7 @@ func (s Step) String() string { return fmt.Sprintf("%d:%d", s.Moment, s.State) }
 // live stands for a path without a crash.
 const live = "live"
 
-// ParsePath reads what Failure.Replay prints of a path: steps joined by "/".
+// ParsePath parses a path that Failure.Replay has printed: steps joined by "/".
 func ParsePath(text string) ([]Step, error) {
 	out := []Step{}
 	if text == live {
@@ -97,7 +97,7 @@ func ParsePath(text string) ([]Step, error) {
 	return out, nil
 }
 
-// Report is what an exploration has done.
+// Report is the result of an exploration.
 type Report struct {
 	Moments uint64 // at which states were made
 	States  uint64 // crash states
@@ -163,17 +163,17 @@ func Required() []string {
 	return append(out, "delete on a full disk")
 }
 
-// explorer is an exploration that is going on.
+// explorer is a running exploration.
 type explorer struct {
 	o       Options
 	keys    []string
 	report  Report
 	scanner scanner
 	failure *Failure
-	over    bool // the state that is replayed has been looked at
+	over    bool // the state to replay has been checked
 }
 
-// marks counts what the subject traces.
+// marks counts the events that the subject traces.
 type marks map[string]uint64
 
 // Trace implements env.Tracer.
@@ -199,8 +199,8 @@ func Run(o Options) Report {
 	return x.report
 }
 
-// explored is what an explorer knows of a session: at which moment of the disk
-// it was last, and which images it has seen.
+// explored is what an explorer knows about a session: the last moment of the disk, and
+// the images that it has seen.
 type explored struct {
 	*session
 	x       *explorer
@@ -217,8 +217,8 @@ type explored struct {
 	random  uint64
 }
 
-// deepStates is after how many states the exploration of what follows a crash
-// ends. It leaves out every other moment, too: there are many such explorations.
+// deepStates is the number of states after which the exploration after a crash ends. Such
+// an exploration also leaves out every other moment: there are many of them.
 const deepStates = 200
 
 func (x *explorer) explored(s *session, depth int, path []Step, l limits, random uint64) *explored {
@@ -260,7 +260,7 @@ func (x *explorer) crashes() {
 	s.abandon()
 }
 
-// run does operations, and looks at the disk between them too.
+// run does operations, and also checks the disk between them.
 func (e *explored) run(ops []Op) {
 	for i := range ops {
 		if e.depth > 1 || e.x.o.Part == 0 {
@@ -278,8 +278,8 @@ func (e *explored) run(ops []Op) {
 	}
 }
 
-// guard does something to the store that must succeed. Whatever fails or
-// panics is a failure.
+// guard does something to the store that must succeed. Any failure or panic is reported
+// as a failure.
 func (e *explored) guard(do func() (err, bad error)) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -339,7 +339,7 @@ func (e *explored) moment() {
 	}
 }
 
-// state makes one crash state and looks at it, unless it is known.
+// state makes one crash state and checks it, unless it is known.
 func (e *explored) state(c choice, at Step) {
 	x := e.x
 	e.states++
@@ -361,8 +361,8 @@ func (e *explored) state(c choice, at Step) {
 	e.seen[cr.sum] = e.look(cr, c, path)
 }
 
-// look opens the store on a crash state and compares; now and then it continues
-// from there. It returns the last moment that the state is.
+// look opens the store on a crash state and compares; now and then it continues from
+// there. It returns the last moment with this state.
 func (e *explored) look(cr crash, c choice, path []Step) (last int) {
 	x := e.x
 	s := newSession(e.subject, marks(x.report.Coverage), cr.disk(e.acked), e.h)
@@ -437,8 +437,8 @@ func (e *explored) copiesOn(d *Disk) (err, bad error) {
 	return nil, nil
 }
 
-// tornMax is how many of the last writes are torn at each moment. Each was the
-// last one once.
+// tornMax is the number of the last writes that are torn at each moment. Each write was
+// once the last one.
 const tornMax = 8
 
 // deeper continues from a recovered state with a few operations, and explores
@@ -464,7 +464,7 @@ func (e *explored) deeper(s *session, found []record, path []Step, sum uint64) {
 	e.x.report.Reads += next.reads
 }
 
-// ended reports whether nothing more is to be looked at.
+// ended reports whether the exploration is finished.
 func (x *explorer) ended() bool { return x.failure != nil || x.over }
 
 func (x *explorer) fail(f *Failure) {

@@ -16,8 +16,8 @@ func small(p int) Profile {
 	return x
 }
 
-// TestTheReferenceIsSound: the explorer finds nothing in a store that is
-// right, and everything it has was used.
+// TestTheReferenceIsSound: the explorer finds nothing in a correct store, and all its
+// parts were used.
 func TestTheReferenceIsSound(t *testing.T) {
 	var sum Report
 	seeds := uint64(10)
@@ -42,8 +42,7 @@ func TestTheReferenceIsSound(t *testing.T) {
 	t.Logf("%d moments, %d states, %d images, %d opens, by depth %d", sum.Moments, sum.States, sum.Images, sum.Opens, sum.Deep)
 }
 
-// TestFlawsAreFound: each way to be wrong is found out, and the words of the
-// failure find it again.
+// TestFlawsAreFound: each flaw is found, and the replay of the failure finds it again.
 func TestFlawsAreFound(t *testing.T) {
 	all := reflect.TypeFor[flaws]()
 	for i := range all.NumField() {
@@ -93,7 +92,7 @@ func hunt(s Subject) *Failure {
 	return nil
 }
 
-// TestReplayRefuses what leads nowhere.
+// TestReplayRefuses paths that do not exist.
 func TestReplayRefuses(t *testing.T) {
 	s := Suite{Subjects: []Subject{logSubject{}}, Profiles: Profiles()}
 	for _, text := range []string{
@@ -115,7 +114,7 @@ func TestReplayRefuses(t *testing.T) {
 	}
 }
 
-// TestRunsAreTheSame: a seed does the same bit for bit.
+// TestRunsAreTheSame: a seed gives the same run, bit for bit.
 func TestRunsAreTheSame(t *testing.T) {
 	run := func() string {
 		r := Run(Options{Subject: logSubject{}, Profile: small(0), Seed: 3, Deeper: 20, FaultRuns: 8, Subsets: 6})
@@ -126,8 +125,8 @@ func TestRunsAreTheSame(t *testing.T) {
 	}
 }
 
-// TestPartsAreTheWhole: together the parts of a seed look at each state once, and have
-// its faults and its operations once. (Images that two parts meet are opened by both.)
+// TestPartsAreTheWhole: together the parts of a seed check each state once, and have its
+// faults and its operations once. (If two parts meet the same image, both open it.)
 func TestPartsAreTheWhole(t *testing.T) {
 	for _, parts := range []int{1, 3, seedParts} {
 		for p := range Profiles() {

@@ -50,7 +50,7 @@ func (s *session) story() string {
 	return b.String()
 }
 
-// Replay is the words that lead to the failure again.
+// Replay returns the text that replays the failure.
 func (f *Failure) Replay() string {
 	out := fmt.Sprintf("subject=%s,profile=%s,seed=%d", f.Subject, f.Profile, f.Seed)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// FaultKind is what goes wrong in operation, as opposed to a loss of power.
+// FaultKind is a kind of fault in operation, as opposed to a loss of power.
 type FaultKind uint8
 
 // The kinds. Damage to a read is permanent: the page that it hits stays damaged.
@@ -40,8 +40,8 @@ func faultOf(name string) (FaultKind, error) {
 	return NoFault, fmt.Errorf("no fault is called %q", name)
 }
 
-// Fault is one fault that strikes at the opportunity of that number, counted
-// from 0: a read, a write, a sync, a growth.
+// Fault is one fault that strikes at the opportunity of that number, counted from 0: a
+// read, a write, a sync, a growth.
 type Fault struct {
 	Kind   FaultKind
 	At     int
@@ -51,7 +51,7 @@ type Fault struct {
 	Where  string // what was struck, for people
 	file   *inode // and where it was
 	page   int64
-	born   int // the epoch of what was struck
+	born   int // the epoch of the struck object
 }
 
 // newFault makes a fault whose details are drawn from a seed.
@@ -78,7 +78,7 @@ func (d *Disk) mayGrow() bool {
 	return !d.full
 }
 
-// damage strikes at a read, where it is its turn.
+// damage strikes at a read, if it is the chosen one.
 func (d *Disk) damage(f *file, b []byte, off int64) error {
 	n := d.reads
 	d.reads++

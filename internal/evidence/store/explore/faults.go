@@ -62,7 +62,7 @@ func (x *explorer) only() {
 	x.operate(newFault(k, n, x.o.Seed))
 }
 
-// spread gives at most n of total numbers, evenly, beginning anywhere.
+// spread returns at most n of total numbers, evenly spaced, from a random start.
 func spread(total, n int, seed uint64) func(func(int) bool) {
 	step := max((total+n-1)/max(n, 1), 1)
 	return func(yield func(int) bool) {
@@ -74,20 +74,20 @@ func spread(total, n int, seed uint64) func(func(int) bool) {
 	}
 }
 
-// faulty is a session with a fault in it.
+// faulty is a session with a fault.
 type faulty struct {
 	*session
 	x        *explorer
 	fault    *Fault
 	name     string
-	done     bool // the store is of no more use
-	relieved bool // the full disk has room again: nothing is explained by it
+	done     bool // the store is no longer usable
+	relieved bool // the full disk has room again: it explains no further error
 	// waited reports that Wait was called last, and witnessed that the disk therefore has
 	// a witness of what was acknowledged last.
 	waited, witnessed bool
 }
 
-// failed notes what is wrong.
+// failed records a failure.
 func (f *faulty) failed(err error) {
 	f.x.fail(&Failure{
 		Subject: f.subject.Name(), Profile: f.x.o.Profile.Name, Seed: f.x.o.Seed, Fault: f.name,
@@ -95,12 +95,12 @@ func (f *faulty) failed(err error) {
 	})
 }
 
-// explained reports whether an error may be the answer to the fault.
+// explained reports whether the fault may have caused an error.
 func (f *faulty) explained(err error) bool {
 	return f.fault.Struck && !f.relieved && (errors.Is(err, errStruck) || errors.Is(err, errFull) || f.subject.Explains(err))
 }
 
-// operate runs the workload with a fault, and looks at what a crash after it
+// operate runs the workload with a fault, and checks the state that a crash after it
 // leaves. It returns the session, whose disk has counted all opportunities.
 func (x *explorer) operate(fault *Fault) *session {
 	f := &faulty{x: x, fault: fault}
@@ -139,8 +139,8 @@ func (x *explorer) operate(fault *Fault) *session {
 	return f.session
 }
 
-// accepts reports whether what came of an operation is allowed, and notes the
-// failure when it is not.
+// accepts reports whether the result of an operation is permitted, and records the
+// failure if it is not.
 func (f *faulty) accepts(err, bad error) bool {
 	if bad == nil && err != nil && !f.explained(err) {
 		bad = fmt.Errorf("an error that the fault (struck: %v) does not explain: %w", f.fault.Struck, err)
@@ -151,7 +151,7 @@ func (f *faulty) accepts(err, bad error) bool {
 	return bad == nil
 }
 
-// step does one operation among faults.
+// step does one operation with a fault.
 func (f *faulty) step(o *Op) {
 	if o.Kind.restarts() && FlipBit <= f.fault.Kind && f.fault.Kind <= WrongPage {
 		return // what damage does to a recovery is seen in recoveries
@@ -187,8 +187,8 @@ func (f *faulty) step(o *Op) {
 }
 
 // lifted: the fault is over, and the store has not stopped. The next Flush succeeds, and
-// what was refused can be done now. A merge whose input could not be read is left out
-// until the store is opened anew, and a call that asks for it may say so.
+// refused operations can be done now. A merge whose input could not be read is left out
+// until the store is opened anew, and a call that requests it may report that.
 func (f *faulty) lifted(o *Op, refused error) {
 	f.relieved = true
 	f.x.report.Coverage["lifted "+f.fault.Kind.String()]++
@@ -227,7 +227,7 @@ func (f *faulty) usable(s *session) error {
 // promises nothing, and later ones are refused.
 func (f *faulty) afterSync(o *Op, err error, now bool, promised int) {
 	if now && o.Kind == Checkpoint && err != nil {
-		f.done = true // it may be the copy's sync, which is no harm to the store
+		f.done = true // it may be the copy's sync, which does not harm the store
 		return
 	}
 	promises := o.Sync || f.subject.Durable(o.Kind)
@@ -246,9 +246,9 @@ func (f *faulty) afterSync(o *Op, err error, now bool, promised int) {
 	f.done = f.done || o.Kind.restarts()
 }
 
-// afterFull: reads work on a full disk. Deletes do, or are answered with an
-// error that leaves everything as it is, since they too must go somewhere. And
-// when there is room again all is well, and the operation that was refused succeeds.
+// afterFull: reads work on a full disk. Deletes work too, or return an error and change
+// nothing, because they also need space. When there is room again, everything works, and
+// the refused operation succeeds.
 func (f *faulty) afterFull(refused *Op) {
 	if err, bad := f.scanAll(f.store, f.h.last); err != nil || bad != nil {
 		f.failed(fmt.Errorf("reading from a full disk: %w", errors.Join(err, bad)))
@@ -271,13 +271,13 @@ func (f *faulty) afterFull(refused *Op) {
 	f.lifted(refused, errFull)
 }
 
-// resolve finds out whether a change that was answered with an error was done:
-// a reader decides. Done by half is a failure.
+// resolve finds out, with a reader, whether a change that returned an error was done. A
+// change that is half done is a failure.
 func (f *faulty) resolve(o *Op) {
 	found, err := f.scan.scan(f.store)
 	if err != nil {
 		if f.accepts(err, nil) {
-			f.done = true // nobody can tell: a crash now may leave either
+			f.done = true // no reader can tell: a crash now may leave either
 		}
 		return
 	}
@@ -291,9 +291,8 @@ func (f *faulty) resolve(o *Op) {
 	}
 }
 
-// crashAfter: whatever the fault was, a crash after it leaves a moment of the
-// history that is not before the last promise, or a store that says what is
-// wrong.
+// crashAfter: whatever the fault was, a crash after it leaves the state of a moment of
+// the history that is not before the last promise, or a store that reports what is wrong.
 func (f *faulty) crashAfter() {
 	d := f.disk
 	d.fault = nil
@@ -309,8 +308,8 @@ func (f *faulty) crashAfter() {
 	})
 }
 
-// look opens the store on a disk, which whole says is undamaged, with a fault
-// in recovery or none.
+// look opens the store on a disk, which is undamaged if whole is true, with or without a
+// fault in recovery.
 func (f *faulty) look(d *Disk, whole bool, fault *Fault) *session {
 	s := newSession(f.subject, f.tracer, d, f.h)
 	s.made, s.acked, s.before, s.scan = f.made, f.acked, f.before, f.scan
@@ -332,9 +331,9 @@ func (f *faulty) look(d *Disk, whole bool, fault *Fault) *session {
 	return s
 }
 
-// floor is the earliest moment that may be found after damage. What was synced
-// last looks like something that was never synced, if just that is damaged and there
-// is no witness: then it may be missing. Anything older must be known to be missing.
+// floor is the earliest moment that may be found after damage. If only the part that was
+// synced last is damaged and there is no witness, it looks like one that was never
+// synced: then it may be missing. Anything older must be reported as missing.
 func (f *faulty) floor(fault *Fault) int {
 	if f.witnessed {
 		return f.acked
@@ -347,14 +346,14 @@ func (f *faulty) floor(fault *Fault) int {
 	return f.acked
 }
 
-// right compares what can be read: a scan that is right, or else what Get
-// gives for each key.
+// right checks everything that can be read: a scan or, if that fails, the result of Get
+// for each key.
 func (s *session) right(lo int) (err, bad error) {
 	_, _, err, bad = s.recovered(lo, 1)
 	if err == nil || bad != nil {
 		return err, bad
 	}
-	// A part cannot be read. What can be is of one moment still.
+	// A part cannot be read. The readable part must still be of one moment.
 	for p := s.h.last; p >= lo; p-- {
 		if bad = s.partly(p); bad == nil {
 			return err, nil
@@ -363,7 +362,7 @@ func (s *session) right(lo int) (err, bad error) {
 	return err, bad
 }
 
-// partly compares all keys that Get answers for with a moment.
+// partly compares all keys that Get can read with a moment.
 func (s *session) partly(pos int) error {
 	for i, k := range s.h.keys {
 		got, ok, err := s.store.Get([]byte(k))
@@ -404,8 +403,7 @@ func (x *explorer) recoveries(want func(image int, k FaultKind, at int) bool) {
 	f.accepts(err, bad)
 }
 
-// damaged tries every kind of damage on the recovery from the disk as it is
-// now.
+// damaged tries every kind of damage on the recovery from the present disk.
 func (f *faulty) damaged(image int, want func(int, FaultKind, int) bool) {
 	clean := f.look(f.disk.clone(), true, nil)
 	f.halved()
@@ -428,8 +426,8 @@ func (f *faulty) damaged(image int, want func(int, FaultKind, int) bool) {
 	f.fault = &Fault{}
 }
 
-// halved damages one after the other of what the store has twice. Nothing may
-// be missing then.
+// halved damages, one at a time, the things that the store keeps twice. Nothing may be
+// missing then.
 func (f *faulty) halved() {
 	s, ok := f.subject.(Doubled)
 	if !ok || f.x.o.kind != NoFault {

@@ -118,7 +118,7 @@ func (f *file) Append(b []byte) error {
 // Size implements env.File.
 func (f *file) Size() (int64, error) { return f.i.now.size, f.check("stat", 0, 0) }
 
-// Truncate implements env.File. What is cut off may be there again after a crash.
+// Truncate implements env.File. After a crash the removed part may be back.
 func (f *file) Truncate(size int64) error {
 	if err := f.check("truncate", size, 0); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (f *file) Truncate(size int64) error {
 	return nil
 }
 
-// zero makes a range zero, a unit of content.
+// zero makes a range zero, as a unit of content.
 func (f *file) zero(from, to int64) {
 	u := &unit{what: fmt.Sprintf("zeros in %s [%d,%d)", f.name, from, to), file: f.i}
 	for ; from < to; from = (from/pageSize + 1) * pageSize {
@@ -176,8 +176,8 @@ func (f *file) Allocate(off, n int64) error {
 	return nil
 }
 
-// Discard implements env.SpaceFile: whole pages are zero at once, and what they were
-// until a Sync.
+// Discard implements env.SpaceFile: whole pages read as zeros at once, but a crash before
+// the next Sync may bring their old content back.
 func (f *file) Discard(off, n int64) error {
 	if err := f.check("discard", off, 0); err != nil {
 		return err

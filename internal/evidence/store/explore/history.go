@@ -16,8 +16,8 @@ import (
 // with the number of the merge.
 const trailer = 8
 
-// value makes the value of an operation: size bytes or a few more, of which a
-// part repeats itself, as compression likes it.
+// value makes the value of an operation: size bytes or a few more, partly repetitive, so
+// that it can be compressed.
 func value(pos, size int, fill uint64) []byte {
 	b := make([]byte, max(size, trailer))
 	x := fill | 1
@@ -75,7 +75,7 @@ type entry struct {
 // history is what operations did to each key. Moment p is the one after
 // operation p; the first moment is base.
 type history struct {
-	keys  []string // sorted: all that operations speak of
+	keys  []string // sorted: all keys of the operations
 	index map[string]int
 	log   [][]entry // of each key, in order
 	base  int
@@ -97,7 +97,7 @@ func newHistory(keys []string, base int, content []record) *history {
 	return h
 }
 
-// at is the value of key i at a moment.
+// at returns the value of key i at a moment.
 func (h *history) at(i, pos int) []byte {
 	log := h.log[i]
 	for k := len(log) - 1; k >= 0; k-- {
@@ -108,7 +108,7 @@ func (h *history) at(i, pos int) []byte {
 	return nil
 }
 
-// content is everything at a moment, in order.
+// content returns everything at a moment, in order.
 func (h *history) content(pos int) []record {
 	var out []record
 	for i, k := range h.keys {
@@ -162,7 +162,7 @@ func (h *history) undo() {
 	}
 }
 
-// since reports whether there is anything after a moment that was not taken back.
+// since reports whether any operation after a moment was not undone.
 func (h *history) since(pos int) bool {
 	for _, log := range h.log {
 		if log[len(log)-1].pos > pos {
@@ -226,8 +226,8 @@ func (h *history) moments(found []record, lo, hi int) (first, last int, err erro
 	return first, last, nil
 }
 
-// same compares values of one key. Two values that end alike were written by
-// one operation, and only then are the bytes looked at.
+// same compares values of one key. Two values with the same end were written by one
+// operation, and only then are the bytes compared.
 func same(a, b []byte) bool {
 	if len(a) != len(b) || (a == nil) != (b == nil) {
 		return false
@@ -235,8 +235,8 @@ func same(a, b []byte) bool {
 	return a == nil || writer(a) == writer(b) && bytes.Equal(a, b)
 }
 
-// place finds for each key which record is its own, and refuses keys that
-// no client wrote, or that are not in order.
+// place finds, for each key, which record belongs to it, and refuses keys that no client
+// wrote, or that are not in order.
 func (h *history) place(found []record) error {
 	h.found = h.found[:0]
 	for range h.keys {
@@ -258,7 +258,7 @@ func (h *history) place(found []record) error {
 	return nil
 }
 
-// explain says for each key that is not right all the time when it would be
+// explain reports, for each key whose value is not right at all moments, when it would be
 // right.
 func (h *history) explain(found []record, lo, hi int) string {
 	var b strings.Builder

@@ -4,9 +4,10 @@ package explore
 
 import "testing"
 
-// TestAfterAFaultIsLifted: a read that failed once and a disk that was full stop nothing:
-// the next Flush succeeds, and what was refused can be done again. After a write or a sync
-// that failed the store stops, and one that is opened anew takes changes.
+// TestAfterAFaultIsLifted: after a read that failed once, and after a disk was full, the
+// store continues: the next Flush succeeds, and refused operations can be done again.
+// After a write or a sync that failed, the store stops, and a store that is opened anew
+// accepts changes.
 func TestAfterAFaultIsLifted(t *testing.T) {
 	runs := 24
 	if testing.Short() {

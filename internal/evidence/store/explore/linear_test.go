@@ -17,8 +17,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// call is what a client asks, and answer what it is told: of one key, or of two
-// that are always written together.
+// call is a client's request, and answer its result: for one key, or for two that are
+// always written together.
 type call struct {
 	key   string
 	write bool
@@ -26,7 +26,7 @@ type call struct {
 	scan  bool
 }
 
-// register is the specification of one key: a read answers the last write.
+// register is the specification of one key: a read returns the last write.
 func register() porcupine.Model {
 	return porcupine.Model{
 		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
@@ -52,9 +52,9 @@ func register() porcupine.Model {
 	}
 }
 
-// TestHistoriesAreLinearizable: clients that read, write, scan and sync the
-// store with its goroutines at work see one order of things, on a real disk
-// and with memtables so small that everything is always in motion.
+// TestHistoriesAreLinearizable: clients read, write, scan and sync the store while its
+// goroutines run, on a real disk and with tiny memtables, so that flushes and merges
+// never stop. All clients see one order of operations.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	for round := range 3 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
@@ -121,7 +121,7 @@ func linearizable(t *testing.T, durability store.Durability) {
 	}
 }
 
-// do asks the store. Extra work is done now and then.
+// do runs the call on the store. Extra work is done now and then.
 func (c call) do(db *store.DB, extra int) (string, error) {
 	switch extra {
 	case 0:

@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// machine is a store beside a map that does the same, with snapshots and
-// iterators of both. Unlike the workloads' its values are any bytes, empty ones
-// too, keys as well, and ranges and iterators have any bounds.
+// machine is a store and a map with the same operations, with snapshots and iterators of
+// both. Unlike those of the workloads, its keys and values are any bytes, also empty
+// ones, and ranges and iterators have any bounds.
 type machine struct {
 	disk *Disk
 	db   *store.DB
@@ -90,7 +90,7 @@ func must(t *rapid.T, err error) {
 	}
 }
 
-// change draws a change and does it to the map.
+// change draws a change and makes it in the map.
 func (m *machine) change(t *rapid.T, put func(k, v []byte), del func(k []byte), rng func(lo, hi []byte), mrg func(k, v []byte)) {
 	k := aKey().Draw(t, "k")
 	switch rapid.SampledFrom([]string{"put", "put", "put", "delete", "range", "merge"}).Draw(t, "what") {
@@ -215,7 +215,7 @@ func (m *machine) Iter(t *rapid.T) {
 	m.its = append(m.its, i)
 }
 
-// Move moves iterators, each by the same.
+// Move moves iterators, each pair in the same way.
 func (m *machine) Move(t *rapid.T) {
 	move := rapid.SampledFrom([]string{"First", "Last", "Next", "Next", "Prev", "Prev", "SeekGE", "SeekLT"}).Draw(t, "move")
 	k := aKey().Draw(t, "k")
@@ -261,7 +261,7 @@ func (i *iterator) move(t *rapid.T, n int, move string, k []byte) {
 	}
 }
 
-// Check walks over everything.
+// Check reads everything.
 func (m *machine) Check(t *rapid.T) {
 	it, err := m.db.Iter(nil, nil)
 	must(t, err)
@@ -273,7 +273,7 @@ func (m *machine) Check(t *rapid.T) {
 	must(t, it.Close())
 }
 
-// TestTheStoreIsAMap is a state machine: the store and a map do the same.
+// TestTheStoreIsAMap is a state machine test: the store and a map give the same results.
 func TestTheStoreIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := env.Seeded(rapid.Uint64().Draw(t, "options"))

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// transcript does a workload and writes down every answer.
+// transcript runs a workload and writes down every answer.
 func transcript(t *testing.T, e Engine, p Profile, seed uint64) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -44,8 +44,8 @@ func transcript(t *testing.T, e Engine, p Profile, seed uint64) string {
 	return out.String()
 }
 
-// TestOptionsDoNotChangeAnswers: whatever the sizes, the durability and the
-// compression, the same operations have the same answers.
+// TestOptionsDoNotChangeAnswers: with any sizes, durability and compression, the same
+// operations have the same answers.
 func TestOptionsDoNotChangeAnswers(t *testing.T) {
 	seeds := uint64(40)
 	if testing.Short() {
@@ -54,7 +54,7 @@ func TestOptionsDoNotChangeAnswers(t *testing.T) {
 	for seed := range seeds {
 		p := Profiles()[seed%uint64(len(Profiles()))]
 		p.Ops *= 2
-		p.Weights[Kill] = 0 // what it forgets depends on the durability
+		p.Weights[Kill] = 0 // what a kill loses depends on the durability
 		r := env.Seeded(seed).Split("options")
 		first, name := "", ""
 		for range 4 {

@@ -16,8 +16,8 @@ const (
 	allOfIt  = 1<<sectors - 1 // the mask of all sectors of a page
 )
 
-// page is a piece of a file's content. It is never changed once a table has
-// it. A page of zeros is nil.
+// page is a piece of a file's content. It is never changed once it is in a table. A page
+// of zeros is nil.
 type page struct {
 	b    [pageSize]byte
 	sum  uint64 // 0: not computed
@@ -38,13 +38,13 @@ func (p *page) hash() uint64 {
 	return p.sum
 }
 
-// mix makes one number of two, so that sums of such numbers identify sets.
+// mix combines two numbers, so that sums of results identify sets.
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xbf58476d1ce4e5b9)
 	return (hi ^ lo) * 0x94d049bb133111eb
 }
 
-// compose is old with some sectors of new.
+// compose returns old with some sectors of new.
 func compose(old, new *page, mask uint8) *page {
 	if mask == allOfIt || old == new {
 		return new
@@ -70,8 +70,8 @@ func compose(old, new *page, mask uint8) *page {
 	return p
 }
 
-// table is the content of a file. A copy of a table shares its slice until one
-// of both is changed.
+// table is the content of a file. A copy of a table shares its slice until one of them is
+// changed.
 type table struct {
 	pages []*page
 	size  int64
@@ -140,7 +140,7 @@ func (t *table) trim() {
 	}
 }
 
-// read copies bytes, zeros where there are none, without a look at the size.
+// read copies bytes, zeros if there are none, without regard to the size.
 func (t *table) read(b []byte, off int64) {
 	for len(b) > 0 {
 		k := min(len(b), int(pageSize-off%pageSize))
@@ -153,8 +153,8 @@ func (t *table) read(b []byte, off int64) {
 	}
 }
 
-// patch is what an operation does to one page: after it the sectors of the
-// mask are those of p.
+// patch is the effect of an operation on one page: after it, the sectors of the mask are
+// those of p.
 type patch struct {
 	at   int64
 	p    *page

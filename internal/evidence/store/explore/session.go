@@ -13,8 +13,7 @@ import (
 // home is the directory of the store on its disk.
 const home = "db"
 
-// session is a store at work on a disk, with the history of what was done to
-// it.
+// session is an open store on a disk, with the history of the operations on it.
 type session struct {
 	subject Subject
 	tracer  env.Tracer
@@ -23,12 +22,12 @@ type session struct {
 	h       *history
 	scan    *scanner
 
-	made   bool // the store has been opened once: from now on it is there
+	made   bool // the store has been opened once: from now on it exists
 	acked  int  // the last moment that is promised to be durable
 	before int  // the one promised before that
 	views  []held
 	copies []copied
-	trail  []*Op  // what was done, for reports
+	trail  []*Op  // the operations, for reports
 	marks  []int  // and the moment after it
 	during string // what the disk was doing last
 	reads  uint64 // that gave the right answer
@@ -39,7 +38,7 @@ type held struct {
 	pos  int
 }
 
-// copied is a checkpoint, with what it must have: the history may forget that.
+// copied is a checkpoint, with its expected content: the history may drop that.
 type copied struct {
 	dir     string
 	content []record
@@ -66,8 +65,8 @@ func (s *session) open() (err, bad error) {
 	return nil, nil
 }
 
-// hearing passes events on as long as the disk lives: how a store ends that is
-// abandoned is of no interest.
+// hearing passes events on as long as the disk works: the end of an abandoned store is of
+// no interest.
 type hearing struct {
 	env.Tracer
 	disk *Disk
@@ -88,8 +87,8 @@ func (d *Disk) lastChange() string {
 	return "synced"
 }
 
-// exec does an operation. The first error is the store's; the second says what
-// is wrong with what the store has done.
+// exec does an operation. The first error is the store's; the second reports what the
+// store has done wrong.
 func (s *session) exec(o *Op) (err, bad error) {
 	s.trail = append(s.trail, o)
 	if o.Kind.Changes() {
@@ -160,8 +159,9 @@ func (s *session) reopen() (err, bad error) {
 	return s.scanAll(s.store, s.h.last)
 }
 
-// kill ends the process: what it has written is on the disk or in the machine's
-// memory, and can be read. What it had not written is no part of history.
+// kill ends the process: everything that it has written is on the disk or in the
+// machine's memory, and can be read. Changes that it had not written are removed from the
+// history.
 func (s *session) kill() (err, bad error) {
 	hook := s.disk.hook
 	s.abandon()
@@ -192,14 +192,14 @@ func (s *session) close() (err, bad error) {
 	return err, nil
 }
 
-// abandon gives the store's memory back without letting it touch the disk.
+// abandon frees the store's memory without letting it touch the disk.
 func (s *session) abandon() {
 	s.disk.hook, s.disk.dead = nil, errAbandoned
 	if s.store != nil {
 		for _, v := range s.views {
 			v.view.Close()
 		}
-		// A store whose disk has failed takes no trouble to close.
+		// A store whose disk has failed does not need to close.
 		_ = s.store.Commit([]Change{{Kind: Delete, Key: []byte("end")}}, true, true)
 		_ = s.store.Close()
 		s.store = nil

@@ -82,9 +82,9 @@ type limits struct {
 	tears   int // how many of the last writes are torn
 }
 
-// choices calls f for every choice that a moment has, with those units from
-// fresh on being new since the last one: choices without them are left out.
-// What f is given is valid during the call.
+// choices calls f for every choice of a moment. The units from fresh on are new since the
+// last moment: choices without them are left out. The argument of f is valid during the
+// call.
 func choices(units []*unit, fresh int, l limits, random env.Random, f func(choice) bool) {
 	k := len(units)
 	keep := make([]bool, k)
@@ -207,7 +207,7 @@ func (d *Disk) crashed(c choice, random env.Random) crash {
 	return s
 }
 
-// orphan reports whether a name is in a directory that is not there.
+// orphan reports whether a name is in a directory that does not exist.
 func orphan(names map[string]*inode, name string) bool {
 	dir := path.Dir(name)
 	return dir != "." && (names[dir] == nil || orphan(names, dir))
@@ -220,7 +220,7 @@ func (s *crash) content(i *inode) table {
 	return i.safe.share()
 }
 
-// disk is the disk after the crash. Files are durable as they are.
+// disk returns the disk after the crash. Files are durable as they are.
 func (s *crash) disk(epoch int) *Disk {
 	d := &Disk{names: make(map[string]*inode, len(s.names)), safe: make(map[string]*inode, len(s.names)),
 		locks: map[string]bool{}, epoch: epoch}
@@ -239,7 +239,7 @@ func (s *crash) disk(epoch int) *Disk {
 	return d
 }
 
-// clone is a disk with the same content, all of it durable.
+// clone returns a disk with the same content, all of it durable.
 func (d *Disk) clone() *Disk {
 	s := crash{names: d.names, tables: map[*inode]table{}}
 	for _, i := range d.names {
@@ -248,7 +248,7 @@ func (d *Disk) clone() *Disk {
 	return s.disk(d.epoch)
 }
 
-// tear does a part of the unit to a table.
+// tear applies a part of the unit to a table.
 func (u *unit) tear(t *table, c Class, random env.Random) {
 	n := 0
 	for _, p := range u.patches {
@@ -292,7 +292,7 @@ func (c Class) lands(k, n int) bool {
 	return true
 }
 
-// spoilSector makes one sector of a page something else.
+// spoilSector damages one sector of a page.
 func spoilSector(p *page, s int, c Class, t *table, random env.Random) *page {
 	q := &page{}
 	if p != nil {

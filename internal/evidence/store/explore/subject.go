@@ -32,8 +32,8 @@ type Doubled interface {
 	Doubled() (file string, pages []int64)
 }
 
-// Witnessing is a Subject that writes down elsewhere how far it is durable when Wait
-// is called. Then no damage of a single page passes for a power failure.
+// Witnessing is a Subject that, in Wait, also writes elsewhere how far it is durable.
+// Then no damage of a single page looks like a power failure.
 type Witnessing interface {
 	Subject
 	Witnesses() bool
@@ -42,7 +42,7 @@ type Witnessing interface {
 // Store is an open store.
 type Store interface {
 	Reader
-	// Commit does changes, all or none. Alone says that it is one that needs no
+	// Commit does changes, all or none. Alone reports that a single change needs no
 	// batch.
 	Commit(changes []Change, alone, durable bool) error
 	Sync() error
@@ -53,7 +53,7 @@ type Store interface {
 	// Checkpoint makes a copy in another directory of the disk.
 	Checkpoint(dir string) error
 	Snapshot() (View, error)
-	// Verify looks at everything the store keeps.
+	// Verify checks everything that the store keeps.
 	Verify() error
 	Close() error
 }
@@ -65,7 +65,7 @@ type Change struct {
 	Key, Value []byte
 }
 
-// Reader is what can be read. Values are valid until the next call.
+// Reader reads a store or a snapshot. Values are valid until the next call.
 type Reader interface {
 	Get(key []byte) (value []byte, found bool, err error)
 	Iter() (Cursor, error)
@@ -92,18 +92,17 @@ type Cursor interface {
 	Close() error
 }
 
-// errAbandoned is what the disk of a store answers that is not needed any more.
+// errAbandoned is the error of the disk of a store that is no longer needed.
 var errAbandoned = errors.New("the exploration is done with this disk")
 
-// scanner reads whole stores into memory that it uses again.
+// scanner reads whole stores into memory that it reuses.
 type scanner struct {
 	buf     []byte
 	ends    []int // of key, value, key, value ... in buf
 	records []record
 }
 
-// scan reads everything from first to last. What it returns is valid until
-// the next scan.
+// scan reads everything from first to last. Its result is valid until the next scan.
 func (s *scanner) scan(r Reader) ([]record, error) {
 	c, err := r.Iter()
 	if err != nil {

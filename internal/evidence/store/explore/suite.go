@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Suite explores many seeds. Each combination of a profile and a subject comes
-// in turn, and all profiles and subjects come soon.
+// Suite explores many seeds. It rotates through all combinations of a profile and a
+// subject, and uses all profiles and subjects early.
 type Suite struct {
 	// Options are the options of each seed; Run sets Subject, Profile, Seed and
 	// Ops.
@@ -21,17 +21,17 @@ type Suite struct {
 	First    uint64 // seed
 	Seeds    uint64 // how many; 0: until there are enough States
 	States   uint64
-	Workers  int // that explore at one time; each part of a seed is explored by one of them
+	Workers  int // that run at one time; each part of a seed is explored by one of them
 	// Progress receives the sum so far after each part of a seed. Its calls do not
 	// overlap.
 	Progress func(seed uint64, sum Report)
 }
 
-// seedParts is into how many parts a seed is divided: the largest has a third of the
-// states of a whole suite, for which all other workers would wait.
+// seedParts is the number of parts into which a seed is divided: the largest seed has a
+// third of the states of a whole suite, and all other workers would wait for it.
 const seedParts = 8
 
-// Seed are the options of one seed.
+// Seed returns the options of one seed.
 func (s Suite) Seed(n uint64) Options {
 	o := s.Options
 	o.Seed = n
@@ -81,8 +81,7 @@ func (s Suite) Run() Report {
 	return sum
 }
 
-// Replay reads what Failure.Replay prints, and returns the options that do it
-// again.
+// Replay parses the output of Failure.Replay, and returns the options that repeat it.
 func (s Suite) Replay(text string) (Options, error) {
 	o := s.Options
 	for _, part := range strings.Split(text, ",") {

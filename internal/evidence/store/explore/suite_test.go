@@ -25,7 +25,7 @@ func recoveryPaths() []string {
 func crashSuite() Suite {
 	s := Suite{Subjects: Engines(), Profiles: Profiles(), Options: Options{FaultRuns: 12}, States: 1_000_000}
 	if testing.Short() {
-		// Little of everything.
+		// A little of everything.
 		s.States = 30_000
 		s.Options = Options{FaultRuns: 2, Subsets: 5, Samples: 16, Deeper: 100}
 		for i := range s.Profiles {
@@ -35,8 +35,8 @@ func crashSuite() Suite {
 	return s
 }
 
-// fail reports a failure, made as small as it gets unless time is short, with
-// the command that replays it.
+// fail reports a failure, reduced as far as possible unless time is short, with the
+// command that replays it.
 func fail(t *testing.T, s Suite, f *Failure) {
 	t.Helper()
 	o, err := s.Replay(f.Replay())
@@ -92,7 +92,7 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestEngineRunsAreTheSame: a seed does the same bit for bit.
+// TestEngineRunsAreTheSame: a seed gives the same run, bit for bit.
 func TestEngineRunsAreTheSame(t *testing.T) {
 	s := crashSuite()
 	s.Options.FaultRuns = 2

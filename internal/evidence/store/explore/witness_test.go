@@ -4,8 +4,8 @@ package explore
 
 import "testing"
 
-// idling is a workload of many syncs that often waits after them, so that there are
-// many witnesses, of which a crash may keep any.
+// idling is a workload of many syncs that often waits after them, so that there are many
+// witnesses. A crash may keep any of them.
 func idling() Profile {
 	return Profile{Name: "idling", Ops: 36, Keys: 8, Tiny: 8, Middle: 2, Weights: [opKinds]int{
 		Put: 30, Delete: 6, Merge: 6, Batch: 6, Sync: 20, Flush: 3, Wait: 24, Reopen: 3, Kill: 4, Get: 2,
@@ -35,8 +35,8 @@ func TestWitnessesDoNotAccuseATornTail(t *testing.T) {
 	}
 }
 
-// TestOneDamagedPageIsReported: when there is a witness, damage of one page that
-// recovery reads is reported or does no harm, whatever was synced last.
+// TestOneDamagedPageIsReported: if there is a witness, damage of one page that recovery
+// reads is reported or does no harm, whatever was synced last.
 func TestOneDamagedPageIsReported(t *testing.T) {
 	for i, subject := range Engines() {
 		for seed := range uint64(2) {

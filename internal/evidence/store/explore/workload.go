@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// OpKind is what an operation of a workload does.
+// OpKind is the kind of an operation of a workload.
 type OpKind uint8
 
 // The kinds. Those up to Batch change something and have a moment of their own.
@@ -23,7 +23,7 @@ const (
 	Sync
 	Flush
 	Compact
-	Wait // for what is done when there is nothing else to do
+	Wait // let the store do its idle work
 	Checkpoint
 	Reopen   // close and open again
 	Kill     // open again without a close: the end of the process, not of the machine
@@ -47,7 +47,7 @@ type Op struct {
 	Kind     OpKind
 	Key, End string
 	Size     int    // of the value, in bytes
-	Fill     uint64 // what it is filled with
+	Fill     uint64 // what fills it
 	Parts    []Op   // of a batch
 	Sync     bool   // a commit that is durable when it returns
 }
@@ -112,8 +112,8 @@ func Profiles() []Profile {
 	}
 }
 
-// keys are the keys of a workload: short ones, ones with a long part in
-// common, one that is the beginning of others.
+// keys returns the keys of a workload: short ones, ones with a long common part, and one
+// that is a prefix of others.
 func (p Profile) keys() []string {
 	out := make([]string, p.Keys)
 	for i := range out {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// version is what a transaction left of a key; the first one is that of no
+// version is the value that a transaction left in a key; the first version is that of no
 // transaction.
 type version struct {
 	txn    int // -1: none
@@ -19,7 +19,7 @@ type version struct {
 
 type checker struct {
 	h        *History
-	keys     []string             // all that the history names
+	keys     []string             // all keys of the history
 	versions map[string][]version // by key, in order
 	by       map[string]map[string]int
 	place    []int // in Order, by transaction; 0: it changed nothing
@@ -184,8 +184,8 @@ type seen struct {
 	exists bool
 }
 
-// own checks that each transaction saw its own changes, and the same in all its reads
-// of a key.
+// own checks that each transaction saw its own changes, and the same values in all its
+// reads of a key.
 func (c *checker) own() *Anomaly {
 	for i := range c.h.Txns {
 		if _, a := c.reads(&c.h.Txns[i]); a != nil {
@@ -195,7 +195,7 @@ func (c *checker) own() *Anomaly {
 	return nil
 }
 
-// reads returns what a transaction saw of keys that others made.
+// reads returns what a transaction saw of keys that others wrote.
 func (c *checker) reads(t *Txn) (map[string]seen, *Anomaly) {
 	out := map[string]seen{}
 	for n, o := range t.Ops {
@@ -297,8 +297,8 @@ func (c *checker) draw() *Anomaly {
 // drawReads draws the edges from and to a transaction that follow from its reads.
 func (c *checker) drawReads(t int) *Anomaly {
 	reads, _ := c.reads(&c.h.Txns[t])
-	// Where an absent key was deleted more than once, the version that is nearest to
-	// where the transaction must be was read.
+	// If an absent key was deleted more than once, the read saw the version nearest to
+	// the transaction's place.
 	at := c.place[t] - 1
 	if at < 0 {
 		at = c.least(t, reads)

@@ -64,7 +64,7 @@ func parse(text, order string) *History {
 }
 
 // TestAnomalies has histories that no serial order explains, by their names in the
-// literature, and what the checker must say of them.
+// literature, and the expected reports of the checker.
 func TestAnomalies(t *testing.T) {
 	for _, c := range []struct{ name, history, order, want string }{
 		{"lost update", "T0 0 1 wx=0\nA 2 9 rx=0 wx=a\nB 3 8 rx=0 wx=b", "T0 A B", "rw"},
@@ -113,7 +113,8 @@ func TestAnomalies(t *testing.T) {
 	}
 }
 
-// TestSerializable has histories that a serial order explains, near those that none does.
+// TestSerializable has histories that a serial order explains, similar to those that none
+// does.
 func TestSerializable(t *testing.T) {
 	for _, c := range []struct{ name, history, order string }{
 		{"nothing", "", ""},

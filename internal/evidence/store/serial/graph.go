@@ -2,7 +2,7 @@
 
 package serial
 
-// edge says that a node comes before another.
+// edge records that a node comes before another.
 type edge struct {
 	to       int
 	why, key string
@@ -14,8 +14,8 @@ func (c *checker) edge(from, to int, why, key string) {
 	}
 }
 
-// cycle looks for a shortest cycle through some node. Nodes from which no edge leads
-// back are taken away first, until none is left or all are on a cycle or between two.
+// cycle looks for a shortest cycle through some node. It first removes nodes from which
+// no edge leads back, until none is left or all are on a cycle or between two.
 func (c *checker) cycle() *Anomaly {
 	in := make([]int, len(c.edges))
 	for _, out := range c.edges {
@@ -59,10 +59,11 @@ func (c *checker) cycle() *Anomaly {
 	return &Anomaly{What: "transactions that come before each other", Cycle: best}
 }
 
-// cyclesMax is from how many nodes a cycle is looked for, to report a short one.
+// cyclesMax is the number of start nodes from which a cycle is looked for, to report a
+// short one.
 const cyclesMax = 200
 
-// back is a shortest way from a node to itself, or nil.
+// back returns a shortest path from a node to itself, or nil.
 func (c *checker) back(from int) []Step {
 	type came struct {
 		by int

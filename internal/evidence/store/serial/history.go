@@ -25,7 +25,7 @@ import (
 	"strings"
 )
 
-// Kind is what an Op does.
+// Kind is the kind of an Op.
 type Kind uint8
 
 // The kinds.
@@ -71,15 +71,15 @@ func (t *Txn) writes() bool {
 	return false
 }
 
-// History is what happened. Order has the indices in Txns of the transactions
-// that committed changes, in the order of the versions of all keys. Before the
-// first transaction there are no keys.
+// History has the transactions. Order has the indices in Txns of the transactions that
+// committed changes, in the order of the versions of all keys. Before the first
+// transaction there are no keys.
 type History struct {
 	Txns  []Txn
 	Order []int
 }
 
-// State is what keys have.
+// State has the values of keys.
 type State map[string]string
 
 // Apply makes the changes of an operation.
@@ -100,7 +100,7 @@ func (s State) Apply(o Op) {
 	}
 }
 
-// After is the state after the first n transactions of Order.
+// After returns the state after the first n transactions of Order.
 func (h *History) After(n int) State {
 	s := State{}
 	for _, t := range h.Order[:n] {
@@ -111,10 +111,10 @@ func (h *History) After(n int) State {
 	return s
 }
 
-// Anomaly is why a history is not strictly serializable.
+// Anomaly is the reason why a history is not strictly serializable.
 type Anomaly struct {
 	What string
-	// Cycle has transactions, each with why it comes before the next one; the
+	// Cycle has transactions, each with the reason why it comes before the next one; the
 	// last comes before the first.
 	Cycle []Step
 }

@@ -32,7 +32,7 @@ func (concat) Apply(dst, _, value []byte, _ bool, operand []byte) []byte {
 	return append(append(dst, value...), operand...)
 }
 
-// run is a store and the history of what its clients did.
+// run is a store and the history of its clients.
 type run struct {
 	db    *store.DB
 	clock atomic.Int64
@@ -76,7 +76,7 @@ var nowhere = Op{Kind: Scan, Key: "\xff", End: "\x00"}
 
 func (c *client) key() string { return fmt.Sprintf("k%02d", c.rand.Intn(c.run.keys)) }
 
-// bounds are of a range of some of the keys, "l" being above them all.
+// bounds returns the bounds of a range of some of the keys; "l" is above them all.
 func (c *client) bounds() (lo, hi string) {
 	lo, hi = c.key(), c.key()
 	if c.rand.Intn(4) == 0 {
@@ -85,7 +85,7 @@ func (c *client) bounds() (lo, hi string) {
 	return min(lo, hi), max(lo, hi)
 }
 
-// value is a new one.
+// value returns a new one.
 func (c *client) value() string {
 	v := fmt.Sprintf("%s.%d.%d,", c.name, c.count, len(c.txn.Ops))
 	if c.rand.Intn(10) == 0 {
@@ -94,7 +94,7 @@ func (c *client) value() string {
 	return v
 }
 
-// step makes the next operation.
+// step does the next operation.
 func (c *client) step() error {
 	if c.tx == nil {
 		return c.begin()
@@ -223,7 +223,7 @@ func (c *client) changeBy(to changer) error {
 	return to.clear([]byte(o.Key), []byte(o.End))
 }
 
-// batch commits changes that are no transaction.
+// batch commits changes that are not a transaction.
 func (c *client) batch() error {
 	b := c.run.db.NewBatch()
 	for range 1 + c.rand.Intn(3) {
@@ -296,7 +296,7 @@ func rows(t *testing.T, db *store.DB) State {
 	return all
 }
 
-// history is that of the run, with a last read of everything.
+// history returns that of the run, with a last read of everything.
 func (r *run) history(t *testing.T, names []string) *History {
 	t.Helper()
 	h := &History{Txns: r.txns}
@@ -316,7 +316,7 @@ func (r *run) history(t *testing.T, names []string) *History {
 	return h
 }
 
-// tally counts what became of transactions that read and changed.
+// tally counts the outcomes of transactions that read and changed keys.
 type tally struct{ committed, conflicts, phantoms int }
 
 func (n *tally) add(h *History) {
@@ -351,9 +351,9 @@ func open(t *testing.T, disk env.Disk, o store.Options, seed uint64) *store.DB {
 	return db
 }
 
-// interleave makes the steps of some clients in an order that follows from the seed,
-// in one goroutine: between any two operations of a transaction others may commit,
-// memtables may be flushed and branches merged.
+// interleave runs the steps of some clients in an order that the seed determines, in one
+// goroutine: between any two operations of a transaction others may commit, memtables may
+// be flushed and branches merged.
 func interleave(t *testing.T, r *run, seed int64, steps int) {
 	t.Helper()
 	rnd := rand.New(rand.NewSource(seed))
@@ -387,7 +387,7 @@ func interleave(t *testing.T, r *run, seed int64, steps int) {
 	}
 }
 
-// TestSchedules checks many short histories, each of another interleaving.
+// TestSchedules checks many short histories, each with another interleaving.
 func TestSchedules(t *testing.T) {
 	seeds := int64(400)
 	if testing.Short() {
@@ -416,8 +416,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// TestClients checks the histories of clients that work at the same time, on a real
-// disk, with the goroutines of the store at work.
+// TestClients checks the histories of concurrent clients, on a real disk, while the
+// goroutines of the store run.
 func TestClients(t *testing.T) {
 	const clients, steps = 6, 1200
 	for round, durability := range []store.Durability{store.SyncOnDemand, store.ProcessCrash, store.EveryCommit} {
@@ -467,9 +467,9 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestPowerIsLost takes the power away in the middle of a run. What is left is the state
-// after the first n transactions, all of each, where n is not before any that was
-// synced.
+// TestPowerIsLost takes the power away in the middle of a run. The state that is left is
+// that after the first n transactions, complete, and these include every transaction that
+// was synced.
 func TestPowerIsLost(t *testing.T) {
 	lost, kept := 0, 0
 	for seed := range int64(150) {

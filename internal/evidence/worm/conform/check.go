@@ -44,7 +44,7 @@ type Options struct {
 	Refine bool
 }
 
-// Report is what became of a trace.
+// Report is the result of checking a trace.
 type Report struct {
 	Addr      wor.Addr
 	Events    int // in the trace
@@ -55,7 +55,7 @@ type Report struct {
 	Seen    string
 }
 
-// String says on one line what became of the trace.
+// String describes the result on one line.
 func (r *Report) String() string {
 	if r.Refused == nil {
 		return fmt.Sprintf("register %v: all %d events are explained", r.Addr, r.Events)
@@ -86,7 +86,7 @@ func (s *Spec) Check(ctx context.Context, t *Trace, o Options) (*Report, error) 
 	return nil, fmt.Errorf("register %v: %v %s %s %v", t.Addr, r.Verdict, r.Property, r.Reason, r.Err)
 }
 
-// refuse says what the state is before the event that was refused.
+// refuse describes the state before the refused event.
 func (r *Report) refuse(m *model.Model, s check.State, t *Trace) error {
 	v, err := m.EvaluateIn(m.Definition("Seen").Body, m.Decode(s))
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *Report) refuse(m *model.Model, s check.State, t *Trace) error {
 	})
 }
 
-// servers are how many a partition has, in the models.
+// servers is the number of servers of a partition in the models.
 const servers = 3
 
 func (s *Spec) model(t *Trace, o Options) (*model.Model, error) {

@@ -36,7 +36,7 @@ func loadSpec(t testing.TB, p wor.Protocol) *Spec {
 	return s
 }
 
-// need are kinds of events that a plain test must have come across.
+// need are the kinds of events that must occur in a plain test.
 func need(p wor.Protocol) []Kind {
 	if p == wor.Chain {
 		return []Kind{Promise, Accept, Show, Outbid, Acknowledge, Find, BeginRead, Reply, EndRead}
@@ -44,8 +44,8 @@ func need(p wor.Protocol) []Kind {
 	return []Kind{Promise, Accept, Outbid, Show, Gone, Tombstone, Propose, DecideTrim, Acknowledge, Find, Bury, BeginRead, Reply, EndRead}
 }
 
-// TestRunsConform has clients of registers among losses and crashes. All that
-// happened to each register is a behaviour of its specification.
+// TestRunsConform runs clients of registers with losses and crashes. The trace of each
+// register must be a behaviour of its specification.
 func TestRunsConform(t *testing.T) {
 	for _, p := range []wor.Protocol{wor.Paxos, wor.Chain} {
 		t.Run(p.String(), func(t *testing.T) {
@@ -92,8 +92,8 @@ func TestRunsConform(t *testing.T) {
 	}
 }
 
-// TestLyingServersAreRefused has servers do what none must do. It is found within
-// some seeds.
+// TestLyingServersAreRefused makes servers break the rules. Some of the seeds must find
+// it.
 func TestLyingServersAreRefused(t *testing.T) {
 	at := func(place int, kind wor.Kind, change func(*host, *wor.Request, *wor.Run)) func(*host, *wor.Request, *wor.Reply) {
 		return func(h *host, q *wor.Request, r *wor.Reply) {
@@ -159,7 +159,7 @@ func TestLyingServersAreRefused(t *testing.T) {
 	}
 }
 
-// forgetful has a server lose its disk now and then.
+// forgetful makes a server lose its disk now and then.
 func forgetful() func(*host, *wor.Request, *wor.Reply) {
 	return func(h *host, q *wor.Request, _ *wor.Reply) {
 		if h.place == 2 && q.Range.Segment == theSegment && h.w.chance(.05) {
@@ -169,8 +169,8 @@ func forgetful() func(*host, *wor.Request, *wor.Reply) {
 	}
 }
 
-// TestBrokenTracesAreRefused takes a recorded trace and leaves out what a later
-// event rests on.
+// TestBrokenTracesAreRefused takes a recorded trace and removes an event on which a later
+// event depends.
 func TestBrokenTracesAreRefused(t *testing.T) {
 	for p, kinds := range map[wor.Protocol][]Kind{wor.Paxos: {Promise, Propose, Accept}, wor.Chain: {Accept}} {
 		spec := loadSpec(t, p)

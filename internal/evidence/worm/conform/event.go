@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Kind is what an event is, in the specifications' words.
+// Kind is the kind of an event, in the specifications' words.
 type Kind string
 
 // The kinds: see RegisterTrace.tla and ChainTrace.tla.
@@ -35,7 +35,7 @@ const (
 	Reread      Kind = "Reread"
 )
 
-// Event is a record of a trace. Which fields mean something depends on the kind.
+// Event is a record of a trace. The kind determines which fields have a meaning.
 type Event struct {
 	Kind   Kind
 	Server int // from 1
@@ -50,14 +50,14 @@ type Event struct {
 	Answer string
 }
 
-// What a read answers besides values, in the specifications' words.
+// The results of a read besides values, in the specifications' words.
 const (
 	unwritten = "unwritten"
 	trimmed   = "trimmed"
 	none      = "none"
 )
 
-// Trace is what happened to one register.
+// Trace has the events of one register.
 type Trace struct {
 	Addr   wor.Addr
 	Events []Event
@@ -139,7 +139,7 @@ func (e *Event) has(field string) bool {
 	return true
 }
 
-// value is the event as a record of the checker.
+// value converts the event to a record of the checker.
 func (e *Event) value(n *names) value.Value {
 	out := []value.Field{{Name: "event", Val: value.String(string(e.Kind))}}
 	for _, f := range strings.Fields(e.fields()) {
@@ -174,7 +174,7 @@ func (e *Event) value(n *names) value.Value {
 	return value.Record(out)
 }
 
-// String is the event on one line, as in "Promise s 1 b 7.1 at none".
+// String formats the event on one line, as in "Promise s 1 b 7.1 at none".
 func (e Event) String() string {
 	var b strings.Builder
 	b.WriteString(string(e.Kind))

@@ -9,26 +9,26 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Recorder makes traces of registers, of one protocol, in one epoch of one
-// partition, from what happens to them. It is for one goroutine at a time.
+// Recorder makes traces of registers, of one protocol, in one epoch of one partition,
+// from the events that it is given. It is for one goroutine at a time.
 type Recorder struct {
 	protocol  wor.Protocol
 	registers []*register
 }
 
-// register is one of the registers that are looked at.
+// register is one of the recorded registers.
 type register struct {
 	trace   Trace
 	reads   []*Read
 	trimmed bool // its trim was begun
 }
 
-// Read is a read that is under way.
+// Read is a running read.
 type Read struct {
 	x       *register
 	number  int
 	client  int
-	replies []int // events that are replies it may have been given
+	replies []int // events that are replies which it may have received
 }
 
 // NewRecorder returns a Recorder of the registers at these addresses. The protocol
@@ -41,7 +41,7 @@ func NewRecorder(p wor.Protocol, addrs ...wor.Addr) *Recorder {
 	return c
 }
 
-// Traces are the traces so far.
+// Traces returns the traces so far.
 func (c *Recorder) Traces() []*Trace {
 	var out []*Trace
 	for _, x := range c.registers {
@@ -64,7 +64,7 @@ func (c *Recorder) find(a wor.Addr) *register {
 	return nil
 }
 
-// Asked notes that a client sends a request.
+// Asked records that a client sends a request.
 func (c *Recorder) Asked(q *wor.Request) {
 	for _, x := range c.registers {
 		switch a := x.trace.Addr; {
@@ -78,9 +78,9 @@ func (c *Recorder) Asked(q *wor.Request) {
 	}
 }
 
-// Answered notes a server's reply, when it has become durable, to a client's
-// request. Server is the server's place, from 1. The replies of a server come in
-// the order in which it made them.
+// Answered records a server's reply, once it is durable, to a client's request. Server is
+// the server's place, from 1. The replies of a server must be given in the order in which
+// it made them.
 func (c *Recorder) Answered(server, client int, q *wor.Request, r *wor.Reply) {
 	if r.Status != wor.StatusOK {
 		return
@@ -160,8 +160,8 @@ func (c *Recorder) Told(a wor.Addr, value string, err error) {
 	}
 }
 
-// Begin notes that a client, which has no other read of this register under way,
-// reads it.
+// Begin records that a client begins to read this register; the client must have no other
+// running read of it.
 func (c *Recorder) Begin(client int, a wor.Addr) *Read {
 	x := c.find(a)
 	n := 1
@@ -189,13 +189,13 @@ func (c *Recorder) End(r *Read, value string, err error) {
 	case errors.Is(err, wor.ErrTrimmed):
 		e.Answer = trimmed
 	default:
-		return // it said nothing
+		return // it showed nothing
 	}
 	chosen, ok := x.choose(c.protocol, r.replies, &e)
 	if !ok {
 		e.Kind = Reread
 	}
-	// Each becomes the reader's, where the server gave it.
+	// Each reply becomes the reader's, at the event at which the server gave it.
 	for _, i := range slices.Backward(chosen) {
 		s := x.trace.Events[i]
 		reply := Event{Kind: Reply, Reader: r.number, Server: s.Server, Written: s.Written, Accepted: s.Accepted, Value: s.Value}
@@ -207,7 +207,7 @@ func (c *Recorder) End(r *Read, value string, err error) {
 	x.add(e)
 }
 
-// insert puts an event in its place; what the reads under way remember moves.
+// insert inserts an event; the positions in running reads are adjusted.
 func (x *register) insert(at int, e Event) {
 	x.trace.Events = slices.Insert(x.trace.Events, at, e)
 	for _, r := range x.reads {
@@ -219,14 +219,14 @@ func (x *register) insert(at int, e Event) {
 	}
 }
 
-// majority of the three servers that there are in the models.
+// majority of the three servers in the models.
 const majority = 2
 
 // choose finds at most one reply of each server that together allow the end of a
 // read, in their order.
 func (x *register) choose(p wor.Protocol, replies []int, end *Event) ([]int, bool) {
 	if p == wor.Chain && end.Answer == "" {
-		return nil, true // the tail has it
+		return nil, true // the tail has the value
 	}
 	// by has, per server, the replies that it gave.
 	by := map[int][]int{}

@@ -16,9 +16,9 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// world is three servers with disks, clients, and a network between them that
-// loses, doubles and delays, in one thread and virtual time. Servers crash: what
-// is not durable then is gone, and so are the replies that waited for it.
+// world is three servers with disks, clients, and a network between them that loses,
+// duplicates and delays messages, in one thread and virtual time. Servers crash and then
+// lose everything that is not durable, and the replies that waited for it.
 type world struct {
 	now     env.Instant
 	agenda  agenda
@@ -30,7 +30,7 @@ type world struct {
 	record  *Recorder
 	running int
 	failed  error
-	// lie changes what a server does, for tests that want it refused.
+	// lie changes the behaviour of a server, for tests of refusals.
 	lie func(h *host, q *wor.Request, r *wor.Reply)
 }
 
@@ -93,7 +93,7 @@ func (w *world) at(d time.Duration, f func()) *happening {
 	return h
 }
 
-// run runs until reached, and says whether it was within d.
+// run runs until reached, and reports whether that was within d.
 func (w *world) run(d time.Duration, reached func() bool) bool {
 	for end := w.now.Add(d); !reached(); {
 		if len(w.agenda) == 0 || w.agenda[0].at > end {
@@ -112,15 +112,15 @@ func (w *world) Now() env.Instant                             { return w.now }
 func (w *world) Wall() time.Time                              { return time.Unix(0, int64(w.now)) }
 func (w *world) After(d time.Duration, k env.Waker) env.Timer { return w.at(max(d, 0), k.Wake) }
 
-// host is a server: what a group says, on a disk.
+// host is a server: a group's replies, on a disk.
 type host struct {
 	w     *world
 	place int // from 1
 	g     *group.Group
-	disk  [][]byte // what is durable
-	fresh [][]byte // and what is not yet
-	held  []func() // what is done when all that is fresh now is durable
-	sync  bool     // under way
+	disk  [][]byte // durable records
+	fresh [][]byte // records that are not durable yet
+	held  []func() // to call when all of fresh is durable
+	sync  bool     // running
 	life  int
 	down  bool
 }
@@ -222,7 +222,7 @@ func (w *world) client(number int) *client {
 	return c
 }
 
-// Call is wor.Transport's.
+// Call implements wor.Transport.
 func (c *client) Call(to wor.Member, q *wor.Request, within time.Duration, answer func(*wor.Reply)) {
 	w, h := c.w, c.w.hosts[to.ID-1]
 	over := false
@@ -250,7 +250,7 @@ func (c *client) Call(to wor.Member, q *wor.Request, within time.Duration, answe
 				})
 			})
 		}
-		if !w.chance(.1) { // a few are doubled
+		if !w.chance(.1) { // a few are duplicated
 			break
 		}
 	}
@@ -263,12 +263,12 @@ func (w *world) latency() time.Duration {
 	return w.upTo(2 * time.Millisecond)
 }
 
-// Invoke is wor.Messenger's.
+// Invoke implements wor.Messenger.
 func (c *client) Invoke(_ wor.Member, _ wor.Service, _ []byte, _ time.Duration, done func([]byte, error)) {
 	c.w.failed = errors.New("a space asks no services")
 }
 
-// Listen is wor.Transport's.
+// Listen implements wor.Transport.
 func (c *client) Listen(wor.Member, *wor.Request, func(*wor.Note), func(*wor.Reply), func()) func() {
 	c.w.failed = errors.New("nobody listens here")
 	return func() {}
@@ -283,7 +283,7 @@ const (
 	bound                  = 60 * time.Millisecond
 )
 
-// play has clients on the registers of a segment, until all have ended.
+// play runs clients on the registers of a segment, until all have ended.
 func play(seed uint64, p wor.Protocol, lie func(*host, *wor.Request, *wor.Reply)) (*world, error) {
 	w := newWorld(seed)
 	w.lie = lie
@@ -325,7 +325,7 @@ func play(seed uint64, p wor.Protocol, lie func(*host, *wor.Request, *wor.Reply)
 	return w, w.failed
 }
 
-// worker is a client that does one thing after the other.
+// worker is a client that does one operation after another.
 type worker struct {
 	*client
 	protocol wor.Protocol
@@ -378,7 +378,7 @@ func (k *worker) next() {
 	case r == 18 && k.protocol == wor.Paxos && k.n > steps/2:
 		k.Trim(theSegment, within, func(error) { k.next() })
 	case r == 19 && k.protocol == wor.Paxos:
-		// Each has a register that is its own to write so, with one value.
+		// Each client has one register that only it writes this way, with one value.
 		a.Offset = uint32(k.number - 1)
 		v := fmt.Sprint(k.number, ".unsafe")
 		k.WriteUnsafe(a, []byte(v), within, told(a, v))

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// label is why one transaction comes before another. Labels are bits.
+// label is the reason why one transaction comes before another. Labels are bits.
 type label uint8
 
 const (
@@ -42,8 +42,8 @@ func (c *checker) edge(from, to int, l label, key string) {
 	}
 }
 
-// dependencies draws the graph. A transaction whose outcome is unknown is in it
-// where its appends were read.
+// dependencies draws the graph. It includes a transaction of unknown outcome if its
+// appends were read.
 func (c *checker) dependencies() {
 	observed := map[element]bool{}
 	for k := range c.order {
@@ -55,8 +55,8 @@ func (c *checker) dependencies() {
 			observed[element{k, v}] = true
 		}
 	}
-	// unseen has, by key, the transactions whose appends no read has: they came after
-	// all that was read.
+	// unseen has, by key, the transactions whose appends are in no read: they came after
+	// everything that was read.
 	unseen := map[string][]int{}
 	for i := range c.txns {
 		for _, o := range c.txns[i].Ops {
@@ -110,8 +110,8 @@ func (c *checker) after(key string, n int, unseen []int) []int {
 	return nil
 }
 
-// realtime draws an edge from each transaction to those that began after it had
-// ended, except where another is between them.
+// realtime draws an edge from each transaction to those that began after it had ended,
+// unless another transaction is between them.
 func (c *checker) realtime() {
 	type event struct {
 		at    int64
@@ -156,8 +156,8 @@ func (c *checker) realtime() {
 	}
 }
 
-// cycles looks for cycles of more and more labels, and reports for each strongly
-// connected part the first.
+// cycles looks for cycles with more and more labels, and reports the first one of each
+// strongly connected component.
 func (c *checker) cycles() {
 	reported := make([]bool, len(c.txns))
 	for _, pass := range []struct {
@@ -197,8 +197,8 @@ type step struct {
 	edge
 }
 
-// cycle finds a short cycle in a component that has an edge of the label that is
-// needed; once: exactly one.
+// cycle finds a short cycle in a component, with an edge of the required label; once:
+// with exactly one.
 func (c *checker) cycle(part []int, labels, need label, once bool) []step {
 	in := map[int]bool{}
 	for _, i := range part {

@@ -33,13 +33,13 @@ import (
 // Op is a read of a list or an append to it.
 type Op struct {
 	Key string
-	// Append is the element that is appended; empty, it is a read, which has
-	// answered List.
+	// Append is the appended element. If it is empty, the Op is a read, which returned
+	// List.
 	Append string
 	List   []string
 }
 
-// Status is what became of a transaction, as far as its client knows.
+// Status is the outcome of a transaction, as far as its client knows.
 type Status uint8
 
 // The statuses.
@@ -69,12 +69,12 @@ type Kind string
 const (
 	// Internal: a read contradicts the transaction's own appends.
 	Internal Kind = "internal"
-	// Garbage: an element that was never appended, or twice the same.
+	// Garbage: an element that was never appended, or one that was read twice.
 	Garbage Kind = "garbage"
-	// Incompatible: two reads of a list of which neither begins with the other.
+	// Incompatible: two reads of a list, and neither is a prefix of the other.
 	Incompatible Kind = "incompatible order"
-	// G1a: a read of what an aborted transaction appended. G1b: a read of a state
-	// in the middle of a transaction.
+	// G1a: a read of an element that an aborted transaction appended. G1b: a read of a
+	// state in the middle of a transaction.
 	G1a Kind = "G1a"
 	G1b Kind = "G1b"
 	// G0: a cycle of ww. G1c: with wr. GSingle: with one rw. G2: with more.
@@ -92,8 +92,8 @@ func (k Kind) Realtime() Kind { return k + realtime }
 // Anomaly is one contradiction.
 type Anomaly struct {
 	Kind Kind
-	// Txns are the places, in the history, of the transactions that it takes; of
-	// a cycle, in its order.
+	// Txns are the places, in the history, of the transactions involved; for a cycle, in
+	// its order.
 	Txns []int
 	// Text describes the anomaly for people.
 	Text string
@@ -104,7 +104,7 @@ func (a Anomaly) String() string { return string(a.Kind) + ": " + a.Text }
 // element is an append of an element.
 type element struct{ key, value string }
 
-// checker has what is known of a history.
+// checker has the known facts about a history.
 type checker struct {
 	txns []Txn
 	// writer has the transaction that appended each element, order the longest
@@ -116,8 +116,8 @@ type checker struct {
 	found  []Anomaly
 }
 
-// Check returns the anomalies of a history, the plainest first; none means that
-// it may have been strictly serializable.
+// Check returns the anomalies of a history, the simplest first; if there are none, it may
+// have been strictly serializable.
 func Check(txns []Txn) []Anomaly {
 	c := &checker{txns: txns, writer: map[element]int{}, order: map[string][]string{}, edges: make([][]edge, len(txns))}
 	c.appends()
@@ -144,7 +144,7 @@ func (c *checker) report(k Kind, txns []int, format string, args ...any) {
 	c.found = append(c.found, Anomaly{k, txns, fmt.Sprintf(format, args...)})
 }
 
-// appends notes which transaction appended what.
+// appends records which transaction appended each element.
 func (c *checker) appends() {
 	for i := range c.txns {
 		for _, o := range c.txns[i].Ops {
@@ -161,7 +161,7 @@ func (c *checker) appends() {
 	}
 }
 
-// orders finds the longest list of each key; all others must be its beginnings.
+// orders finds the longest list of each key; all others must be its prefixes.
 func (c *checker) orders() {
 	by := map[string]int{}
 	each := func(f func(i int, o Op)) {
@@ -205,7 +205,7 @@ func (c *checker) inside(i int) {
 	}
 }
 
-// reads looks at what a transaction read of others.
+// reads checks what a transaction read of other transactions.
 func (c *checker) reads(i int) {
 	for _, o := range c.txns[i].Ops {
 		if o.Append != "" {
@@ -229,7 +229,7 @@ func (c *checker) reads(i int) {
 	}
 }
 
-// lastOf is the last element that a transaction appended to a key.
+// lastOf returns the last element that a transaction appended to a key.
 func (c *checker) lastOf(i int, key string) string {
 	for _, o := range slices.Backward(c.txns[i].Ops) {
 		if o.Key == key && o.Append != "" {
@@ -239,7 +239,7 @@ func (c *checker) lastOf(i int, key string) string {
 	return ""
 }
 
-// Describe is the anomalies as text, a line for each, at most max of them.
+// Describe formats the anomalies as text, one line each, at most max of them.
 func Describe(found []Anomaly, max int) string {
 	var b strings.Builder
 	for i, a := range found {
@@ -252,7 +252,7 @@ func Describe(found []Anomaly, max int) string {
 	return b.String()
 }
 
-// end is when a transaction was over at the latest.
+// end is the latest time at which a transaction may have ended.
 func (t *Txn) end() int64 {
 	if t.Status == Unknown {
 		return math.MaxInt64

@@ -123,8 +123,8 @@ func TestAnomalies(t *testing.T) {
 	}
 }
 
-// TestSerialHistoriesPass runs transactions one at a time, and tells their clients
-// of it later and earlier.
+// TestSerialHistoriesPass runs transactions one at a time, and their clients learn the
+// results sooner or later.
 func TestSerialHistoriesPass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := serial(t)
@@ -134,9 +134,9 @@ func TestSerialHistoriesPass(t *testing.T) {
 	})
 }
 
-// TestSwappedReadsAreFound takes the last read of a serial history, of a list of
-// at least two, and has it answer what was there before the last append, though
-// that had ended.
+// TestSwappedReadsAreFound takes the last read of a serial history, of a list of at least
+// two elements, and changes its result to the list before the last append, although that
+// append had ended.
 func TestSwappedReadsAreFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := serial(t)

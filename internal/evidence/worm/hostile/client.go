@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// client does one operation after the other: it proposes, reads and trims as
-// package space would, without waiting.
+// client does one operation after another: it proposes, reads and trims as package space
+// would, without waiting.
 type client struct {
 	w       *world
 	id      int
@@ -18,7 +18,7 @@ type client struct {
 	round   uint64
 	machine wor.Machine
 	then    func([]wor.Run)
-	ops     []*op // those of the operation under way
+	ops     []*op // those of the running operation
 	out     wor.Outbox
 }
 
@@ -77,7 +77,7 @@ func (c *client) deliver(m message) {
 	if m.machine != c.machine {
 		var out wor.Outbox
 		m.machine.Deliver(m.to, m.step, &reply, &out)
-		return // of a machine that was given up; what it sends now gets lost
+		return // of a machine that was given up; its further requests are lost
 	}
 	c.out.Reset()
 	c.machine.Deliver(m.to, m.step, &reply, &c.out)
@@ -92,7 +92,7 @@ func (c *client) expire() {
 	}
 }
 
-// die gives up what is under way and comes back as another.
+// die gives up the running operation and restarts as another client.
 func (c *client) die() {
 	if c.machine != nil {
 		c.w.log("client %d dies", c.id)
@@ -101,7 +101,7 @@ func (c *client) die() {
 	c.life++
 }
 
-// next is a ballot above all that the client has seen.
+// next returns a ballot above all that the client has seen.
 func (c *client) next() wor.Ballot {
 	c.round++
 	return wor.Ballot{Round: c.round, Nonce: uint64(c.life*clientCount + c.id + 1)}
@@ -162,7 +162,7 @@ func (c *client) read(r wor.Range) {
 			case run.Status == wor.StatusOutbid && r.Len() == 1:
 				c.capture(r, o, nil, proposeTrials)
 			case run.Status == wor.StatusOutbid:
-				o.end = math.MaxInt64 // nothing learned
+				o.end = math.MaxInt64 // nothing was learned
 			case run.Written:
 				w.ghost.told(w, register, run.Value)
 				c.end(o, ok, run.Value)
@@ -173,7 +173,7 @@ func (c *client) read(r wor.Range) {
 	})
 }
 
-// unsafe writes without a capture: always the same client the same value.
+// unsafe writes without a capture: the same client always writes the same value.
 func (c *client) unsafe(r wor.Range) {
 	w := c.w
 	if int(r.Lo)%clientCount != c.id || c.life > 0 {
@@ -188,7 +188,7 @@ func (c *client) unsafe(r wor.Range) {
 	})
 }
 
-// wrote notes what became of a write: with OK the register has value.
+// wrote records the outcome of a write: with OK the register has value.
 func (c *client) wrote(o *op, register uint32, run *wor.Run, value []byte) bool {
 	c.saw(run)
 	switch run.Status {
@@ -228,8 +228,8 @@ func (c *client) propose(r wor.Range, value []byte) {
 	})
 }
 
-// capture captures a register and writes what must be adopted, or value. A read
-// has none: if the register is free, it was unwritten.
+// capture captures a register and writes the value that must be adopted, or value. A read
+// has no value: if the register is free, it was unwritten.
 func (c *client) capture(r wor.Range, o *op, value []byte, trials int) {
 	w := c.w
 	if trials == 0 {

@@ -23,7 +23,7 @@ type ghost struct {
 	fast            bool
 	n, quorum, zero int
 	registers       [registers]view
-	tombs           []bool // by server: it said so, or it is on the disk
+	tombs           []bool // by server: it reported the tombstone, or the tombstone is on its disk
 }
 
 // view is what the ghost knows of one register.
@@ -48,7 +48,7 @@ type accepted struct {
 type promised struct {
 	server        int
 	ballot, below wor.Ballot
-	shown         bool // something accepted, at below
+	shown         bool // an accepted value was shown, at below
 }
 
 func (g *ghost) init(o Options) {
@@ -66,7 +66,7 @@ func (g *ghost) needs(b wor.Ballot) int {
 	return g.quorum
 }
 
-// look is what a server holds of each register; nil if it is trimmed.
+// look is what a server holds of each register; nil if the segment is trimmed.
 func look(s wor.Server) []wor.Run {
 	var r wor.Reply
 	var log wor.Log
@@ -107,8 +107,8 @@ func (g *ghost) sent(w *world, q *wor.Request) {
 	}
 }
 
-// safe checks I5 for a new proposal: of each lower ballot, no other value has got
-// or can get the servers that it needs to be chosen.
+// safe checks I5 for a new proposal: at each lower ballot, no other value has or can get
+// as many servers as it needs to be chosen.
 func (g *ghost) safe(w *world, register uint32, p proposal) {
 	v := &g.registers[register-base]
 	for _, o := range v.proposals {
@@ -128,7 +128,7 @@ func (g *ghost) safe(w *world, register uint32, p proposal) {
 	}
 }
 
-// mayAccept reports whether the server's disk does not forbid to accept at the ballot.
+// mayAccept reports whether the server's disk permits it to accept at the ballot.
 func (g *ghost) mayAccept(w *world, s int, register uint32, b wor.Ballot) bool {
 	runs := look(w.servers[s].durable)
 	return runs != nil && !b.Less(runs[register-base].Promised)
@@ -194,7 +194,7 @@ func (g *ghost) released(w *world, s *server, q *wor.Request, r *wor.Reply) {
 	}
 }
 
-// accept notes that a server has accepted, and whether that chooses a value.
+// accept records that a server has accepted, and whether that chooses a value.
 func (g *ghost) accept(w *world, s int, register uint32, p proposal) {
 	v := &g.registers[register-base]
 	if v.has(s, p) {
@@ -252,7 +252,7 @@ func (v *view) between(w *world, register uint32, p promised) {
 	}
 }
 
-// check compares the servers with what they said, after each event.
+// check compares the servers with their earlier replies, after each event.
 func (g *ghost) check(w *world) {
 	touched := w.touched
 	w.touched = 0
@@ -287,14 +287,14 @@ func (g *ghost) check(w *world) {
 	}
 }
 
-// told: a client was told that the value is decided.
+// told: a client received the answer that the value is decided.
 func (g *ghost) told(w *world, register uint32, value []byte) {
 	if v := &g.registers[register-base]; !v.chosen || v.value != string(value) {
 		w.fail("a client was told that register %d holds %q; chosen: %v %q", register, value, v.chosen, v.value)
 	}
 }
 
-// toldTrimmed: a client was told that the segment is trimmed.
+// toldTrimmed: a client received the answer that the segment is trimmed.
 func (g *ghost) toldTrimmed(w *world) {
 	n := 0
 	for _, is := range g.tombs {

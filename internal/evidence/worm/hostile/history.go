@@ -29,8 +29,8 @@ const (
 	trimmed
 )
 
-// op is an operation on one register as its client saw it. Without an end its
-// outcome is unknown.
+// op is an operation on one register as its client saw it. If it has no end, its outcome
+// is unknown.
 type op struct {
 	register   uint32
 	kind       opKind
@@ -60,7 +60,8 @@ func (h *history) begin(now int64, register uint32, kind opKind, value string) *
 	return o
 }
 
-// model is wor.Register as porcupine wants it: an op is both input and output.
+// model is wor.Register in the form that porcupine requires: an op is both input and
+// output.
 func model() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return wor.Register{} },
@@ -106,8 +107,8 @@ func (h *history) check() error {
 			switch {
 			case o.register != register || o.kind == opRead && o.outcome == unknown:
 			case o.kind == opWrite && o.outcome == trimmed:
-				// It may have taken effect before the trim, and the register was
-				// seen to be trimmed.
+				// It may have taken effect before the trim, and the client then saw that
+				// the register was trimmed.
 				maybe, seen := *o, *o
 				maybe.outcome, maybe.end = unknown, math.MaxInt64
 				seen.kind = opRead

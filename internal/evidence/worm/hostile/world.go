@@ -23,16 +23,16 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// Options determine what is tried.
+// Options determine the parameters of a run.
 type Options struct {
 	Client wor.Client
 	// Server makes an empty server.
 	Server func() wor.Server
-	// Fast reports that anybody may write at ballot zero, and that it takes a fast
-	// quorum there. Otherwise one client per register does, with one value.
+	// Fast reports that any client may write at ballot zero, and that a fast quorum is
+	// required there. Otherwise only one client per register may, with one value.
 	Fast    bool
 	Servers int
-	// Steps is how many events come before the network is healed.
+	// Steps is the number of events before the network is healed.
 	Steps int
 }
 
@@ -68,15 +68,15 @@ type world struct {
 	err      error
 }
 
-// rates are drawn for each run, so that some runs have much of one thing and
-// nothing of another.
+// rates are drawn for each run, so that some runs have many events of one kind and none
+// of another.
 type rates struct{ drop, double, crash, die, trim, expire, sync int }
 
-// server is one with its disk.
+// server is a server with its disk.
 type server struct {
 	at      int
 	live    wor.Server
-	durable wor.Server // what the durable records make
+	durable wor.Server // the state that the durable records make
 	records [][]byte   // durable
 	pending [][]byte   // written, but not durable
 	held    []held
@@ -98,10 +98,10 @@ type message struct {
 	reply   *wor.Reply
 }
 
-// Seen counts what happened, so that a test can require that it did.
+// Seen counts events, so that a test can require that they happened.
 type Seen map[string]int
 
-// Run runs one seed. Seen counts on.
+// Run runs one seed. It adds to the counts of Seen.
 func Run(o Options, seed uint64, seen Seen) error {
 	w := &world{o: o, rng: &dice{seed}, seen: seen}
 	w.ghost.init(o)
@@ -132,7 +132,7 @@ func Run(o Options, seed uint64, seen Seen) error {
 // dice are splitmix64.
 type dice struct{ state uint64 }
 
-// IntN is a number from 0 to n-1.
+// IntN returns a number from 0 to n-1.
 func (d *dice) IntN(n int) int {
 	d.state += 0x9e3779b97f4a7c15
 	x := d.state
@@ -169,7 +169,7 @@ func (w *world) log(format string, args ...any) {
 
 func (w *world) chance(percent int) bool { return w.rng.IntN(100) < percent }
 
-// event lets one thing happen.
+// event makes one event happen.
 func (w *world) event() {
 	w.now++
 	switch {
@@ -191,7 +191,7 @@ func (w *world) event() {
 	w.ghost.check(w)
 }
 
-// pass lets a message arrive, or get lost, or arrive and stay.
+// pass delivers a message, or loses it, or delivers it and keeps it.
 func (w *world) pass() {
 	i := w.rng.IntN(len(w.messages))
 	m := w.messages[i]
@@ -232,8 +232,8 @@ func (w *world) serve(s *server, m message) {
 	}
 }
 
-// sync makes pending records durable, all or some, and lets go the replies that
-// waited for them.
+// sync makes pending records durable, all or some, and releases the replies that waited
+// for them.
 func (w *world) sync(s *server, all bool) {
 	w.touched |= 1 << s.at
 	n := len(s.pending)
@@ -256,14 +256,14 @@ func (w *world) sync(s *server, all bool) {
 	}
 }
 
-// crash loses what is not durable and starts the server again, from its records
-// or from a checkpoint and the records of some time before it.
+// crash loses everything that is not durable and restarts the server, from its records or
+// from a checkpoint and the records written since some time before it.
 func (w *world) crash(s *server) {
 	w.touched |= 1 << s.at
 	w.log("server %d crashes", s.at)
 	w.seen["crash"]++
 	if n := len(s.pending); n > 0 {
-		kept := w.rng.IntN(n + 1) // what was written may be durable all the same
+		kept := w.rng.IntN(n + 1) // written records may be durable all the same
 		for _, record := range s.pending[:kept] {
 			if err := s.durable.Redo(record); err != nil {
 				w.fail("server %d: redo: %v", s.at, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// finish ends the workers, reads everything again by a new client, and judges all
+// finish ends the workers, reads everything again with a new client, and checks all
 // histories.
 func (w *workload) finish(c *cluster) {
 	t := w.t
@@ -34,7 +34,7 @@ func (w *workload) finish(c *cluster) {
 	}
 }
 
-// readRegisters reads each register that the history has once more.
+// readRegisters reads each register of the history once more.
 func (w *workload) readRegisters(c *worm.Client) {
 	last := wor.Segment(time.Since(w.start)/segmentEvery) + 1
 	for s := wor.Segment(1); s <= last; s++ {
@@ -57,8 +57,7 @@ func (w *workload) readRegisters(c *worm.Client) {
 	}
 }
 
-// readLog reads the whole log, and judges what was appended where and in which
-// order.
+// readLog reads the whole log, and checks what was appended, where and in which order.
 func (w *workload) readLog(c *worm.Client) {
 	t := w.t
 	var l *worm.Log
@@ -91,7 +90,7 @@ func (w *workload) readLog(c *worm.Client) {
 	judgeLog(t, w.log.acts, at)
 }
 
-// judgeLog judges the history of a log in which the values are there in the end.
+// judgeLog checks the history of a log that has the values in the end.
 func judgeLog(t judgeT, acts []act, at map[string]log.Position) {
 	t.Helper()
 	var order, contents []act
@@ -129,7 +128,7 @@ func judgeLog(t judgeT, acts []act, at map[string]log.Position) {
 		}
 	}
 	judge(t, "contents of the log", registerModel(), contents)
-	// A tail is below an append at its position, and above all below that.
+	// A tail comes before an append at its position, and after all appends below it.
 	inRow(t, "the log", order, func(a act) int64 {
 		if a.what == "tail" {
 			return 2*a.number - 1
@@ -138,7 +137,7 @@ func judgeLog(t judgeT, acts []act, at map[string]log.Position) {
 	})
 }
 
-// summary says what was done, and fails the test when that is too little to mean
+// summary reports what was done, and fails the test if it was too little to mean
 // anything.
 func (w *workload) summary(t *testing.T, least int) {
 	t.Helper()

@@ -24,13 +24,13 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// orderVariable has the test program be a server: its value is an order.
+// orderVariable makes the test program a server: its value is an order.
 const orderVariable = "ASHLAR_NEMESIS_SERVER"
 
 // logDir is where a server's log is on its disk.
 const logDir = "log"
 
-// order tells a server process what it is.
+// order tells a server process which server it is.
 type order struct {
 	Dir     string
 	Listen  string
@@ -39,7 +39,7 @@ type order struct {
 	Detours map[string]string
 }
 
-// condition is what a server process says of itself when it is asked.
+// condition is what a server process reports about itself on request.
 type condition struct {
 	Generation  uint64
 	RolledBack  string
@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// detour is a network on which some addresses are reached by others.
+// detour is a network on which some addresses are reached through others.
 type detour struct {
 	env.Network
 	to map[string]string
@@ -73,9 +73,9 @@ func (d detour) Dial(a env.Addr, h env.Handler) env.Conn {
 	return d.Network.Dial(a, h)
 }
 
-// serve is a server process: it tells its address on the standard output, answers
-// each line of the standard input with its condition, and ends with that input, or
-// in order on SIGTERM.
+// serve is a server process: it prints its address on standard output, answers each line
+// of standard input with its condition, and ends when its input ends, or in order on
+// SIGTERM.
 func serve(text string) error {
 	var o order
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
@@ -114,7 +114,7 @@ func serve(text string) error {
 		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 			lines <- struct{}{}
 		}
-		os.Exit(2) // the process that wanted this server is gone
+		os.Exit(2) // the process that started this server is gone
 	}()
 	fmt.Println(string(server.Addr()))
 	for {
@@ -152,8 +152,8 @@ func look(server *node.Server, a *apps) condition {
 	return c
 }
 
-// apps are the sequencer and the part in the key-value store that a server hosts,
-// begun anew when the members change.
+// apps are the sequencer and the part of the key-value store that a server hosts, started
+// anew when the members change.
 type apps struct {
 	world   env.Env
 	server  *node.Server

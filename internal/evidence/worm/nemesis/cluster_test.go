@@ -31,11 +31,11 @@ type host struct {
 	c       *cluster
 	number  int
 	dir     string
-	member  wor.Member // who its disk makes it
-	command []string   // what a process is started with
+	member  wor.Member // its identity, by its disk
+	command []string   // with which a process is started
 	listen  string
 	links   []*faultproxy.Proxy // to it, from each host, and from the clients
-	genesis string              // as it was described when its disk was formatted
+	genesis string              // its description when its disk was formatted
 
 	process *procs.Process // nil: none runs
 	in      io.WriteCloser
@@ -59,8 +59,8 @@ func newLink(t *testing.T, seed uint64) *faultproxy.Proxy {
 	return k
 }
 
-// newCluster formats hosts and starts their servers. The first partition begins on
-// the first three, the second one on the next three from the second on.
+// newCluster formats hosts and starts their servers. The first partition begins on hosts
+// 0 to 2, the second one on hosts 1 to 3.
 func newCluster(t *testing.T, hosts int) *cluster {
 	t.Helper()
 	c := &cluster{t: t, genesis: &wor.Genesis{Cluster: 0xadd, Partitions: []wor.Config{{Partition: 0}, {Partition: 1}}}}
@@ -96,7 +96,7 @@ func (c *cluster) begin() {
 	c.startAll()
 }
 
-// describe is the cluster's description as text.
+// describe returns the cluster's description as text.
 func (c *cluster) describe() string {
 	c.t.Helper()
 	var b bytes.Buffer
@@ -106,8 +106,8 @@ func (c *cluster) describe() string {
 	return b.String()
 }
 
-// renew makes new clients know the present members: a client that knows only
-// servers that have all been replaced finds none.
+// renew makes new clients know the present members: a client that knows only servers that
+// have all been replaced finds none.
 func (c *cluster) renew(w *worm.Client) {
 	c.t.Helper()
 	g := *c.genesis
@@ -140,7 +140,7 @@ func (c *cluster) client() *worm.Client {
 	return w
 }
 
-// calm ends all bad weather.
+// calm ends all faults of the links.
 func (c *cluster) calm() {
 	for _, h := range c.hosts {
 		for _, k := range h.links {
@@ -196,7 +196,7 @@ func (h *host) start() {
 	}
 }
 
-// ask asks the process how it is.
+// ask asks the process for its condition.
 func (h *host) ask() condition {
 	h.t.Helper()
 	if _, err := io.WriteString(h.in, "?\n"); err != nil {
@@ -230,7 +230,7 @@ func (h *host) drain() {
 	h.wait()
 }
 
-// wait waits for the process to end. An end that the test did not want fails it.
+// wait waits for the process to end. The test fails if the process ended unexpectedly.
 func (h *host) wait() {
 	h.process.Wait()
 	if state := h.process.State(); !state.Success() && state.String() != "signal: killed" || h.process.Errs() != "" {

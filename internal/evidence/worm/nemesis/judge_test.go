@@ -17,7 +17,7 @@ type complaints []string
 func (c *complaints) Helper()                        {}
 func (c *complaints) Errorf(format string, a ...any) { *c = append(*c, fmt.Sprintf(format, a...)) }
 
-// TestJudgesBite shows each judge a history that is right, and one that is not.
+// TestJudgesBite shows each judge a correct history and a wrong one.
 func TestJudgesBite(t *testing.T) {
 	at := func(call, ret int64, a act) act {
 		a.call, a.ret = call, ret

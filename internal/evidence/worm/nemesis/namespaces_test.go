@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// hubVariable has the test run inside the namespace of the switch: its value
-	// is the beginning of the names of the servers' namespaces.
+	// hubVariable makes the test run inside the namespace of the switch: its value is the
+	// prefix of the names of the servers' namespaces.
 	hubVariable = "ASHLAR_NEMESIS_HUB"
-	// lossPercent is how many of the packets each host loses on the way in.
+	// lossPercent is the share of packets that each host loses on the way in.
 	lossPercent = 3
 	netHosts    = 4
 )
 
-// TestNamespaces has each server on a host of its own: a network namespace with
-// its own address, joined to the others by a switch that loses packets. Hosts are
-// cut off by taking their link down. All of it is inside namespaces that the test
-// makes and removes; the clients are in one, too.
+// TestNamespaces runs each server on a host of its own: a network namespace with its own
+// address, connected to the others by a switch that loses packets. Hosts are cut off by
+// taking their link down. All of it is inside namespaces that the test makes and removes;
+// the clients are in one, too.
 func TestNamespaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real processes take some seconds")

@@ -21,14 +21,13 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// longVariable has the tests take minutes.
+// longVariable makes the tests run for minutes.
 const longVariable = "ASHLAR_LONG"
 
-// patience bounds every wait for something that must come to pass, also on a
-// machine that has other work.
+// patience bounds every wait for an event that must happen, also on a busy machine.
 const patience = 3 * time.Minute
 
-// nemesis is what happens to a cluster, one thing after the other.
+// nemesis causes the trouble of a cluster, one kind after another.
 type nemesis struct {
 	t        *testing.T
 	c        *cluster
@@ -36,11 +35,11 @@ type nemesis struct {
 	r        *rand.Rand
 	load     *workload
 	done     map[string]int
-	order    []int // in which the kinds of trouble come next
+	order    []int // the order of the next kinds of trouble
 }
 
-// handles are a client's log and keys, opened anew when the servers have changed:
-// an open one knows those that there were.
+// handles are a client's log and keys, opened anew when the servers have changed: open
+// handles know only the earlier servers.
 type handles struct {
 	client *worm.Client
 	mu     sync.Mutex
@@ -85,7 +84,7 @@ func (h *handles) close() {
 	}
 }
 
-// lives waits until everything gets on again.
+// lives waits until all operations make progress again.
 func (w *workload) lives() {
 	w.t.Helper()
 	counts := func() map[string]int {
@@ -113,8 +112,8 @@ func (w *workload) lives() {
 	})
 }
 
-// begin starts clients of everything on a cluster: each of two connections has
-// workers of all kinds.
+// begin starts clients of all kinds on a cluster: each of two connections has workers of
+// all kinds.
 func (w *workload) begin(c *cluster) (closed func()) {
 	w.t.Helper()
 	var closes []func()
@@ -153,7 +152,8 @@ func (w *workload) begin(c *cluster) (closed func()) {
 	}
 }
 
-// TestNemesis has clients of everything on servers to which everything happens.
+// TestNemesis runs clients of all kinds while servers and links suffer all kinds of
+// trouble.
 func TestNemesis(t *testing.T) {
 	rounds, moment := 6, 1200*time.Millisecond
 	if os.Getenv(longVariable) != "" {
@@ -212,7 +212,7 @@ func (n *nemesis) pause(most time.Duration) { time.Sleep(time.Duration(n.r.Int64
 
 func (n *nemesis) any() *host { return n.c.hosts[n.r.IntN(len(n.c.hosts))] }
 
-// trouble has something happen for a moment.
+// trouble causes one kind of trouble for a moment.
 func (n *nemesis) trouble(moment time.Duration) {
 	kinds := []struct {
 		name string
@@ -250,7 +250,7 @@ func (n *nemesis) trouble(moment time.Duration) {
 			h.start()
 			n.pause(moment)
 		}},
-		{"cut off", func() { // from everybody, both ways
+		{"cut off", func() { // from all others, both ways
 			h := n.any()
 			n.links(func(from int, to *host) bool { return to == h || from == h.number }, faultproxy.Faults{Blackhole: true})
 			n.pause(2 * moment)
@@ -261,7 +261,7 @@ func (n *nemesis) trouble(moment time.Duration) {
 			n.links(func(from int, to *host) bool { return few(from) != few(to.number) }, faultproxy.Faults{Blackhole: true})
 			n.pause(2 * moment)
 		}},
-		{"one way", func() { // a client that asks it hangs, though it can ask others
+		{"one way", func() { // a client that asks it hangs, although it can ask others
 			h := n.any()
 			n.links(func(from int, to *host) bool { return to == h }, faultproxy.Faults{Blackhole: true})
 			n.pause(2 * moment)
@@ -293,7 +293,7 @@ func (n *nemesis) trouble(moment time.Duration) {
 	}
 }
 
-// links sets the weather of the links that it is for, and calms the others.
+// links sets the faults of the chosen links, and removes those of the others.
 func (n *nemesis) links(which func(from int, to *host) bool, w faultproxy.Faults) {
 	for _, h := range n.c.hosts {
 		for from, k := range h.links {
@@ -306,7 +306,7 @@ func (n *nemesis) links(which func(from int, to *host) bool, w faultproxy.Faults
 	}
 }
 
-// member is a server that is a member, and spare one that is none.
+// member returns a server that is a member, and spare one that is not.
 func (n *nemesis) member() *host {
 	for {
 		if h := n.any(); n.isMember(h) {
@@ -340,7 +340,7 @@ func (n *nemesis) isMember(h *host) bool {
 	return false
 }
 
-// replace puts one server in the place of another, under load.
+// replace replaces a server by another, under load.
 func (n *nemesis) replace(dead wor.ServerID, with wor.Member) {
 	n.t.Helper()
 	await(n.t, "replace", patience, func(ctx context.Context) error {
@@ -357,8 +357,8 @@ func (n *nemesis) replace(dead wor.ServerID, with wor.Member) {
 	}
 }
 
-// dead has a server die permanently, and a spare one take its place. A new disk makes
-// it the spare one.
+// dead kills a server permanently, and a spare one replaces it. A new disk makes the dead
+// one the spare.
 func (n *nemesis) dead() {
 	n.done["dead"]++
 	h, with := n.member(), n.spare()
@@ -369,8 +369,8 @@ func (n *nemesis) dead() {
 	h.start()
 }
 
-// empty puts an empty disk in the place of a server's. No peer takes it for the
-// server that was lost; it becomes a member under its own identity.
+// empty replaces a server's disk by an empty one. No peer takes it for the server that
+// was lost; it becomes a member under its own identity.
 func (n *nemesis) empty() {
 	n.done["empty disk"]++
 	h := n.member()
@@ -394,12 +394,12 @@ func (n *nemesis) empty() {
 	n.replace(lost.ID, h.member)
 }
 
-// old puts a disk back as it was some time ago. Its server finds out, and does not
-// answer; another takes its place.
+// old restores a disk to an earlier state. Its server finds out, and does not answer;
+// another one replaces it.
 func (n *nemesis) old() {
 	n.done["old disk"]++
-	// The disk is one of a life that all others know of, which is what it shall
-	// have forgotten.
+	// The disk has a life that all others know; after the restoration the disk has
+	// forgotten that life.
 	h := n.member()
 	n.c.serving(n.operator, patience)
 	h.kill()
@@ -440,7 +440,7 @@ func (n *nemesis) drainAll() {
 	n.c.serving(n.operator, patience)
 }
 
-// killAll is a loss of power of all servers.
+// killAll kills all servers, like a loss of power.
 func (n *nemesis) killAll() {
 	n.done["kill all"]++
 	n.c.all((*host).kill)

@@ -24,15 +24,15 @@ import (
 const (
 	theLog     log.ID = 7
 	theMachine smr.ID = 9
-	// registersEach is how many registers a segment has, segmentEvery how long
-	// clients are on one, and keyEvery how long they are on one key: what is
-	// unknown stays so forever, and an order of many such is long to look for.
+	// registersEach is the number of registers of a segment, segmentEvery the time that
+	// clients use one segment, and keyEvery the time that they use one key: unknown
+	// outcomes stay unknown, and with many of them an order takes long to find.
 	registersEach = 6
 	segmentEvery  = 500 * time.Millisecond
 	keyEvery      = 500 * time.Millisecond
 )
 
-// workload is clients of everything that there is.
+// workload is clients of all kinds.
 type workload struct {
 	t     *testing.T
 	start time.Time
@@ -44,7 +44,7 @@ type workload struct {
 
 	mu     sync.Mutex
 	txns   []history.Txn
-	placed map[log.Position]string // what was appended where
+	placed map[log.Position]string // the value at each position
 	some   []log.Position
 }
 
@@ -65,8 +65,7 @@ type worker struct {
 	n      int
 }
 
-// run starts a worker that does one thing again and again until the end. Now and
-// then it takes a breath.
+// run starts a worker that repeats one operation until the end. Now and then it pauses.
 func (w *workload) run(c *worm.Client, number int, work func(*worker)) {
 	k := &worker{workload: w, c: c, number: number, r: rand.New(rand.NewPCG(uint64(number), 5))}
 	w.wait.Go(func() {
@@ -78,10 +77,10 @@ func (w *workload) run(c *worm.Client, number int, work func(*worker)) {
 	})
 }
 
-// name is a value that no other client writes.
+// name returns a value that no other client writes.
 func (k *worker) name() string { return fmt.Sprintf("%d.%d", k.number, k.n) }
 
-// while is how long an operation may take: sometimes less than it needs.
+// while returns how long an operation may take: sometimes less than it needs.
 func (k *worker) while() (context.Context, context.CancelFunc) {
 	d := 3 * time.Second
 	if k.r.IntN(10) == 0 {
@@ -90,7 +89,7 @@ func (k *worker) while() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), d)
 }
 
-// segment is the one that clients are on now.
+// segment returns the one that clients use now.
 func (k *worker) segment() (wor.Segment, wor.Meta) {
 	n := uint64(time.Since(k.start)/segmentEvery) + 1
 	return wor.Segment(n), wor.Meta{
@@ -100,13 +99,13 @@ func (k *worker) segment() (wor.Segment, wor.Meta) {
 
 func onRegister(a wor.Addr) string { return fmt.Sprint(a.Segment, ".", a.Offset) }
 
-// register does something with the registers of the current segment.
+// register does some operation on the registers of the current segment.
 func (k *worker) register() {
 	s, m := k.segment()
 	ctx, cancel := k.while()
 	defer cancel()
 	if k.n%20 == 1 {
-		// The first one allocates; all ask for the same.
+		// The first client allocates; all request the same.
 		k.c.Alloc(ctx, s, m)
 	}
 	a := wor.Addr{Segment: s, Offset: uint32(k.r.IntN(registersEach))}
@@ -142,7 +141,7 @@ func (k *worker) register() {
 	}
 }
 
-// token captures a range and writes some of it.
+// token captures a range and writes part of it.
 func (k *worker) token(ctx context.Context, s wor.Segment) {
 	lo := uint32(k.r.IntN(registersEach))
 	token, err := k.c.Capture(ctx, wor.Range{Segment: s, Lo: lo, Hi: min(lo+3, registersEach)})
@@ -170,7 +169,7 @@ func (k *worker) trim(ctx context.Context, s wor.Segment) {
 	}
 }
 
-// append appends to the log, once, or again and again until it is there.
+// append appends to the log, once, or repeatedly until the entry is there.
 func (k *worker) append(h *handles) {
 	l := h.theLog()
 	id := log.EntryID{Hi: uint64(k.number), Lo: uint64(k.n)}
@@ -181,7 +180,7 @@ func (k *worker) append(h *handles) {
 		at, err := l.AppendOnce(ctx, id, []byte(x.value))
 		cancel()
 		x.number, x.err, x.ret = int64(at), err, k.log.now()
-		// Another Log does not know what this one has tried.
+		// Another Log does not know the attempts of this one.
 		again := k.number%2 == 0 && k.stop.Err() == nil && l == h.theLog()
 		switch {
 		case err == nil:
@@ -207,7 +206,7 @@ func (k *worker) append(h *handles) {
 	}
 }
 
-// look reads the log: its tail, or what is at or behind a position that is known.
+// look reads the log: its tail, or the content at or after a known position.
 func (k *worker) look(l *worm.Log) {
 	ctx, cancel := k.while()
 	defer cancel()
@@ -240,7 +239,7 @@ func (k *worker) look(l *worm.Log) {
 	}
 }
 
-// content is what an entry holds, as a value of a register.
+// content returns the content of an entry, as a value of a register.
 func content(e log.Entry) string {
 	switch e.Kind {
 	case log.Data:
@@ -293,7 +292,7 @@ func (k *worker) transact(kv *worm.KV) {
 	k.txns = append(k.txns, x)
 }
 
-// key does something with the current key.
+// key does some operation on the current key.
 func (k *worker) key(kv *worm.KV) {
 	x := act{client: k.number, on: fmt.Sprint("key", time.Since(k.start)/keyEvery), call: k.keys.now()}
 	ctx, cancel := k.while()
@@ -328,7 +327,7 @@ func (k *worker) key(kv *worm.KV) {
 	}
 }
 
-// counter is a state machine that counts its commands, and answers each its number.
+// counter is a state machine that counts its commands, and answers each with its number.
 type counter struct{ n uint64 }
 
 func (c *counter) Apply([]byte) []byte {
@@ -363,7 +362,7 @@ func (c *counter) Restore() func([]byte) error {
 	}
 }
 
-// command has a command applied, or looks at the count.
+// command submits a command, or reads the count.
 func (k *worker) command(r *worm.Replica, m *counter) {
 	x := act{what: "command", client: k.number, value: k.name(), call: k.machine.now()}
 	ctx, cancel := k.while()

@@ -18,32 +18,32 @@ type segmentPlan struct {
 	meta   wor.Meta
 }
 
-// gift is a token that its owner has handed to another client, for one register.
+// gift is a token that its owner has passed to another client, for one register.
 type gift struct {
 	token  *wor.Token
 	offset uint32
 }
 
-// workload is clients that do what can be done to a few registers.
+// workload is clients that do all kinds of operations on a few registers.
 type workload struct {
 	c        *cluster
 	segments []segmentPlan
 	stop     bool
-	pending  int // operations under way, of living clients
+	pending  int // running operations of living clients
 	clients  []*client
 	gifts    []gift
-	allocs   map[wor.Segment]int // calls that were told that theirs is the Meta
+	allocs   map[wor.Segment]int // calls whose answer was that the Meta is theirs
 	trimming bool
 	pause    time.Duration
 }
 
-// client is a node that works until it is told to stop.
+// client is a node that works until it is stopped.
 type client struct {
 	*agent
 	load *workload
 	node *sim.Node
-	busy int // operations under way
-	// values that were listened for, by register.
+	busy int // running operations
+	// heard has the values that listeners reported, by register.
 	heard  map[wor.Addr]bool
 	buried map[wor.Segment]bool
 }
@@ -56,7 +56,7 @@ func (x *workload) start(number int) {
 		if err != nil {
 			return err
 		}
-		x.pending -= cl.busy // those of the life before
+		x.pending -= cl.busy // those of the previous life
 		*cl = client{agent: a, load: x, node: l.Node(), heard: map[wor.Addr]bool{}, buried: map[wor.Segment]bool{}}
 		a.serial.Do(func() {
 			for _, s := range x.segments {
@@ -84,7 +84,7 @@ func (cl *client) listen(s segmentPlan) {
 	})
 }
 
-// loop does one operation after the other; it has at most one token.
+// loop does one operation after another; it has at most one token.
 func (cl *client) loop(token *wor.Token) {
 	cl.after(cl.load.pause, func() {
 		if cl.load.stop {
@@ -101,7 +101,7 @@ func (cl *client) loop(token *wor.Token) {
 	})
 }
 
-// bound is how long an operation may take; a third of them has all time.
+// bound returns how long an operation may take; a third of them have no bound.
 func (cl *client) bound() time.Duration {
 	if cl.chance(1, 3) {
 		return 0
@@ -113,7 +113,8 @@ func (cl *client) value() string {
 	return fmt.Sprintf("%d.%d.%d", cl.number, cl.l.Number(), cl.random.Uint64()%1e6)
 }
 
-// ends makes of an operation's answers acts of the history, and asks the ghost.
+// ends records an operation's answers as acts of the history, and shows them to the
+// ghost.
 func (cl *client) ends(x *act, got []byte, err error) {
 	c := cl.load.c
 	var w *wor.WrittenError
@@ -225,7 +226,7 @@ func (cl *client) readAll(plan segmentPlan, within time.Duration, done func()) {
 	})
 }
 
-// write writes with the token; what it did not learn it proposes, now and then.
+// write writes with the token; now and then it proposes if the outcome is unknown.
 func (cl *client) write(token *wor.Token, within time.Duration, done func()) {
 	if token == nil {
 		done()
@@ -263,8 +264,8 @@ func (cl *client) writeRange(token *wor.Token, within time.Duration, done func()
 	})
 }
 
-// unsafe writes without a capture: of Paxos and Chain the one register that
-// no other client writes so, always with the same value.
+// unsafe writes without a capture: with Paxos and Chain, into the one register that no
+// other client writes this way, always the same value.
 func (cl *client) unsafe(plan segmentPlan, a wor.Addr, within time.Duration, done func()) {
 	value := cl.value()
 	if plan.meta.Protocol != wor.Fast {
@@ -280,7 +281,7 @@ func (cl *client) unsafe(plan segmentPlan, a wor.Addr, within time.Duration, don
 	})
 }
 
-// give hands a token to a client that wants one, or takes one and writes with it.
+// give passes a token to a client that wants one, or accepts one and writes with it.
 func (cl *client) give(token *wor.Token, within time.Duration, next func(*wor.Token)) {
 	load := cl.load
 	if len(load.gifts) > 0 {

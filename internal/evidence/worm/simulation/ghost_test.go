@@ -9,12 +9,12 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// ghost sees what all clients were answered. From that it knows what is chosen,
-// and what each server must never take back.
+// ghost sees the answers to all clients. From that it knows which values are chosen, and
+// what each server must never take back.
 //
-// Questions and answers are numbered in the order in which they happened. A
-// server's answer to a question that was asked after another answer of the same
-// server had arrived must not fall behind that one, whatever crashed in between.
+// Questions and answers are numbered in the order in which they happened. If a question
+// was asked after an answer of the same server had arrived, its answer must not show an
+// older state than that one, whatever crashed in between.
 type ghost struct {
 	c    *cluster
 	now  uint64
@@ -25,21 +25,21 @@ type ghost struct {
 	values  map[ballotKey]string // one value per ballot
 	votes   map[vote]map[wor.ServerID]bool
 	chosen  map[wor.Addr]*choice
-	listed  []*choice // the chosen, in their order
+	listed  []*choice // the chosen ones, in order
 	seals   map[server]uint64
 	epochs  map[standing]stand
 	graves  map[grave]uint64
 	stages  map[tag]*stage
 	rivals  map[place]uint64        // the tag that was staged first
-	absent  map[wor.ServerID]uint64 // since when its disk is not there any more
-	served  map[wor.ServerID]uint64 // when the last question about registers was asked that it has answered
+	absent  map[wor.ServerID]uint64 // since when its disk is gone
+	served  map[wor.ServerID]uint64 // the time of the last question about registers that it has answered
 	logs    bool                    // segments are those of a log
 	// machines: segments are those of a state machine.
 	machines bool
 }
 
-// question is a request and when it was asked; again, if it may have been asked
-// later again.
+// question is a request and the time when it was asked; again, if it may have been
+// repeated later.
 type question struct {
 	server wor.ServerID
 	at     uint64
@@ -110,7 +110,7 @@ type tag struct {
 	tag   uint64
 }
 
-// stage is what a reconfiguration hands over.
+// stage is the state that a reconfiguration hands over.
 type stage struct {
 	pieces map[uint64]bool
 	values map[wor.Addr]string
@@ -130,7 +130,7 @@ type floor struct{ promised, accepted []mark }
 type mark struct {
 	at uint64
 	b  wor.Ballot
-	// Of a promise: what was accepted when it was shown, if that was said.
+	// For a promise: what was accepted when it was shown, if that was reported.
 	unsaid, written bool
 	accepted        wor.Ballot
 }
@@ -142,7 +142,7 @@ func raise(list []mark, m mark) []mark {
 	return append(list, m)
 }
 
-// before is the highest that was shown before an instant.
+// before returns the highest that was shown before an instant.
 func before(list []mark, at uint64) (m mark, any bool) {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].at < at {
@@ -179,7 +179,7 @@ func (g *ghost) wrong(rule, format string, args ...any) {
 	}
 }
 
-// asks notes what a reconfiguration hands over.
+// asks records the state that a reconfiguration hands over.
 func (g *ghost) asks(x *question) {
 	q := &x.q
 	switch q.Kind {
@@ -262,7 +262,7 @@ func (g *ghost) configured(cfg wor.Config) {
 	}
 }
 
-// handed: what was chosen in an epoch is what the next begins with.
+// handed: the next epoch must begin with the values that were chosen in an epoch.
 func (g *ghost) handed(c *choice, next place) {
 	if c.a.Segment == wor.ConfigSegment(0) {
 		return // each epoch's members keep one, and do not hand it over
@@ -371,7 +371,7 @@ func (g *ghost) shown(x *question, run *wor.Run, a wor.Addr, asked, now uint64) 
 	}
 	if !chain {
 		low, any := before(f.promised, asked)
-		// A write that was accepted before the promise may be asked for again.
+		// A write that was accepted before the promise may be requested again.
 		repeated := q.Kind == wor.KindWrite && (low.unsaid || low.written && low.accepted == q.Ballot)
 		if any && promised.Less(low.b) && !repeated && (run.Status == wor.StatusOK || run.Status == wor.StatusOutbid) {
 			g.wrong("promises", "server %v answers a %v of %v with %v at %v, and had promised %v", x.server, q.Kind, a, run.Status, promised, low.b)
@@ -391,7 +391,7 @@ func (g *ghost) shown(x *question, run *wor.Run, a wor.Addr, asked, now uint64) 
 	}
 }
 
-// began: a server that answers in an epoch has what it began with (R3).
+// began: a server that answers in an epoch has the state with which the epoch began (R3).
 func (g *ghost) began(x *question, run *wor.Run, a wor.Addr, written bool, value string) {
 	at := place{x.q.Partition, x.q.Epoch}
 	if at.e == 0 || run.Status != wor.StatusOK || x.q.Kind != wor.KindRead || a.Segment == wor.ConfigSegment(0) {
@@ -409,7 +409,7 @@ func (g *ghost) began(x *question, run *wor.Run, a wor.Addr, written bool, value
 	}
 }
 
-// noted: a server has told a listener.
+// noted: a listener has received a server's note.
 func (g *ghost) noted(x *question, n *wor.Note) {
 	g.tick()
 	g.voted(x.server, vote{place{n.Partition, n.Epoch}, n.Addr, n.Ballot, x.q.Protocol, string(n.Value)})
@@ -487,7 +487,7 @@ func (g *ghost) choose(v vote) {
 	}
 }
 
-// told: a client was told that a value is decided.
+// told: a client received the answer that a value is decided.
 func (g *ghost) told(what string, a wor.Addr, value string) {
 	c := g.chosen[a]
 	if c == nil {
@@ -508,8 +508,8 @@ func (g *ghost) newest(p wor.Partition) wor.Config {
 	}
 }
 
-// holes looks, when a segment was allocated, whether the one before has registers
-// that are not chosen below one that is.
+// holes checks, when a segment was allocated, whether the previous one has registers that
+// are not chosen below one that is.
 func (g *ghost) holes(s wor.Segment) {
 	last, n := uint32(0), uint32(0)
 	for _, c := range g.listed {

@@ -25,7 +25,7 @@ const theLog log.ID = 7
 type logs struct {
 	c          *cluster
 	size       uint32
-	place      []segmentPlan // where segment i is, from the end on again
+	place      []segmentPlan // of segment i; the list repeats
 	sequencers map[*host]*sequencer
 	members    []wor.Member
 	clients    []*appender
@@ -35,7 +35,7 @@ type logs struct {
 
 	appends []*appended
 	tails   []*tailed
-	seen    map[log.Position]log.EntryID // what followers were told
+	seen    map[log.Position]log.EntryID // the entries that followers received
 	trimmed log.Position
 }
 
@@ -44,7 +44,7 @@ type sequencer struct {
 	s *log.Sequencer
 }
 
-// appended is an append of an id, from its first call.
+// appended is the append of an id, from its first call.
 type appended struct {
 	id        log.EntryID
 	call, ret env.Instant
@@ -123,7 +123,7 @@ func (x *logs) start(number int) {
 	})
 }
 
-// follows is told an entry.
+// follows handles an entry that a follower received.
 func (k *appender) follows(e log.Entry) {
 	x := k.x
 	if was, known := x.seen[e.Position]; known && was != e.ID {
@@ -172,7 +172,7 @@ func (k *appender) end() {
 	k.x.pending--
 }
 
-// append appends until it is known to be there.
+// append repeats an append until it is known to be there.
 func (k *appender) append(p *appended) {
 	x := k.x
 	within := time.Duration(0)
@@ -212,7 +212,7 @@ func (k *appender) tail() {
 	})
 }
 
-// read reads a position of which it is known what is there.
+// read reads a position whose content is known.
 func (k *appender) read() {
 	x := k.x
 	if len(x.appends) == 0 {
@@ -233,7 +233,7 @@ func (k *appender) read() {
 	})
 }
 
-// trim gives the beginning of the log up, as far as all followers are.
+// trim trims the beginning of the log, as far as all followers have read.
 func (k *appender) trim() {
 	x := k.x
 	below := log.Position(math.MaxUint64)
@@ -254,7 +254,7 @@ func (k *appender) trim() {
 	})
 }
 
-// value is what was chosen of a register, "" if nothing was.
+// value returns the chosen value of a register, or "".
 func (g *ghost) value(a wor.Addr) string {
 	if c := g.chosen[a]; c != nil {
 		return c.value
@@ -262,7 +262,7 @@ func (g *ghost) value(a wor.Addr) string {
 	return ""
 }
 
-// check looks at the whole history.
+// check checks the whole history.
 func (x *logs) check() error {
 	at := map[log.Position]log.EntryID{}
 	for _, p := range x.appends {
@@ -292,7 +292,7 @@ func (x *logs) check() error {
 	return nil
 }
 
-// caught says that all followers have all entries.
+// caught reports whether all followers have all entries.
 func (x *logs) caught() bool {
 	for _, k := range x.clients {
 		for _, p := range x.appends {
@@ -304,7 +304,7 @@ func (x *logs) caught() bool {
 	return true
 }
 
-// early says that an entry was passed on, to some client, before what is trimmed.
+// early reports whether an entry was delivered, to some client, before the trimmed part.
 func (x *logs) early(p *appended) bool {
 	for at, id := range x.seen {
 		if id == p.id && at < x.trimmed {
@@ -363,7 +363,7 @@ func playLog(w *sim.World) error {
 	return x.check()
 }
 
-// takeOver has another server become the sequencer.
+// takeOver makes another server the sequencer.
 func (x *logs) takeOver(h *host) {
 	s := x.sequencers[h]
 	if s == nil || h.node.Life() == nil || s.l != h.node.Life() {
@@ -375,7 +375,7 @@ func (x *logs) takeOver(h *host) {
 	s.serial.Do(func() { s.s.TakeOver(theLog) })
 }
 
-// reread reads all entries by a new client.
+// reread reads all entries with a new client.
 func (x *logs) reread() error {
 	left := 0
 	x.c.w.Node("reader", func(l *sim.Life) error {
@@ -405,7 +405,7 @@ func (x *logs) reread() error {
 	return x.c.await("all is read", func() bool { return left == 0 })
 }
 
-// TestLog is a log and its sequencers on servers that come and go.
+// TestLog runs a log and its sequencers on servers that crash and restart.
 func TestLog(t *testing.T) {
 	suite.Suite{
 		Getenv: os.Getenv, Package: "./internal/evidence/worm/simulation", Short: testing.Short(), Seeds: seeds(t, 300), Faults: faults(),

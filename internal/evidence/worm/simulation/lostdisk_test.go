@@ -12,15 +12,15 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// TestLostDisk: a server lives once beside some of the other members, all of its
-// partition's, and then again on the disk that it had before that life: some times
-// alone, and then beside some of them. Whoever they are, of all groups of up to
-// five, and however often it has started alone: it serves on that disk only if
-// none of them was there both times, and then until one of those comes back that
-// were there in the lost life.
+// TestLostDisk: a server lives once beside some of the other members, all of them of its
+// partition, and then again on the disk that it had before that life: several times
+// alone, and then beside some members. The test tries all such sets of members, in all
+// groups of up to five, and several numbers of starts alone. The server serves on that
+// disk only if no member was there both times, and then only until a member comes back
+// that was there in the lost life.
 //
-// So it never does where more than half of the others were there both times,
-// which in groups of even size every majority has.
+// So it never serves if more than half of the others were there both times, which holds
+// for all majorities in groups of even size.
 func TestLostDisk(t *testing.T) {
 	most := 5
 	if testing.Short() {
@@ -53,15 +53,15 @@ func TestLostDisk(t *testing.T) {
 	}
 }
 
-// typical has one of the cases that differ only in which member is which.
+// typical returns one of the cases that differ only in the numbering of members.
 func typical(before, after uint) bool {
 	packed := func(x uint) bool { return x&(x+1) == 0 }
 	return packed(before) && packed(before&after) && packed(after>>bits.OnesCount(before))
 }
 
-// lostLife is a case: the members that are there in the lost life and in the end,
-// by their bits; how often the server starts alone between; and whether it stays
-// up from the last of these starts until the others come.
+// lostLife is a case: the members that are there in the lost life and at the end, as
+// bits; how often the server starts alone in between; and whether it stays up from the
+// last of these starts until the others come.
 type lostLife struct {
 	members       int
 	before, after uint
@@ -111,7 +111,7 @@ func lostDisk(t *testing.T, x lostLife) (served bool) {
 		for i, peer := range c.hosts[1:] {
 			peer.node.Crash(false)
 			if there>>i&1 != 0 {
-				// Each comes a little later, the last within WitnessWait of the first.
+				// Each starts a little later, the last within WitnessWait of the first.
 				peer.node.Start(time.Duration(i*int(x.after+1)%4) * 40 * time.Millisecond)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMain makes the garbage collector run rarely. Worlds are made and forgotten: the heap is
-// small, and to collect it whenever it has doubled takes a quarter of the time.
+// TestMain makes the garbage collector run rarely. Worlds are made and dropped: the heap is
+// small, and a collection whenever it has doubled would take a quarter of the time.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	m.Run()

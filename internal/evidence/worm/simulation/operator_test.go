@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// operator is a node that changes the members of partitions, and dies at it.
+// operator is a node that changes the members of partitions, and may die while it does.
 type operator struct {
 	*agent
 	node *sim.Node
@@ -71,13 +71,13 @@ func (o *operator) loop() {
 	})
 }
 
-// decided: the operator was told that this is the configuration.
+// decided: the operator received the answer that this is the configuration.
 func (o *operator) decided(cfg *wor.Config) {
 	text, _ := cfg.MarshalBinary()
 	o.c.ghost.told("reconfigured", wor.Addr{Segment: wor.ConfigSegment(cfg.Partition), Offset: uint32(cfg.Epoch)}, string(text))
 }
 
-// died ends the operator when it has come to a phase.
+// died ends the operator when it has reached a phase.
 func (o *operator) died(at space.Progress, die space.Phase) {
 	if o.deaths == 0 || at.Phase != die {
 		return
@@ -97,8 +97,7 @@ func (o *operator) died(at space.Progress, die space.Phase) {
 	o.node.Crash(false)
 }
 
-// mend puts other servers in the place of those that will not come back, until it
-// has succeeded.
+// mend replaces servers that will not come back, until it has succeeded.
 func (o *operator) mend(done func()) {
 	for _, h := range o.c.hosts {
 		if !h.gone {
@@ -114,8 +113,8 @@ func (o *operator) mend(done func()) {
 	done()
 }
 
-// has says in which partition the host that is gone is a member, for all that the
-// ghost knows.
+// has returns the partition in which the lost host is a member, as far as the ghost
+// knows.
 func (o *operator) has(h *host) (wor.Partition, bool) {
 	for p := range o.c.genesis.Partitions {
 		cfg := o.c.ghost.newest(wor.Partition(p))

@@ -16,27 +16,27 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// How long the world is at its worst, and how long at most everything that was
-// begun takes to end after that.
+// How long the world has faults, and the maximum time after that until every running
+// operation ends.
 const (
 	turmoil   = 1500 * time.Millisecond
 	aftermath = 60 * time.Second
 )
 
-// faults are all that a network, nodes and crashes do.
+// faults are all faults of networks, nodes and crashes.
 func faults() sim.Faults {
 	return sim.NetworkFaults().Without(sim.Duplicate, sim.Reorder). // of packets: there are none
 									And(sim.NodeFaults()).And(sim.CrashFaults()).With(sim.Crash, 0.6).With(sim.Partition, 0.4).With(sim.OneWay, 0.3).With(sim.Pause, 0.5)
 }
 
-// draw is what a seed's scenario is made of.
+// draw has the parameters of a seed's scenario.
 type draw struct{ r env.Random }
 
 func (d draw) n(n int) int                           { return env.IntN(d.r, n) }
 func (d draw) time(most time.Duration) time.Duration { return time.Duration(env.IntN(d.r, int(most))) }
 
-// playRegisters is clients on registers of all protocols, operators, and at most
-// one mishap.
+// playRegisters runs clients on registers of all protocols, operators, and at most one
+// mishap.
 func playRegisters(w *sim.World) error {
 	d := draw{w.Random("plan")}
 	c, err := newCluster(w, 5, 2)
@@ -67,7 +67,7 @@ func playRegisters(w *sim.World) error {
 		w.After(d.time(turmoil), c.blackout)
 	}
 	if w.Faults().Rate(sim.BitRot) == 0 {
-		c.misfortune(d) // not one server more than may fail
+		c.misfortune(d) // no more servers than may fail
 	} else {
 		w.After(turmoil/2+d.time(turmoil/4), func() { c.hosts[1].restart(true, restartAfter) })
 	}
@@ -81,8 +81,8 @@ func playRegisters(w *sim.World) error {
 	return nil
 }
 
-// excused marks a run that shows nothing any more (cluster.over), returned one in
-// which a disk was put back from which a server had answered meanwhile.
+// excused marks a run that shows nothing any more (cluster.over); returned marks one in
+// which a disk was restored after its server had sent answers that the disk has lost.
 const (
 	excused  = "nobody there knew what a disk had lost"
 	returned = "a disk was put back that had lost answers"
@@ -98,7 +98,7 @@ func (c *cluster) blackout() {
 	}
 }
 
-// mend heals the world, and has servers that will not come back replaced.
+// mend ends all faults, and replaces servers that will not come back.
 func (c *cluster) mend(ops []*operator) error {
 	for _, o := range ops {
 		o.stop = true
@@ -118,7 +118,8 @@ func (c *cluster) mend(ops []*operator) error {
 	return c.replaced()
 }
 
-// ends awaits what may need servers that are found out meanwhile to be replaced.
+// ends waits for operations that may need the replacement of servers that are found to be
+// bad meanwhile.
 func (c *cluster) ends(what string, reached func() bool) error {
 	gone := func() (n int) {
 		for _, h := range c.hosts {
@@ -139,8 +140,8 @@ func (c *cluster) ends(what string, reached func() bool) error {
 	}
 }
 
-// retire gives up servers that were found to be behind: the end of a log that
-// has rotted passes for one that was never written, but others have seen it.
+// retire gives up servers that were found to be behind: a damaged end of a log looks like
+// one that was never written, but others have seen it.
 func (c *cluster) retire() {
 	for _, h := range c.hosts {
 		switch {
@@ -154,7 +155,7 @@ func (c *cluster) retire() {
 	}
 }
 
-// replaced has an operator replace all servers that will not come back.
+// replaced makes an operator replace all servers that will not come back.
 func (c *cluster) replaced() error {
 	// All start, or find that they cannot; then peers have seen each other.
 	if err := c.w.Run(600 * time.Millisecond); err != nil {
@@ -170,7 +171,7 @@ func (c *cluster) replaced() error {
 	return c.await("members are mended", func() bool { return mended })
 }
 
-// finish has everything end, takes the power away and looks at what is left.
+// finish ends all operations, takes the power away and checks what is left.
 func (c *cluster) finish(x *workload, ops []*operator) error {
 	x.stop = true
 	if err := c.mend(ops); err != nil {
@@ -207,8 +208,8 @@ func (c *cluster) finish(x *workload, ops []*operator) error {
 	return c.history.check()
 }
 
-// settled waits until the listeners of all living clients have been told what is
-// decided.
+// settled waits until the listeners of all living clients have received everything that
+// is decided.
 func (c *cluster) settled(x *workload) error {
 	caught := func() bool {
 		for _, cl := range x.clients {
@@ -263,8 +264,8 @@ func (c *cluster) String() string {
 	return b.String()
 }
 
-// misfortune has something happen to one server that faults do not do: its disk
-// is put back to what it was, is another one, or it never comes back.
+// misfortune does something to one server that faults do not do: its disk is restored to
+// an earlier state or replaced, or the server never comes back.
 func (c *cluster) misfortune(d draw) {
 	h := c.hosts[d.n(len(c.hosts))]
 	at := turmoil/5 + d.time(turmoil/4)
@@ -313,7 +314,7 @@ func (h *host) sure() bool {
 	return false
 }
 
-// mishapsEnded looks whether servers that must not serve were refused.
+// mishapsEnded checks whether servers that must not serve were refused.
 func (c *cluster) mishapsEnded() error {
 	for _, h := range c.hosts {
 		if !h.gone {
@@ -327,7 +328,7 @@ func (c *cluster) mishapsEnded() error {
 		switch h.mishap {
 		case "rolled back":
 			switch {
-			case !h.lost.served: // a life in which it answered no request is none
+			case !h.lost.served: // a life in which it answered no request does not count
 				continue
 			case s.RolledBack == "":
 				return errors.New("a disk was put back, and its server does not know")
@@ -342,7 +343,7 @@ func (c *cluster) mishapsEnded() error {
 	return nil
 }
 
-// seeds is how many a plain test runs; the environment may ask for more.
+// seeds is the number of seeds of a plain test; the environment may ask for more.
 func seeds(t *testing.T, plain int) int {
 	if text := os.Getenv("ASHLAR_SEEDS_WORM"); text != "" {
 		if _, err := fmt.Sscan(text, &plain); err != nil {
@@ -352,7 +353,7 @@ func seeds(t *testing.T, plain int) int {
 	return plain
 }
 
-// TestRegisters is registers of all protocols on servers that come and go.
+// TestRegisters runs registers of all protocols on servers that crash and restart.
 func TestRegisters(t *testing.T) {
 	var runs, disks, over int
 	suite.Suite{
@@ -385,8 +386,8 @@ func TestRegisters(t *testing.T) {
 // life, while those that were there are away for longer than WitnessWait.
 const excusedMost = 10
 
-// TestDisks is the same on disks that fail, are full and slow; that of one server
-// rots as well.
+// TestDisks is the same on disks that fail, and are full and slow; that of one server is
+// damaged as well.
 func TestDisks(t *testing.T) {
 	disks := faults().With(sim.BitRot, 3).With(sim.ReadError, 0.002).With(sim.SyncError, 0.005).With(sim.DiskFull, 0.3).With(sim.SlowDisk, 0.5)
 	o := worldOptions()

@@ -13,19 +13,19 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// What must be noticed when a disk is put back is judged by the disks of all
-// servers, read as docs/format/worm.md describes them, and by what clients were
-// answered: not by what any server says of itself.
+// Whether a restored disk must be noticed is judged by the disks of all servers, read as
+// docs/format/worm.md describes them, and by the answers that clients received: not by
+// what any server reports about itself.
 
-// lostLives is what is known of the lives of a server between the copy of its disk
-// and the copy's return.
+// lostLives describes the lives of a server between the copy of its disk and the
+// restoration of the copy.
 type lostLives struct {
 	h      *host
 	since  uint64                // the ghost's time of the copy
 	kept   map[uint64]bool       // the lives that the copy knows
-	by     map[wor.ServerID]bool // the servers that have one of the others written down
+	by     map[wor.ServerID]bool // the servers that have written down one of the other lives
 	served bool                  // in one of them it answered a client
-	seen   string                // what was judged already
+	seen   string                // what was checked already
 }
 
 func newLostLives(h *host, old *sim.Disk) *lostLives {
@@ -36,7 +36,7 @@ func newLostLives(h *host, old *sim.Disk) *lostLives {
 	return l
 }
 
-// end looks which servers have written down what is lost from now on.
+// end determines which servers have written down a life that is lost from now on.
 func (l *lostLives) end() {
 	l.served = l.h.c.ghost.served[l.h.member.ID] > l.since
 	if l.served {
@@ -45,7 +45,7 @@ func (l *lostLives) end() {
 	l.by = l.witnesses(func(life uint64) bool { return !l.kept[life] })
 }
 
-// witnesses are the other servers that hold such a life of this one.
+// witnesses returns the other servers that hold such a life of this one.
 func (l *lostLives) witnesses(such func(life uint64) bool) map[wor.ServerID]bool {
 	by := map[wor.ServerID]bool{}
 	for _, o := range l.h.c.hosts {
@@ -93,10 +93,10 @@ func (c *cluster) written(d *sim.Disk, id wor.ServerID) (lives []uint64) {
 	return lives
 }
 
-// returned looks at the server whose disk was put back. It must not serve when one of
-// its present witnesses has written down a life that the disk has lost; and it must
-// have witnesses. If it serves otherwise, and clients were answered from what is
-// lost, then no process that is there can know, and the run is over.
+// returned checks the server whose disk was restored. It must not serve if one of its
+// present witnesses has written down a life that the disk has lost; and it must have
+// witnesses. If it serves otherwise, and clients were answered from the lost part, then
+// no process can know that, and the run is over.
 func (c *cluster) returned(h *host) error {
 	l := h.lost
 	if l == nil || !h.gone || h.server == nil || h.node.Life() == nil {
@@ -139,8 +139,8 @@ func (c *cluster) returned(h *host) error {
 	return nil
 }
 
-// alone restarts the program so many times while it reaches no other server, and
-// then once more.
+// alone restarts the program that many times while it reaches no other server, and then
+// once more.
 func (h *host) alone(times int) {
 	const life = 100 * time.Millisecond
 	var others []*sim.Node

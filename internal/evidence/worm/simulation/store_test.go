@@ -40,7 +40,7 @@ type stores struct {
 	owners   map[tx.RM]string // the server that opened a partition last
 }
 
-// teller is a node that asks for one transaction after the other.
+// teller is a node that runs one transaction after another.
 type teller struct {
 	*agent
 	x      *stores
@@ -126,7 +126,7 @@ func (k *teller) work() {
 	})
 }
 
-// do asks for a transaction.
+// do runs a transaction.
 func (k *teller) do(q *tx.Request, done func(*tx.Result, error)) {
 	k.busy++
 	k.x.pending++
@@ -143,7 +143,7 @@ func (k *teller) do(q *tx.Request, done func(*tx.Result, error)) {
 	})
 }
 
-// keys draws what a transaction of lists does: "key" to read, "+key" to append.
+// keys draws the operations of a transaction on lists: "key" to read, "+key" to append.
 func (k *teller) keys() []string {
 	var list []string
 	for range 1 + env.IntN(k.random, 3) {
@@ -192,7 +192,7 @@ func (k *teller) lists(keys []string, next func()) {
 	})
 }
 
-// transfer moves money between accounts, or counts it.
+// transfer moves money between accounts, or sums it up.
 func (k *teller) transfer(next func()) {
 	if k.chance(1, 2) {
 		k.count(next)
@@ -204,7 +204,7 @@ func (k *teller) transfer(next func()) {
 	k.do(q, func(*tx.Result, error) { next() })
 }
 
-// count reads all accounts, which have always as much together.
+// count reads all accounts, whose sum never changes.
 func (k *teller) count(next func()) {
 	q := &tx.Request{}
 	for i := range accounts {
@@ -268,7 +268,7 @@ func playStore(w *sim.World) error {
 	return x.last()
 }
 
-// last reads everything once more, by a new client, and looks at the history.
+// last reads everything once more, with a new client, and checks the history.
 func (x *stores) last() error {
 	x.start(50)
 	k, begun := x.clients[len(x.clients)-1], len(x.txns)
@@ -296,7 +296,7 @@ func (x *stores) last() error {
 	return nil
 }
 
-// TestStore is a transactional store on servers that come and go.
+// TestStore runs a transactional store on servers that crash and restart.
 func TestStore(t *testing.T) {
 	suite.Suite{
 		Getenv: os.Getenv, Package: "./internal/evidence/worm/simulation", Short: testing.Short(), Seeds: seeds(t, 300), Faults: faults(),

@@ -15,14 +15,14 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// stranger is a node that anybody may run: it belongs to no server, and says whatever
-// it likes to those that there are. What it says is not shown to the ghost, and the
-// ghost's rules are the same with it as without: a claim that a server believes shows
-// as a broken rule, or as what does not end.
+// stranger is a node that any person could run: it belongs to no server, and sends
+// arbitrary requests to the servers. The ghost does not see its requests, and has the
+// same rules with it as without: a claim that a server believes shows as a broken rule,
+// or as an operation that does not end.
 //
-// It does not do what the trust model leaves to an admitted peer
-// (docs/worm.md): write registers by the rules or against them, and capture them at
-// ballots that leave no higher one.
+// It does not do what the trust model permits to an admitted peer (docs/worm.md): write
+// registers by the rules or against them, and capture them at ballots that leave no
+// higher one.
 type stranger struct {
 	*agent
 	segments []segmentPlan
@@ -60,7 +60,7 @@ func (s *stranger) loop() {
 	})
 }
 
-// say says one thing to one server.
+// say sends one request to one server.
 func (s *stranger) say() {
 	h := s.c.hosts[s.n(len(s.c.hosts))]
 	p := wor.Partition(s.n(len(s.c.genesis.Partitions)))
@@ -82,7 +82,7 @@ func (s *stranger) say() {
 		}
 		s.ask(h, "trim", q)
 	case 3:
-		// A state without anything in it, whole: for a next epoch.
+		// An empty state, complete: for the next epoch.
 		s.ask(h, "stage", wor.Request{Kind: wor.KindStage, Partition: p, Epoch: now + 1 + wor.Epoch(s.n(2)), Tag: 1 + uint64(s.n(1<<20)), Flags: wor.FlagLast, Digest: emptyDigest})
 	case 4:
 		s.report(h)
@@ -111,8 +111,8 @@ func (s *stranger) ask(h *host, what env.Mark, q wor.Request) {
 	})
 }
 
-// configuration is one that was not decided: of strangers, of some of the servers, or
-// with the tag and digest of a stage that is there.
+// configuration returns one that was not decided: of strangers, of some of the servers,
+// or with the tag and digest of an existing stage.
 func (s *stranger) configuration(p wor.Partition, now wor.Epoch) wor.Config {
 	cfg := wor.Config{Partition: p, Epoch: now + 1, Tag: s.random.Uint64(), Digest: s.random.Uint64()}
 	if s.n(3) == 0 {
@@ -141,8 +141,8 @@ func (s *stranger) configuration(p wor.Partition, now wor.Epoch) wor.Config {
 	return cfg
 }
 
-// report claims that a server was further than it is: unsigned, in another's name, or
-// with a key of the stranger's own.
+// report claims that a server was further than it is: unsigned, in another server's name,
+// or with a key of the stranger's own.
 func (s *stranger) report(h *host) {
 	le := binary.LittleEndian
 	text := []byte{3}
@@ -170,7 +170,7 @@ func (s *stranger) greet(h *host) {
 	s.l.Env.Network.Dial(env.Addr(h.member.Addr), &caller{hello: hello, heard: func() { s.c.w.Mark("stranger's hello") }})
 }
 
-// caller says a hello, and hangs up when it is answered.
+// caller sends a hello, and hangs up when it is answered.
 type caller struct {
 	hello wire.Hello
 	heard func()
@@ -189,16 +189,16 @@ func (c *caller) Data(conn env.Conn, _ []byte) {
 func (c *caller) Drained(env.Conn)       {}
 func (c *caller) Closed(env.Conn, error) {}
 
-// impostor is a program that listens at the address of a server that is gone, and
-// answers in its name: everything that is asked is done, nothing was ever written, and
-// there is a later epoch.
+// impostor is a program that listens at the address of a server that is gone, and answers
+// in its name: that everything is done, that nothing was ever written, and that there is
+// a later epoch.
 type impostor struct {
 	h       *host
 	key     ed25519.PrivateKey
 	scanner wire.Scanner
 }
 
-// impersonate has the machine of a host that is gone run an impostor.
+// impersonate makes the machine of a host that is gone run an impostor.
 func (h *host) impersonate(l *sim.Life) error {
 	seed := binary.LittleEndian.AppendUint64(make([]byte, ed25519.SeedSize-8), l.Env.Random.Split("false").Uint64())
 	key := ed25519.NewKeyFromSeed(seed)
@@ -267,8 +267,8 @@ func (x *impostor) answer(f wire.Frame, out *wire.Encoder) {
 	}
 }
 
-// TestSealedAlone: a stranger seals one server, two, or all three, and no client is there
-// that could mind. The servers end the epoch themselves, and all of them serve again.
+// TestSealedAlone: a stranger seals one server, two, or all three, and there is no client
+// that could notice. The servers end the epoch themselves, and all of them serve again.
 func TestSealedAlone(t *testing.T) {
 	for sealed := 1; sealed <= 3; sealed++ {
 		w, err := sim.New(sim.Options{Seed: uint64(sealed), EventsMax: worldOptions().EventsMax, WriteBuffer: worldOptions().WriteBuffer})

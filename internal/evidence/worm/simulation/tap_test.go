@@ -9,18 +9,18 @@ import (
 	"github.com/ashlar-dev/ashlar/worm/wor"
 )
 
-// tap is a transport that shows the ghost what is asked and answered.
+// tap is a transport that shows the ghost all requests and answers.
 type tap struct {
 	to    wor.Transport
 	c     *cluster
 	a     *agent
 	nonce uint64
-	// What the operation that is looked at has met; the workload resets it when
-	// it has one operation under way only.
+	// What the observed operation has met; the workload resets these fields while only
+	// that operation is running.
 	repaired, outbid, sealed bool
 }
 
-// Call is wor.Transport's.
+// Call implements wor.Transport.
 func (t *tap) Call(to wor.Member, q *wor.Request, within time.Duration, answer func(*wor.Reply)) {
 	g := t.c.ghost
 	asked := &question{server: to.ID, at: g.tick(), q: *q, nonce: t.nonce}
@@ -45,7 +45,7 @@ func (t *tap) meet(r *wor.Reply) {
 	}
 }
 
-// Listen is wor.Transport's.
+// Listen implements wor.Transport.
 func (t *tap) Listen(to wor.Member, q *wor.Request, note func(*wor.Note), answer func(*wor.Reply), gap func()) (stop func()) {
 	g := t.c.ghost
 	asked := &question{server: to.ID, q: *q, again: true}
@@ -58,7 +58,7 @@ func (t *tap) Listen(to wor.Member, q *wor.Request, note func(*wor.Note), answer
 	}, gap)
 }
 
-// Invoke is wor.Messenger's.
+// Invoke implements wor.Messenger.
 func (t *tap) Invoke(to wor.Member, s wor.Service, payload []byte, within time.Duration, done func([]byte, error)) {
 	t.to.Invoke(to, s, payload, within, done)
 }
