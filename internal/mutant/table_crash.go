@@ -26,7 +26,7 @@ func procsMutants() []Mutant {
 		{
 			Name: "procs/each-line-begins-anew", Kind: Unguarded, In: procs, Packages: []string{procs}, Run: "TestWaitsAreBounded", Short: true,
 			Breaks: "A process that prints forever what the test does not wait for is waited for without end.",
-			Old:    "defer p.bound(fmt.Sprintf(\"no line %q\", prefix))() // whatever other lines come\n\tfor {\n\t\tline, ok := p.next()",
+			Old:    "defer p.bound(fmt.Sprintf(\"no line %q\", prefix))() // whatever other lines arrive\n\tfor {\n\t\tline, ok := p.next()",
 			New:    "_ = fmt.Sprint(prefix)\n\tfor {\n\t\tline, ok := p.Next()",
 		},
 		{
