@@ -37,9 +37,9 @@ func (f countedFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 // A long run of puts, deletes, reads and scans, nine tenths of them on a tenth of the keys, with
-// a memtable of a seventh to a twelfth of the live data: what is dead comes back, and what
-// that costs is bounded. All is done by the callers, so that the figures are the same
-// in each run. The live bytes are those of a map; the written ones are counted by the disk.
+// a memtable of a seventh to a twelfth of the live data: the space of dead data is reused, and
+// the cost of that is bounded. The callers do all the work, so that the figures are the same in
+// each run. The live bytes are those of a map; the disk counts the written ones.
 func TestOverwritesAreBounded(t *testing.T) {
 	const superblocks = 2 << 20 // the beginning of the data file, which is as long in a store of any size
 	for _, load := range []struct {
@@ -47,8 +47,8 @@ func TestOverwritesAreBounded(t *testing.T) {
 		keys, hot int
 		scattered bool // hot keys have cold ones between them
 		scans     bool
-		// The bounds, on the mean of what is in use by live bytes, on the most, and on what is
-		// written by bytes of changes, the journal included.
+		// The bounds on the mean and the maximum of the bytes in use per live byte, and on the
+		// bytes written per byte of changes, the journal included.
 		mean, most, written float64
 	}{
 		{"hot keys everywhere", 24000, 2400, true, true, 1.6, 2.3, 3.8},

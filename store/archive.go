@@ -20,9 +20,9 @@ import (
 )
 
 // An archive is a directory with segments of the history of one store, in files of
-// the same form and names. It is filled from a feed: so it has what is durable and
-// nothing else, a crash of the store takes nothing of it back, and a slow or failing
-// archive is an error of Archive and not of the store.
+// the same form and names. It is filled from a feed, so it has only durable changes:
+// a crash of the store undoes none of them, and a slow or failing archive is an
+// error of Archive and not of the store.
 
 // archiveBytes is the size at which a file of an archive ends, with the batch.
 const archiveBytes = 64 << 20
@@ -60,7 +60,7 @@ func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint
 		return fail(err)
 	}
 	if n := len(segments); n > 0 {
-		// Changes behind a file that Restore cannot read would be archived without any
+		// Changes after a file that Restore cannot read would be archived without any
 		// use.
 		f, _, err := openSegment(disk, dir, segments[n-1].name)
 		if errors.Is(err, errVersion) {
@@ -90,8 +90,8 @@ func (db *DB) Archive(ctx context.Context, disk env.Disk, dir string, after uint
 }
 
 // lockArchive keeps other calls of Archive out of a directory, with env.ErrLocked: all
-// of them write their files under one name at first. On a disk without locks that is
-// left to the caller.
+// of them first write their files under one name. On a disk without locks, the caller
+// must do that.
 func lockArchive(disk env.Disk, dir string) (unlock func(), err error) {
 	d, ok := disk.(env.LockDisk)
 	if !ok {
@@ -124,7 +124,7 @@ func openSegment(disk env.Disk, dir, name string) (env.File, *segmentReader, err
 }
 
 // archived returns the files of an archive for a store, by their first numbers, and the
-// names of those for other stores.
+// names of the files for other stores.
 func archived(disk env.Disk, dir string, store uint64) (segments []segment, others []string, err error) {
 	names, err := disk.List(dir)
 	if err != nil {
@@ -198,7 +198,7 @@ type replaying struct {
 	others []string // files of the archive that are of other stores
 }
 
-// run applies the changes behind the copy, up to what the options ask for.
+// run applies the changes after the copy, as far as the options request.
 func (r *replaying) run() error {
 	segments, others, err := archived(r.o.Archive, r.o.ArchiveDir, r.source)
 	if err != nil {
@@ -230,8 +230,8 @@ func (r *replaying) run() error {
 	return nil
 }
 
-// pastUntil are the segments that have the change at which to end: it is within a
-// batch, which is left out.
+// pastUntil are the segments that have the change at which to end, which is within
+// a batch: the batch is left out.
 func (r *replaying) pastUntil(segments []segment) (past []segment) {
 	for _, s := range segments {
 		if uint64(s.last) >= r.o.Until {
@@ -242,7 +242,7 @@ func (r *replaying) pastUntil(segments []segment) (past []segment) {
 }
 
 // segment applies a file. It returns true if the file has changes that are left out,
-// because they are later than the options ask for.
+// because they are later than the options request.
 func (r *replaying) segment(s segment) (later bool, err error) {
 	f, in, err := openSegment(r.o.Archive, r.o.ArchiveDir, s.name)
 	if err != nil {
@@ -291,8 +291,8 @@ func isFirstKeyspace(c Change) bool {
 	return c.Kind == ChangePut && c.More && string(c.Key) == string(entry("")) && string(c.Value) == "\x00\x00\x00\x01"
 }
 
-// keepKeyspaces makes the store one with keyspaces, as the copied store became one after
-// it was copied.
+// keepKeyspaces makes the store one with keyspaces, because the copied store became one
+// after it was copied.
 func (r *replaying) keepKeyspaces() error {
 	s := &r.db.spaces
 	s.making.Lock()
@@ -302,7 +302,7 @@ func (r *replaying) keepKeyspaces() error {
 
 // apply makes a change, when its batch is complete.
 func (r *replaying) apply(c Change) error {
-	// Keys are as they are stored, those of keyspaces too.
+	// Keys are as the tree stores them, also those of keyspaces.
 	kind := message.Kind(c.Kind)
 	if err := checkSize(kind, c.Key, c.Value); err != nil {
 		return fmt.Errorf("change %d: %w", c.Number, err)
@@ -322,8 +322,8 @@ func (r *replaying) apply(c Change) error {
 	return nil
 }
 
-// restoreUntil restores copies and an archive in a directory of its own, and then
-// gives the data file its place: until that has its name there is no store.
+// restoreUntil restores copies and an archive in a separate directory, and then
+// renames the data file: before that there is no store.
 func restoreUntil(ctx context.Context, world env.Env, dir string, o RestoreOptions, copies []io.Reader) (done Restored, err error) {
 	work := path.Join(dir, restoreWork)
 	plain := o
@@ -380,10 +380,10 @@ func treeHas(disk env.Disk, dir string, last uint64) error {
 	return nil
 }
 
-// restoreWork is the directory in which a store is while an archive is applied.
+// restoreWork is the directory of the store while an archive is applied.
 const restoreWork = "RESTORE"
 
-// removeWork removes what a restore leaves.
+// removeWork removes the files that a restore leaves.
 func removeWork(disk env.Disk, dir string) error {
 	work := path.Join(dir, restoreWork)
 	names, err := disk.List(work)

@@ -75,8 +75,8 @@ func checkRestored(t *testing.T, disk *sim.Disk, number int, want map[string]str
 	}
 }
 
-// Each state between a copy and the end of the archive comes back, across crashes of
-// the store that was archived.
+// Each state between a copy and the end of the archive is restored, across crashes
+// of the archived store.
 func TestEveryPointInTime(t *testing.T) {
 	for seed := range int64(3) {
 		disk, archive, o := sim.NewDisk(), sim.NewDisk(), historic(1<<30)
@@ -149,7 +149,8 @@ func TestEveryPointInTime(t *testing.T) {
 	}
 }
 
-// Keyspaces are archived as all else, also behind a copy that is older than the first.
+// Keyspaces are archived like everything else, also after a copy that is older than the
+// first keyspace.
 func TestArchivedKeyspaces(t *testing.T) {
 	archive := sim.NewDisk()
 	db := open(t, sim.NewDisk(), historic(1<<30))
@@ -208,7 +209,7 @@ func smallArchive(t *testing.T) (whole []byte, archive *sim.Disk, all []event) {
 	return whole, archive, c.all
 }
 
-// Every bit of an archive counts, and so does every file.
+// Damage of any bit of an archive is found, and so is a missing file.
 func TestDamagedArchive(t *testing.T) {
 	whole, archive, _ := smallArchive(t)
 	names, err := archive.List("archive")
@@ -389,8 +390,8 @@ func (f closingFile) Close() error {
 	return f.File.Close()
 }
 
-// A disk that is full when all of an archive was applied is an error of Restore: the
-// journal, which may have room, is no part of the store that it makes.
+// If the disk is full when all of an archive was applied, Restore returns an error:
+// the journal, which may have room, is not part of the store that it makes.
 func TestRestoreToADiskThatFills(t *testing.T) {
 	db := open(t, sim.NewDisk(), historic(1<<22))
 	must(t, db.Put([]byte("a"), []byte("1")))
@@ -455,7 +456,7 @@ func ofVersionOne(t *testing.T, disk env.Disk, dir string) {
 	}
 }
 
-// Files of another version are not there for a feed, and an archive that has some does not
+// Files of another version do not exist for a feed, and an archive that has some does not
 // grow: it could not be restored.
 func TestOtherVersions(t *testing.T) {
 	disk, archive := sim.NewDisk(), sim.NewDisk()

@@ -26,14 +26,13 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
-// A copy as a stream has the pages of the tree at one moment, at the addresses
-// that they have in the data file. Its units are the branches and the large
-// values: neither ever changes, so that an increment leaves out the units that
-// the copy before it has. That two units are the same follows from their place
-// and a hash, of the large value itself or of the description and the index of
-// the branch, which has the checksums of its blocks. Numbers of branches would
-// not do: a life that ends in a crash may have given out some that the next life
-// gives out again.
+// A copy as a stream has the pages of the tree at one moment, at their addresses in
+// the data file. Its units are the branches and the large values: neither ever
+// changes, so an increment leaves out the units that the previous copy has. Two
+// units are the same if they have the same place and hash: the hash of the large
+// value itself, or of the branch's description and index, which has the checksums
+// of its blocks. Numbers of branches would not be enough: a life that ends in a
+// crash may have used numbers that the next life uses again.
 
 // ErrBase reports that a copy does not follow the previous copy: it is of
 // another store, or an increment since a different copy.
@@ -92,7 +91,7 @@ func (m *Mark) find(page uint32) (sum, bool) {
 	return m.units[i].sum, true
 }
 
-// name derives the id from everything else that the copy is.
+// name derives the id from all other content of the copy.
 func (m *Mark) name() sum {
 	h := sha256.New()
 	h.Write(m.begin())
@@ -269,7 +268,7 @@ type copying struct {
 	last message.Message
 }
 
-// branch writes a branch, and its large values, unless the former copy has them.
+// branch writes a branch, and its large values, unless the previous copy has them.
 func (c *copying) branch(b *branch.Meta) error {
 	s, err := c.branchSum(b)
 	if err != nil {
@@ -309,7 +308,7 @@ func (c *copying) branchSum(b *branch.Meta) (sum, error) {
 	return sum(h.Sum(nil)[:len(sum{})]), err
 }
 
-// keep takes over the units of a branch that the former copy has.
+// keep takes over the units of a branch that the previous copy has.
 func (c *copying) keep(b *branch.Meta, page uint32, s sum) bool {
 	if before, ok := c.since.find(page); !ok || before != s {
 		return false
@@ -326,7 +325,7 @@ func (c *copying) keep(b *branch.Meta, page uint32, s sum) bool {
 	return true
 }
 
-// index opens a branch that was written. What it reads must be what was written.
+// index opens a branch that was written. It must read the same bytes that were written.
 func (c *copying) index(b *branch.Meta) (*branch.Index, error) {
 	o := c.db.branchOptions(forTable, false)
 	o.Resident = 0 // it is checked without the cache, and closed
@@ -334,8 +333,8 @@ func (c *copying) index(b *branch.Meta) (*branch.Index, error) {
 	return branch.OpenIndex(o, b)
 }
 
-// check reads a branch that was written, and finds out whether its pages were
-// sound and whether they are still the same: then the copy's are sound.
+// check reads a branch that was written, and finds out whether its pages were sound
+// and are still the same: then those of the copy are sound.
 func (c *copying) check(b *branch.Meta) error {
 	index, err := c.index(b)
 	if err != nil {
@@ -355,8 +354,8 @@ func (c *copying) check(b *branch.Meta) error {
 	return nil
 }
 
-// valuesBytes is how much of the keys of large values is remembered at a time, but at
-// least one key, and as much as the index that is opened for them.
+// valuesBytes bounds the keys of large values that are remembered at a time (at least
+// one key), and the index that is opened for them.
 const valuesBytes = 64 << 10
 
 // values writes the large values of a branch. The branch is closed while they are
@@ -453,7 +452,7 @@ func (c *copying) value(ref message.BlobRef, run extent.Run, key []byte, visit f
 	return sum(h.Sum(nil)[:len(sum{})]), err
 }
 
-// alive is the error that ends a copy which is not done.
+// alive returns the error that ends an unfinished copy.
 func (c *copying) alive() error { return cmp.Or(c.ctx.Err(), c.db.open()) }
 
 // read calls visit with the pages of a run, in pieces.
@@ -496,7 +495,7 @@ func (c *copying) WriteAt(b []byte, addr int64) (int, error) {
 // Sync implements copyTarget; a stream is durable when its reader makes it so.
 func (c *copying) Sync() error { return nil }
 
-// unchanged is a file of which some pages must be what they were.
+// unchanged is a file in which some pages must not have changed.
 type unchanged struct {
 	env.File
 	sums map[uint32]uint32

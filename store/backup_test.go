@@ -56,7 +56,7 @@ func copyOf(t *testing.T, db *store.DB, since *store.Mark) ([]byte, *store.Mark)
 	return out.Bytes(), mark
 }
 
-// restored is what a restore of copies to an empty disk gives.
+// restored returns what a restore of copies to an empty disk makes.
 func restored(t *testing.T, want map[string]string, copies ...[]byte) *sim.Disk {
 	t.Helper()
 	disk := sim.NewDisk()
@@ -86,7 +86,7 @@ func noStore(t *testing.T, disk env.Disk) {
 	}
 }
 
-// Copies and increments give the states at their moments, whichever life of the
+// Copies and increments restore the states of their moments, whichever life of the
 // store made them.
 func TestCopiesAgainstAMap(t *testing.T) {
 	for seed := range int64(4) {
@@ -142,8 +142,8 @@ func readOnly() store.Options {
 	return o
 }
 
-// A store may be smaller than it was when the copy before was made: its file ends
-// earlier, and so does the new copy.
+// A store may have shrunk since the previous copy was made: its file is shorter,
+// and so is the new copy.
 func TestCopiesOfAShrinkingStore(t *testing.T) {
 	disk := sim.NewDisk()
 	db := open(t, disk, tiny())
@@ -171,7 +171,7 @@ func TestCopiesOfAShrinkingStore(t *testing.T) {
 	must(t, db.Close())
 }
 
-// A mark is what its copy says, and survives being written.
+// A mark describes its copy, and survives being written.
 func TestMarks(t *testing.T) {
 	c := changer{t, rand.New(rand.NewSource(1)), open(t, sim.NewDisk(), tiny()), map[string]string{}}
 	c.change(500)
@@ -195,7 +195,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// Copies in the wrong order, of which one is missing, or of different stores.
+// Copies in the wrong order, with one missing, or of different stores.
 func TestCopiesThatDoNotFollow(t *testing.T) {
 	c := changer{t, rand.New(rand.NewSource(1)), open(t, sim.NewDisk(), tiny()), map[string]string{}}
 	c.change(300)
@@ -228,7 +228,8 @@ func TestCopiesThatDoNotFollow(t *testing.T) {
 	}
 }
 
-// Every bit of a stream counts, and so does its end. The error says where.
+// Damage of any bit of a stream is found, and so is a missing end. The error shows the
+// place.
 func TestDamagedCopies(t *testing.T) {
 	c := changer{t, rand.New(rand.NewSource(1)), open(t, sim.NewDisk(), tiny()), map[string]string{}}
 	c.change(400)
@@ -307,8 +308,8 @@ func (f lyingFile) WriteAt(b []byte, off int64) (int, error) {
 	return f.File.WriteAt(b, off)
 }
 
-// A disk that answers wrongly once makes a copy that fails, or one that is sound:
-// what is checked is what is written.
+// If a disk answers wrongly once, the copy fails or is sound: the bytes that are
+// checked are the ones that are written.
 func TestCopyFromADiskThatLies(t *testing.T) {
 	disk := sim.NewDisk()
 	c := changer{t, rand.New(rand.NewSource(3)), open(t, disk, tiny()), map[string]string{}}
@@ -352,7 +353,7 @@ func TestCopyFromADiskThatLies(t *testing.T) {
 	must(t, db.Close())
 }
 
-// A disk that writes wrongly once is found out before the restore is done.
+// If a disk writes wrongly once, the restore notices it before it is done.
 func TestRestoreToADiskThatLies(t *testing.T) {
 	c := changer{t, rand.New(rand.NewSource(3)), open(t, sim.NewDisk(), tiny()), map[string]string{}}
 	c.change(600)
@@ -479,8 +480,8 @@ func (w *crashingWriter) Write(b []byte) (int, error) {
 	return w.out.Write(b)
 }
 
-// A crash of the source at any moment of a copy costs it nothing, and the copy is
-// of its moment, whatever is written meanwhile.
+// A crash of the source at any moment of a copy does not harm the source, and the
+// copy is of its moment, whatever is written meanwhile.
 func TestCopyWhileWriting(t *testing.T) {
 	disk := sim.NewDisk()
 	c := changer{t, rand.New(rand.NewSource(1)), open(t, disk, tiny()), map[string]string{}}

@@ -230,8 +230,8 @@ func BenchmarkValidation(b *testing.B) {
 	}
 }
 
-// BenchmarkExpiry ends the life of 100,000 records of 128 bytes: by the drop of their
-// keyspace, or one by one. Reported are bytes read and written for each record.
+// BenchmarkExpiry deletes 100,000 records of 128 bytes: by dropping their keyspace,
+// or one by one. It reports bytes read and written for each record.
 func BenchmarkExpiry(b *testing.B) {
 	for _, drop := range []bool{true, false} {
 		b.Run(fmt.Sprint("drop=", drop), func(b *testing.B) {
@@ -312,7 +312,8 @@ func BenchmarkSyncedPut(b *testing.B) {
 	}
 }
 
-// writtenBytes is what the process has had written to disks; 0 where the system does not say.
+// writtenBytes is the number of bytes that the process has written to disks; 0 if the system
+// does not report it.
 func writtenBytes() (n int64) {
 	text, _ := os.ReadFile("/proc/self/io")
 	for _, line := range strings.Split(string(text), "\n") {

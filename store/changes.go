@@ -62,7 +62,7 @@ type Feed struct {
 	db   *DB
 	next message.Seq
 
-	// Where the next change is: in what was copied out of a memtable, or in a
+	// The place of the next change: in a copy of part of a memtable, or in a
 	// segment of the history.
 	ready []Change
 	file  env.File
@@ -76,11 +76,11 @@ type Feed struct {
 	}
 }
 
-// feedBytes is how much a Feed copies out of a memtable at a time, but at least one
-// change.
+// feedBytes bounds the bytes that a Feed copies out of a memtable at a time, but it
+// copies at least one change.
 const feedBytes = 64 << 10
 
-// frameHeader is where changes begin in a frame.
+// frameHeader is the offset of the changes in a frame.
 const frameHeader = journal.HeaderSize
 
 // Changes returns a Feed of the changes with numbers above after: zero for all, or
@@ -216,8 +216,8 @@ func (f *Feed) find() error {
 	return nil
 }
 
-// copy takes changes out of a memtable, which the caller's state has: those that
-// are durable, up to feedBytes and the first large value.
+// copy copies changes out of a memtable, which the caller's state has: the durable
+// ones, up to feedBytes and the first large value.
 func (f *Feed) copy(m *mem) error {
 	db := f.db
 	limit, spans := db.durable.upTo(), db.spansOf(m)
@@ -267,7 +267,7 @@ func (f *Feed) copy(m *mem) error {
 		}
 	}
 	if len(f.ready) == 0 {
-		// It came into the tree by another way, as an ingest does.
+		// It came into the tree in another way, as an ingest does.
 		return fmt.Errorf("%w: change %d did not go through a memtable: an ingest, for example, is not in the history", ErrTooOld, f.next)
 	}
 	return nil
@@ -295,7 +295,7 @@ func (d *durability) await(ctx context.Context, seq message.Seq, stopped func() 
 	return nil
 }
 
-// wake makes all that wait look again.
+// wake makes all waiting feeds look again.
 func (d *durability) wake() {
 	d.mu.Lock()
 	d.ended.Broadcast()

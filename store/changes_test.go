@@ -26,7 +26,7 @@ type event struct {
 	more       bool
 }
 
-// historian makes random changes, and records all that it has asked for.
+// historian makes random changes, and records everything that it has requested.
 type historian struct {
 	t   *testing.T
 	r   *rand.Rand
@@ -58,8 +58,8 @@ func (c *historian) draw() event {
 	return event{kind: store.ChangeMerge, key: "sum" + key, value: fmt.Sprintf("%08d", c.r.Intn(1e8))}
 }
 
-// commit makes a change, or several in a batch. What it asks for is recorded first:
-// a crash may keep it.
+// commit makes a change, or several in a batch. It records the request first: a
+// crash may keep it.
 func (c *historian) commit() {
 	n := 1
 	if c.r.Intn(3) == 0 {
@@ -89,8 +89,8 @@ func (c *historian) commit() {
 	must(c.t, c.db.Commit(b, store.NoSync))
 }
 
-// drain reads what a store has behind a change, without waiting, and compares it
-// with what was recorded. It returns the number of the last one.
+// drain reads the changes of a store after a given one, without waiting, and
+// compares them with the recorded ones. It returns the number of the last one.
 func drain(t *testing.T, db *store.DB, all []event, after int, at func(number int)) int {
 	t.Helper()
 	now, cancel := context.WithCancel(t.Context())
@@ -125,8 +125,8 @@ func drain(t *testing.T, db *store.DB, all []event, after int, at func(number in
 	return after
 }
 
-// Feeds give what was asked for, in order, across flushes, restarts and crashes;
-// and never anything that a crash undoes.
+// Feeds return the requested changes, in order, across flushes, restarts and
+// crashes, and never a change that a crash undoes.
 func TestChangesAgainstAList(t *testing.T) {
 	for seed := range int64(6) {
 		disk := sim.NewDisk()
@@ -182,8 +182,8 @@ func TestChangesAgainstAList(t *testing.T) {
 	}
 }
 
-// A loss of power at any operation of the disk leaves a history that is the store's:
-// before, and after the next life has given out the same numbers again.
+// A loss of power at any operation of the disk leaves a history that agrees with the
+// store: at once, and after the next life has used the same numbers again.
 func TestCrashesOfHistory(t *testing.T) {
 	disk, o := sim.NewDisk(), historic(1<<30)
 	hook := &hookDisk{Disk: disk}
@@ -243,8 +243,8 @@ func TestCrashesOfHistory(t *testing.T) {
 	t.Logf("%d operations, %d crashes", ops, crashes)
 }
 
-// A feed that is too slow gets an error, and its reader continues from a copy.
-// The store is not stopped by it, and its history is bounded.
+// A feed that is too slow gets an error, and its reader continues from a copy. The
+// feed does not stop the store, and the history is bounded.
 func TestSlowFeeds(t *testing.T) {
 	disk, bound := sim.NewDisk(), int64(100<<10)
 	o := historic(bound)
@@ -283,7 +283,7 @@ func TestSlowFeeds(t *testing.T) {
 		t.Error("a feed behind a change that was never made")
 	}
 	must(t, c.db.Close())
-	// A life without a history gives it up; the next one begins anew.
+	// A life without a history discards it; the next one begins anew.
 	plain := tiny()
 	plain.Merger = sum{}
 	db := open(t, disk, plain)
@@ -355,7 +355,7 @@ func TestFeedsThatEndLeaveNothing(t *testing.T) {
 	}
 }
 
-// Every bit of the history's files counts.
+// Damage of any bit of the history's files is found.
 func TestDamagedHistory(t *testing.T) {
 	disk, o := sim.NewDisk(), historic(1<<30)
 	c := &historian{t: t, r: rand.New(rand.NewSource(2)), db: open(t, disk, o)}
@@ -427,7 +427,7 @@ func TestDamagedHistory(t *testing.T) {
 	}
 }
 
-// follow reads that many changes of counters, each beside another change.
+// follow reads that many changes of counters, each together with another change.
 func follow(t *testing.T, db *store.DB, total int, done *sync.WaitGroup) *store.Feed {
 	defer done.Done()
 	feed, err := db.Changes(0)

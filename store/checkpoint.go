@@ -16,11 +16,11 @@ import (
 )
 
 // A checkpoint makes the present tree durable. Freezing records the root of the
-// trunk and the list of changes, and is all that happens under db.mu: branches
-// are immutable, and nodes are copied when they change, so nothing must be
-// written back before it is modified. Then the changes are written as a chunk
-// of the table, synced with all branches before them, and after that the
-// superblock, to the slot of the older one.
+// trunk and the list of changes, and is the only part under db.mu: branches are
+// immutable, and nodes are copied when they change, so nothing must be written back
+// before it is modified. Then the changes are written as a chunk of the table and
+// synced together with all earlier branches, and after that the superblock, to the
+// slot of the older one.
 
 // checkpointer makes checkpoints. Its lock is held by a checkpoint and by a
 // flush, so that one at a time removes memtables and writes superblocks.
@@ -44,7 +44,7 @@ func (c *checkpointer) init(db *DB) {
 func (c *checkpointer) lock()   { c.mu.Lock() }
 func (c *checkpointer) unlock() { c.mu.Unlock() }
 
-// frozen is what a superblock will lead to.
+// frozen is the state to which a superblock will lead.
 type frozen struct {
 	changes
 	now    *trunk.Node
@@ -54,9 +54,9 @@ type frozen struct {
 	lastID uint64
 }
 
-// The space that a table's chunks may take beside the whole table before it is
-// written anew: a quarter of it, but at least deltaMin bytes; and how many
-// there may be.
+// The space that a table's chunks may take in addition to the whole table before it
+// is written anew: a quarter of it, but at least deltaMin bytes; and the maximum
+// number of chunks.
 const (
 	deltaMin  = 64 << 10
 	deltasMax = table.ChunkCount / 2
@@ -159,9 +159,9 @@ func (c *checkpointer) writeNow(clean bool) error {
 	return nil
 }
 
-// reserve takes memory, so that the next checkpoint does not fail for want of it: for
-// the table with that many bytes of objects more. Merges since the last checkpoint
-// may have made the table longer; it may double. The caller holds c.mu until release.
+// reserve takes memory for a table with that many more bytes of objects, so that the
+// next checkpoint does not fail for lack of it. Merges since the last checkpoint may
+// have made the table longer; it may double. The caller holds c.mu until release.
 func (c *checkpointer) reserve(more int) error {
 	n := 2*c.table.Size() + int(pagesOf(int64(more)))*extent.PageSize + table.SuperSize
 	spare, ok := c.db.pool.Alloc(n)
@@ -313,8 +313,8 @@ func (c *checkpointer) features() table.Features { return c.super.Features }
 // identity is the store's, as superblocks have it. The caller holds c.mu.
 func (c *checkpointer) identity() (uuid [16]byte, merger string) { return c.super.UUID, c.super.Merger }
 
-// resume is called by recovery with the newest superblock, its slot, and the table
-// to which it leads.
+// recovery calls resume with the newest superblock, its slot, and the table to
+// which it leads.
 func (c *checkpointer) resume(super table.Superblock, slot int, t *table.Table, unnamed bool) {
 	c.super, c.slot, c.table, c.unnamed = super, slot, t, unnamed
 }
@@ -326,9 +326,8 @@ func (db *DB) checkpoint() error {
 	return db.checkpoints.write(false)
 }
 
-// reclaim makes a checkpoint when only superblocks hold much space: a part of what is
-// in use, since what is retired until the next checkpoints is space that the
-// store takes beside its data.
+// reclaim makes a checkpoint when much space is held only by superblocks: a fraction
+// of the space in use, because the store takes this space in addition to its data.
 func (db *DB) reclaim() error {
 	end, free, retired := db.space.pages()
 	if retired < (uint64(end)-free)/reclaimPart || retired < uint64(db.opt.Tuning.MemtableBytes)/4/extent.PageSize {
@@ -337,6 +336,6 @@ func (db *DB) reclaim() error {
 	return db.checkpoint()
 }
 
-// reclaimPart is which part of the pages in use justifies a checkpoint of its own, if it
-// is at least a quarter of a memtable.
+// reclaimPart is the fraction of the pages in use that justifies a checkpoint, if it is
+// at least a quarter of a memtable.
 const reclaimPart = 12

@@ -16,8 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// Every operation that runs when the store is closed ends with an error that
-// says so.
+// Every operation that runs when the store is closed ends with ErrClosed.
 func TestCloseBesideEverything(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	rounds := 4

@@ -167,8 +167,8 @@ func (db *DB) commitBatch(b *Batch, w Write, admit func(*Batch) (*mem, error)) e
 	return db.publishChanges(m, w)
 }
 
-// admit locks db.mu and returns the active memtable with room for the batch, if valid
-// returns nil, which it calls under the lock. With an error it unlocks db.mu.
+// admit locks db.mu and returns the active memtable with room for the batch, if
+// valid, which it calls under the lock, returns nil. With an error it unlocks db.mu.
 func (db *DB) admit(b *Batch, valid func() error) (*mem, error) {
 	db.mu.Lock()
 	m, err := db.active(b.count, b.room, b.purpose())
@@ -238,7 +238,7 @@ func (db *DB) active(messages, n int, p purpose) (*mem, error) {
 					case failed != nil || !did && !again:
 						return nil, cmp.Or(failed, db.noRoom(err))
 					}
-					again = did // once more where others may have made room meanwhile
+					again = did // once more: others may have made room meanwhile
 					continue
 				}
 			}
@@ -300,7 +300,7 @@ func (db *DB) rotate() error {
 	if fresh == nil {
 		return fmt.Errorf("%w: no room for a memtable of %d bytes", ErrMemory, size)
 	}
-	m.keep = min(m.keep, db.memKeep(m.table.Pos(), m.table.Len())) // it is full: what was granted beyond its contents is not needed
+	m.keep = min(m.keep, db.memKeep(m.table.Pos(), m.table.Len())) // it is full: pages granted beyond its contents are not needed
 	db.writer.closeFrame(m)
 	if db.opt.Durability == ProcessCrash {
 		db.work.wakeJournaler() // the last piece of a memtable waits for nothing
@@ -361,7 +361,7 @@ func (db *DB) writeBlob(value []byte) (message.BlobRef, extent.Run, error) {
 		if failed != nil || !did && !again {
 			return ref, run, cmp.Or(failed, db.noRoom(err))
 		}
-		again = did // once more where others may have made room meanwhile
+		again = did // once more: others may have made room meanwhile
 	}
 }
 

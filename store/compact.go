@@ -35,7 +35,8 @@ func (db *DB) nextJob(e eagerness, r *refusals) *trunk.Job {
 }
 
 // nextJobLocked takes the most urgent job; after refusals, the most urgent of the
-// others at the bottom. Flushes are done at once: they only move references.
+// others at the bottom. Flushes of the trunk are done at once: they only move
+// references.
 func (db *DB) nextJobLocked(e eagerness, r *refusals) *trunk.Job {
 	p := r.policy(db, e)
 	for {
@@ -81,10 +82,10 @@ func (db *DB) run(j *trunk.Job) error {
 	for _, r := range j.Inputs {
 		db.unrefBranch(r.Branch)
 	}
-	// Callers that wait for the job look for the space that it gave back: they are
-	// woken when it has given back its inputs, which readers may still hold, or is
-	// recorded as spoiled. Workers are woken when there may be something else to do: a
-	// merge that was refused has changed nothing, and would be refused to the next.
+	// Callers that wait for the job need the space that it freed: they are woken when
+	// it has returned its inputs, which readers may still hold, or is recorded as
+	// spoiled. Workers are woken when there may be other work: a merge that was
+	// refused has changed nothing, and would be refused again.
 	db.mu.Lock()
 	db.tree.end(j, err == nil)
 	if unreadable := (readError{}); err == nil || errors.As(err, &unreadable) || errors.Is(err, errAborted) {
@@ -107,7 +108,7 @@ func (db *DB) mergeError(j *trunk.Job, err error) error {
 	read := errors.As(err, &unreadable)
 	err = fmt.Errorf("compaction: %w", explain(err))
 	switch {
-	case read: // whatever the disk says, such as that it has no room to read
+	case read: // whatever the disk reports, such as that it has no room for a read
 		db.mu.Lock()
 		db.tree.spoil(j)
 		db.mu.Unlock()
@@ -260,8 +261,8 @@ func (db *DB) writeBranches(keep kept, p purpose, parts int, size, records int64
 			if db.givenUp() {
 				return out, errAborted
 			}
-			// On one processor a writer would wait for as long as the runtime
-			// lets this goroutine run; pacing sees to it that it runs again.
+			// On one processor a writer would wait for as long as the runtime lets
+			// this goroutine run; pacing ensures that the writer runs again.
 			runtime.Gosched()
 		}
 		if w != nil && len(out)+1 < parts && w.Bytes() >= size && keep.Starts() {
@@ -298,7 +299,7 @@ func (db *DB) writeBranches(keep kept, p purpose, parts int, size, records int64
 	return out, nil
 }
 
-// newBranch counts what a new branch holds.
+// newBranch counts the content of a new branch.
 func (db *DB) newBranch(meta branch.Meta, index *branch.Index) (*trunk.Branch, error) {
 	db.indexBytes.Add(int64(index.Memory()))
 	db.metrics.branchBytes.Add(int64(meta.Bytes))
@@ -334,7 +335,7 @@ func (db *DB) Compact(lo, hi []byte) error {
 		}
 		db.mu.Lock()
 		p := r.policy(db, asked)
-		p.Skip = func(j *trunk.Job) bool { return r.skips(db, j) } // what is spoiled is tried: its error is the answer
+		p.Skip = func(j *trunk.Job) bool { return r.skips(db, j) } // spoiled merges are tried: their error is the answer
 		j := db.tree.inRange(lo, hi, p)
 		switch {
 		case j == nil && db.tree.merging() && !db.opt.Tuning.Inline:

@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// small are sizes at which the workers have something to do.
+// small are sizes with which the workers have work.
 func small(d store.Durability) store.Options {
 	return store.Options{
 		Memory: 64 << 20, Durability: d,
@@ -24,9 +24,9 @@ func small(d store.Durability) store.Options {
 	}
 }
 
-// TestConcurrentUse has writers that move amounts between accounts by batches,
-// and readers that check by snapshots, iterators and point reads that nothing
-// is lost, half done, or goes back.
+// TestConcurrentUse has writers that move amounts between accounts in batches, and
+// readers that check with snapshots, iterators and point reads that nothing is
+// lost, half done, or older than before.
 func TestConcurrentUse(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	const (

@@ -193,7 +193,7 @@ func (db *DB) copyRun(f env.File, r extent.Run, buf []byte) error {
 	return nil
 }
 
-// copyTarget is where a copy goes: a data file, or a stream.
+// copyTarget is the destination of a copy: a data file, or a stream.
 type copyTarget interface {
 	io.WriterAt
 	Sync() error
@@ -225,9 +225,9 @@ func writeCopy(f copyTarget, buf []byte, t *table.Table, super table.Superblock)
 	return f.Sync()
 }
 
-// backGranules allocates the granules that a run is in, of a file of that many
-// pages: recovery takes it that the free pages of a granule which is used in part
-// have room on the disk.
+// backGranules allocates the granules of a run, in a file of that many pages:
+// recovery assumes that the free pages of a partly used granule have room on the
+// disk.
 func backGranules(f copyTarget, r extent.Run, pages uint32) error {
 	s, ok := f.(env.SpaceFile)
 	if !ok {

@@ -44,7 +44,7 @@ func rotten(t *testing.T) (*sim.Disk, store.Options, map[string]string) {
 	return disk, o, want
 }
 
-// readsAll says how reading everything ends.
+// readsAll describes the result of reading everything.
 func readsAll(db *store.DB, want map[string]string) error {
 	for k, v := range want {
 		got, err := db.Get([]byte(k), nil)
@@ -71,8 +71,8 @@ func readsAll(db *store.DB, want map[string]string) error {
 	return nil
 }
 
-// Whatever is damaged in any file: when a read fails, or gives something else,
-// Verify says so, Repair does not call the store sound, and no copy is made.
+// Whatever is damaged in any file: if a read fails or returns wrong bytes, Verify
+// reports it, Repair does not call the store sound, and no copy is made.
 func TestVerifySeesWhatReadsMeet(t *testing.T) {
 	disk, o, want := rotten(t)
 	names, err := disk.List("db")
@@ -119,8 +119,8 @@ func TestVerifySeesWhatReadsMeet(t *testing.T) {
 	t.Logf("%d damages made a read fail, %d copies were refused", failures, copies)
 }
 
-// cached hides that a disk can be read past the page cache, and keeps a copy of
-// it as it was after the last sync of a journal file.
+// cached hides that a disk can be read past the page cache, and keeps a copy of its
+// state after the last sync of a journal file.
 type cached struct {
 	*hidden
 	synced *sim.Disk
@@ -155,9 +155,9 @@ func (f cachedFile) Sync() error {
 	return err
 }
 
-// An earlier life failed to sync the journal, and the page cache does not say
-// so: what the next life makes durable does not depend on those frames. Here
-// they turn to zeros when the power fails.
+// An earlier life failed to sync the journal, and the page cache does not show it:
+// changes that the next life makes durable do not depend on those frames. Here the
+// frames turn to zeros when the power fails.
 func TestASyncDoesNotRelyOnEarlierFrames(t *testing.T) {
 	disk, o := sim.NewDisk(), tiny()
 	w := world(&cached{hidden: &hidden{disk}}, 1)
@@ -205,8 +205,8 @@ func TestASyncDoesNotRelyOnEarlierFrames(t *testing.T) {
 	}
 	db, err = store.Open(world(disk, 3), "db", o)
 	if err != nil {
-		// Frames of the second life may be damaged by that, which is an error
-		// as long as the tree has what they said.
+		// Frames of the second life may be damaged by that, which is an error as
+		// long as the tree has their changes.
 		t.Fatal(err)
 	}
 	if err := readsAll(db, want); err != nil {

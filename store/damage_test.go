@@ -14,7 +14,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// One damaged block: reads of its keys say so and where, all others are served.
+// One damaged block: reads of its keys return an error with the place, all others
+// succeed.
 func TestADamagedBlockHurtsItsKeysOnly(t *testing.T) {
 	disk := sim.NewDisk()
 	o := tiny()
@@ -63,7 +64,7 @@ func TestADamagedBlockHurtsItsKeysOnly(t *testing.T) {
 		!strings.HasPrefix(bad.Found, "bytes with checksum ") {
 		t.Errorf("the error is %+v", bad)
 	}
-	// Iterators go up to the block from both sides, and do not pass over it.
+	// Iterators reach the block from both sides, and do not pass over it.
 	it, err := db.Iter(nil, nil)
 	must(t, err)
 	seen := map[string]bool{}
@@ -84,12 +85,12 @@ func TestADamagedBlockHurtsItsKeysOnly(t *testing.T) {
 	if err := it.Close(); !errors.As(err, &bad) || bad.Offset != at {
 		t.Errorf("backward: %v", err)
 	}
-	// Backwards the key next to the block is not shown: something newer of it may
-	// be in there.
+	// Backwards, the key next to the block is not shown: the block may have
+	// something newer for it.
 	if len(seen)+hurt < len(want)-1 {
 		t.Errorf("%d keys were seen by iterators, %d are hurt, of %d", len(seen), hurt, len(want))
 	}
-	// Beside the block, everything goes on.
+	// Outside the block, everything works.
 	it, err = db.Iter(append(bad.Hi, 0), nil)
 	must(t, err)
 	n := 0
@@ -115,8 +116,8 @@ func TestADamagedBlockHurtsItsKeysOnly(t *testing.T) {
 	must(t, db.Close())
 }
 
-// syncDisk is a disk on which the syncs of files with a name fail, once armed,
-// a single time; what they should have written is lost, as Linux does it.
+// syncDisk is a disk on which, once armed, one sync of the named files fails; the
+// data of that sync are lost, as on Linux.
 type syncDisk struct {
 	*sim.Disk
 	name  string
@@ -194,7 +195,7 @@ func TestNothingIsWrittenAfterAFailedSync(t *testing.T) {
 					}
 				}
 			}
-			// Reads go on, of everything.
+			// All reads still work.
 			want["later"] = "not durable"
 			check(t, db, want)
 			if err := db.Close(); !errors.Is(err, store.ErrStopped) {

@@ -37,7 +37,7 @@ type DB struct {
 	metrics    counters
 	operations operations
 
-	// current is what readers see.
+	// current is the state that readers use.
 	current    atomic.Pointer[state]
 	readers    readers
 	views      views
@@ -102,8 +102,7 @@ func (f *files) close() (err error) {
 	return err
 }
 
-// life is what distinguishes this store from others, and its present life from the earlier
-// ones. It does not change.
+// life has the identity of this store, and of its present life. It does not change.
 type life struct {
 	uuid    [16]byte // of the store
 	store   uint64   // the store's name, in its journal
@@ -111,7 +110,7 @@ type life struct {
 	epoch   uint64   // counted by superblocks
 }
 
-// number is one that no other life of the store has.
+// number returns a number that no other life of the store has.
 func (l life) number() uint64 { return l.session & table.LifeMax }
 
 // err is the reason why the store accepts no changes, or nil.
@@ -162,9 +161,9 @@ func (db *DB) branchOptions(p purpose, last bool) branch.Options {
 	return o
 }
 
-// indexPart is the part of the pool's memory that indexes may have before they
-// stay in the file, of which bases have all but a quarter: what is newer is
-// smaller and is asked more often.
+// indexPart is the part of the pool's memory that indexes may use before they stay
+// in the file. Bases may use all but a quarter of it: newer branches are smaller
+// and are read more often.
 const indexPart = 3
 
 // residentBytes is the longest index that would be kept in memory now.
@@ -176,11 +175,11 @@ func (db *DB) residentBytes(base bool) int64 {
 	return max(most-db.indexBytes.Load(), 1)
 }
 
-// relieve frees memory of the pool for a piece of n bytes: from the cache
-// first, then from the buffers of point reads, then from iterators, which are
-// parked. When all of them have given everything, the limit is exceeded: the
-// memory requested then is what a call needs to finish, and finishing it frees
-// memory. The caller may hold any lock of the store but those of the cache.
+// relieve frees memory of the pool for a piece of n bytes: from the cache first,
+// then from the buffers of point reads, then from iterators, which are parked. When
+// all of them are exhausted, the limit is exceeded: the requested memory is what a
+// call needs to finish, and finishing it frees memory. The caller may hold any lock
+// of the store except those of the cache.
 func (db *DB) relieve(n int) slab.Answer {
 	if db.cache == nil {
 		return slab.Exceed // recovery: what it reads must fit
@@ -202,8 +201,8 @@ func (db *DB) memFreed() {
 	}
 }
 
-// regrowCache returns to the cache the memory that a shortage took from it, as
-// far as it is unused now.
+// regrowCache returns to the cache the unused part of the memory that a shortage
+// took from it.
 func (db *DB) regrowCache() {
 	free := db.pool.Limit() - db.pool.Used() - db.buffersShare()
 	if have := db.cache.Budget(); have < db.cacheBytes() && free > 0 {

@@ -16,7 +16,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// TestMessagesMakeTheStore folds all messages and finds what reads find.
+// TestMessagesMakeTheStore combines all messages and compares the result with that of
+// reads.
 func TestMessagesMakeTheStore(t *testing.T) {
 	h := live(t, 9)
 	o := tiny()
@@ -103,7 +104,7 @@ func TestLook(t *testing.T) {
 			t.Errorf("branch %d is %+v", i, m)
 		}
 	}
-	// Without the newer superblock, it is the older one's.
+	// Without the newer superblock, the store is that of the older one.
 	edit(t, h.disk, "DATA", []int64{table.SlotA, table.SlotB}[p.newer], 4096, flip)
 	a, err = inspect.Look(h.disk, "db")
 	must(t, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// What is looked at without opening the store includes what the witness says, and the files of the
-// history, with those that a crash or another store has left.
+// An inspection without opening the store shows the witness and the files of the history,
+// including those that a crash or another store has left.
 func TestLookSeesWitnessAndHistory(t *testing.T) {
 	disk, o := sim.NewDisk(), historic(1<<30)
 	c := &historian{t: t, r: rand.New(rand.NewSource(6)), db: open(t, disk, o)}

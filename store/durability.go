@@ -24,10 +24,9 @@ func (d *durability) init() {
 	d.ended = sync.NewCond(&d.mu)
 }
 
-// lead returns true when the caller is to make the changes up to seq durable,
-// and then to call end. It returns false when they are durable, if necessary
-// after waiting for another caller. It returns what stopped returns if that is
-// an error.
+// lead returns true if the caller must make the changes up to seq durable, and then
+// call end. It returns false when they are durable, if necessary after waiting for
+// another caller. If stopped returns an error, lead returns it.
 func (d *durability) lead(seq message.Seq, stopped func() error) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -67,8 +67,8 @@ func TestWhatFitsNoMemtableIsRefused(t *testing.T) {
 	must(t, db.Close())
 }
 
-// What a memtable takes, a branch must take: else the store would stop at
-// every flush.
+// A branch must accept everything that a memtable accepts: otherwise the store
+// would stop at every flush.
 func TestWhatIsTakenCanBeFlushed(t *testing.T) {
 	o := tiny()
 	o.Merger, o.Memory = list{}, 256<<20
@@ -154,9 +154,9 @@ func (d *fullDisk) OpenDirect(name string, create bool) (env.File, bool, error) 
 	return &fullFile{SpaceFile: f.(env.SpaceFile), disk: d}, direct, nil
 }
 
-// fullFile is one that needs room even for what it has, like a file of a file
-// system that never writes in place: what the store keeps free is worth nothing
-// while the disk is full.
+// fullFile is a file that needs room even for pages that it has, as in a file
+// system that never writes in place: free pages of the store are useless while the
+// disk is full.
 type fullFile struct {
 	env.SpaceFile
 	disk *fullDisk
@@ -169,8 +169,8 @@ func (f *fullFile) Allocate(off, n int64) error {
 	return f.SpaceFile.Allocate(off, n)
 }
 
-// A flush whose checkpoint found the disk full is not done: the next one
-// makes the checkpoint.
+// A flush whose checkpoint found the disk full is not finished: the next one makes
+// the checkpoint.
 func TestFlushAfterAFullDisk(t *testing.T) {
 	disk := &fullDisk{Disk: sim.NewDisk()}
 	o := tiny()
@@ -251,8 +251,8 @@ func TestCloseOnAFullDisk(t *testing.T) {
 	}
 }
 
-// The least and the longest of everything, through the tree and through the
-// journal.
+// The shortest and the longest keys, values and batches, through the tree and
+// through the journal.
 func TestLeastAndLongest(t *testing.T) {
 	o := tiny()
 	o.Tuning.MemtableBytes = 256 << 10
@@ -313,8 +313,8 @@ func TestLeastAndLongest(t *testing.T) {
 	must(t, db.Close())
 }
 
-// A journal that does not fit into the memory is read all the same, and the
-// bound holds again when the tree has it.
+// A journal that does not fit into the memory is read nevertheless, and the bound
+// holds again when the tree has it.
 func TestOpenWithLessMemory(t *testing.T) {
 	disk := sim.NewDisk()
 	o := tiny()

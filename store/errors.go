@@ -62,7 +62,7 @@ func (e *CorruptError) Error() string {
 // Is reports whether it is an ErrCorrupt.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// explain turns the errors of the store's parts into the store's.
+// explain turns errors of the store's parts into errors of this package.
 func explain(err error) error {
 	var c *branch.Corrupt
 	switch {

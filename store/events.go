@@ -8,10 +8,10 @@ import "github.com/ashlar-dev/ashlar/env"
 // those of changes, counted from 1 over the life of the store: a version of the
 // store is the number of its last change.
 
-// Opened: recovery has found a superblock, in slot 0 or 1, which leads to the
-// tree at Cut, and the journal up to Version, which is ephemeral now. It is
-// also persistent if the power had failed; what a program left that ended alone
-// becomes persistent with the first sync.
+// Opened: recovery has found a superblock, in slot 0 or 1, which leads to the tree
+// at Cut, and the journal up to Version, which is ephemeral now. Version is also
+// persistent if the power had failed; if only the program had ended, it becomes
+// persistent with the first sync.
 type Opened struct {
 	Superblock   uint64
 	Slot         int

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// A program is notified of what the store does, and looks at its numbers.
+// A program is notified of the store's events, and reads its metrics.
 func ExampleOptions_notify() {
 	if err := watchStore(); err != nil {
 		fmt.Println(err)

@@ -124,7 +124,7 @@ func ExampleIterator() {
 	// <nil>
 }
 
-// IterOptions choose the keys, and what is read of them.
+// IterOptions choose the keys, and whether values are read.
 func ExampleDB_Iterate() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

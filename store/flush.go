@@ -36,8 +36,8 @@ func (db *DB) flushOldest() error {
 	return err
 }
 
-// tryFlush is flushOldest for the background, which leaves out what was refused as
-// long as there is no more room for it.
+// tryFlush is flushOldest for the background: it leaves out a memtable that was
+// refused as long as there is no more room for it.
 func (db *DB) tryFlush() error {
 	db.mu.Lock()
 	refused, room := db.tree.flushRefused(), db.tree.flushRoom()
@@ -63,8 +63,8 @@ func (db *DB) tryFlush() error {
 // db.checkpoints.
 func (db *DB) flushMem(m *mem) error {
 	start := db.clock.Now()
-	// What follows the last message, the syncs of a checkpoint, counts as some
-	// messages more.
+	// The work after the last message, the syncs of a checkpoint, counts as some
+	// more messages.
 	db.pacing.begin(m.table.Len() + m.table.Len()/16 + 1)
 	defer db.pacing.end()
 	if err := db.history.save(m); err != nil {
@@ -116,7 +116,7 @@ func (db *DB) catchUp() error {
 	behind := db.writer.behind()
 	db.mu.Unlock()
 	if !behind {
-		return db.settleFound() // what was found is not durable before
+		return db.settleFound() // the superblock that recovery found is not durable before
 	}
 	return db.checkpoints.write(false)
 }
@@ -124,7 +124,7 @@ func (db *DB) catchUp() error {
 // backgroundError stops the store unless the error may be temporary.
 func (db *DB) backgroundError(what string, err error) error {
 	if errors.Is(err, errAborted) {
-		return ErrClosed // nothing else has a flush given up
+		return ErrClosed // there is no other reason to give up a flush
 	}
 	err = fmt.Errorf("%s: %w", what, explain(err))
 	if mayPass(err) || errors.Is(err, ErrMemory) {

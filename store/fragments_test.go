@@ -16,8 +16,8 @@ import (
 )
 
 // Of large values of a page each, every second one is deleted, so that the free pages
-// lie apart. Then the disk fills with values of three pages. What is in memory can be
-// written all the same, and the disk emptied from inside.
+// are separate. Then the disk is filled with values of three pages. Everything in
+// memory can still be written, and the disk can be emptied from inside.
 func TestTheReserveIsNotInFragments(t *testing.T) {
 	for _, memtable := range []int{32 << 10, 256 << 10} {
 		disk := &fullDisk{Disk: sim.NewDisk()}
@@ -74,8 +74,8 @@ func TestTheReserveIsNotInFragments(t *testing.T) {
 	}
 }
 
-// Half of the pages lie apart from each other. Neither changes nor large values take the
-// last pages that lie together.
+// Half of the pages are separate from each other. Neither changes nor large values take
+// the last contiguous pages.
 func TestTheReserveHasLongRuns(t *testing.T) {
 	disk := &fullDisk{Disk: sim.NewDisk()}
 	if err := disk.MakeDir("db"); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// On a full disk with a block that cannot be read, a call that makes room reads
-// the block in a merge that no caller requested. That is no error of the call:
-// puts find no room, as on any full disk, and deletes of other keys are done.
+// On a full disk with a block that cannot be read, a call that makes room reads the
+// block in a merge that no caller requested. That is not an error of the call: puts
+// find no room, as on any full disk, and deletes of other keys succeed.
 func TestFullDiskWithADamagedBlock(t *testing.T) {
 	disk := newSmallDisk(1200)
 	o := tiny()

@@ -12,21 +12,21 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// smallDisk is a disk of that many pages. A page of a file takes room when it
-// is written or allocated first, and until it is discarded, cut off or removed.
-// It knows nothing of what the store does with its pages.
+// smallDisk is a disk of that many pages. A page of a file takes room from when it
+// is first written or allocated until it is discarded, cut off or removed. The disk
+// knows nothing about the store.
 type smallDisk struct {
 	mu    sync.Mutex
 	disk  *sim.Disk
 	pages int
 	used  map[string]map[int64]bool // of each file
 	taken int
-	// asked is how often room was asked for; the calls from number refuse on, or
-	// with once only that one, are refused. 0: none.
+	// asked counts the requests for room; the requests from number refuse on, or
+	// only that one if once is set, are refused. 0: none.
 	asked, refuse int
 	once          bool
-	// long, where it is not 0, is how long a write is that finds no room although its
-	// pages have some, as on a disk that never writes in place; refusals counts them.
+	// long, if not 0, is the length from which writes to pages that have room are
+	// refused, as on a disk that never writes in place; refusals counts them.
 	long, refusals int
 }
 
@@ -48,7 +48,7 @@ func (d *smallDisk) clone() *smallDisk {
 	return c
 }
 
-// crash is a loss of power. What has room keeps it, as far as there is a file.
+// crash is a loss of power. Pages that have room keep it, as long as the file exists.
 func (d *smallDisk) crash(t *testing.T, fate sim.Fate) {
 	t.Helper()
 	d.disk.Crash(fate)
@@ -95,7 +95,7 @@ func (d *smallDisk) cut(name string, size int64) {
 	}
 }
 
-// room takes room for bytes of a file, or answers that there is none.
+// room takes room for bytes of a file, or returns that there is none.
 func (d *smallDisk) room(name string, off, n int64) error {
 	used := d.used[name]
 	if used == nil {
@@ -203,8 +203,8 @@ func (d *smallDisk) SyncDir(dir string) error {
 	return d.disk.SyncDir(dir)
 }
 
-// smallFile is a file of a smallDisk. Names of open files do not change but for
-// that of the data file, which is opened anew.
+// smallFile is a file of a smallDisk. Open files keep their names, except the data
+// file, which is opened anew.
 type smallFile struct {
 	f    env.SpaceFile
 	disk *smallDisk

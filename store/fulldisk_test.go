@@ -25,7 +25,7 @@ type load struct {
 	name string
 	key  func(r *rand.Rand, i int) string
 	size func(r *rand.Rand) int
-	// squeezable is which part of the values compress well.
+	// squeezable is the fraction of the values that compress well.
 	squeezable float64
 }
 
@@ -74,7 +74,7 @@ func (c *fullDiskCase) value() string {
 	return string(b)
 }
 
-// fill puts until the disk is full, and answers how many bytes were taken.
+// fill puts records until the disk is full, and returns the number of accepted bytes.
 func (c *fullDiskCase) fill() (taken int) {
 	c.Helper()
 	for i := 0; ; i++ {
@@ -83,8 +83,8 @@ func (c *fullDiskCase) fill() (taken int) {
 		if errors.Is(err, env.ErrNoSpace) {
 			refused := err
 			c.refused = err
-			// A refusal is final: what the background does by itself makes no room. Nothing
-			// is read before: reads that look in vain make merges due.
+			// A refusal is final: the background makes no room by itself. Nothing is read
+			// before: reads of absent keys make merges due.
 			if err := c.db.Wait(); err != nil && !errors.Is(err, env.ErrNoSpace) {
 				c.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func (c *fullDiskCase) keys() []string {
 	return keys
 }
 
-// bytes is how much there is.
+// bytes is the total size of the records.
 func (c *fullDiskCase) bytes() (n int) {
 	for k, v := range c.model {
 		n += len(k) + len(v)
@@ -138,7 +138,7 @@ func (c *fullDiskCase) bytes() (n int) {
 	return n
 }
 
-// empty deletes half of all, in one of several ways.
+// empty deletes half of the records, in one of several ways.
 func (c *fullDiskCase) empty(how int) {
 	c.Helper()
 	keys := c.keys()
@@ -228,7 +228,7 @@ func (c *fullDiskCase) run(rounds int) {
 		c.fill()
 		held := c.bytes()
 		c.Logf("round %d: %d of %d bytes are %d keys and values", round, held, c.pages*4096, len(c.model))
-		// Where each short record is synced, its frame takes a page of the journal, and
+		// If each short record is synced, its frame takes a page of the journal, and
 		// with short memtables each partition holds few of them (docs/store.md).
 		least := 0.4
 		switch short := c.o.Tuning.MemtableBytes <= 64<<10; {
@@ -313,9 +313,9 @@ func TestFullDiskIsEmptied(t *testing.T) {
 	}
 }
 
-// TestWritesThatAreRefused: where the disk refuses to write pages that the file has, as
+// TestWritesThatAreRefused: if the disk refuses to write pages that the file has, like
 // one that never writes in place, a large value is refused after a few attempts, and
-// taken when the disk takes it.
+// accepted when the disk accepts it.
 func TestWritesThatAreRefused(t *testing.T) {
 	disk := newSmallDisk(20000)
 	db, err := store.Open(env.Env{Clock: osenv.NewClock(), Random: osenv.NewRandom(), Disk: disk}, "db", tinyMemtables)
@@ -342,8 +342,8 @@ func TestWritesThatAreRefused(t *testing.T) {
 
 var tinyMemtables = store.Options{Memory: 64 << 20, Tuning: store.Tuning{MemtableBytes: 128 << 10, Inline: true}}
 
-// TestCopyOnAFullDisk: a copy of a store with many free pages between others is emptied
-// on a full disk as the store itself would be: its free pages have room.
+// TestCopyOnAFullDisk: a copy of a store with many free pages between others can be
+// emptied on a full disk like the store itself: its free pages have room.
 func TestCopyOnAFullDisk(t *testing.T) {
 	disk := newSmallDisk(1 << 20)
 	world := env.Env{Clock: osenv.NewClock(), Random: osenv.NewRandom(), Disk: disk}
@@ -389,7 +389,7 @@ func TestCopyOnAFullDisk(t *testing.T) {
 }
 
 // TestFullFileSystemIsEmptied is the same on a file system of 24 MiB, which this
-// process mounts where nobody else sees it.
+// process mounts where no other process sees it.
 func TestFullFileSystemIsEmptied(t *testing.T) {
 	const dirVar = "ASHLAR_SMALL_FILE_SYSTEM"
 	dir := os.Getenv(dirVar)
@@ -429,8 +429,8 @@ func TestFullFileSystemIsEmptied(t *testing.T) {
 }
 
 // TestFullDiskRefusesInTurn refuses each call that asks a nearly full disk for
-// room, once or from then on: no change is made by half, nothing but the want of
-// room is an error, and what was refused is done when there is room again.
+// room, once or from then on: no change is half done, every error is a lack of
+// room, and the refused change succeeds when there is room again.
 func TestFullDiskRefusesInTurn(t *testing.T) {
 	l := load{key: drawn(2000), size: between(0, 3000)}
 	o := store.Options{Memory: 64 << 20, Tuning: store.Tuning{MemtableBytes: 32 << 10, Inline: true}}

@@ -41,7 +41,7 @@ type readers struct {
 
 func (rs *readers) init() { rs.mu.SetRank(rankLeaf, "readers") }
 
-// readersMax is how many are kept.
+// readersMax is the number of unused readers that are kept.
 const readersMax = 64
 
 func (rs *readers) take() *reader {
@@ -100,8 +100,8 @@ func (db *DB) Get(key, dst []byte) ([]byte, error) {
 
 // getLatest is Get for a key as it is stored.
 func (db *DB) getLatest(key, dst []byte) ([]byte, error) {
-	// The version is taken before the state: a value read from an older tree
-	// than the version's must not enter the cache.
+	// The version is taken before the state: a value read from a tree older than
+	// the version must not enter the cache.
 	version := db.cache.Version()
 	s := db.acquire()
 	defer db.release(s)

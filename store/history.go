@@ -22,21 +22,20 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/stream"
 )
 
-// The history of a store is its changes in the order in which they were made:
-// those of the memtables, where they stand in that order anyway, and before them
-// segments, files that each have the changes of one memtable. A segment is
-// written when its memtable is flushed, and is durable before the superblock
-// that makes the tree have the same changes: so each change is in one or the
-// other, and recovery, which puts the journal into memtables, changes nothing
-// about that.
+// The history of a store is its changes in the order in which they were made: those
+// of the memtables, which have that order anyway, and before them segments, files
+// that each have the changes of one memtable. A segment is written when its
+// memtable is flushed, and is durable before the superblock with which the tree has
+// the same changes: so each change is in one or the other, and recovery, which puts
+// the journal into memtables, does not affect that.
 //
-// A life that crashes between the two leaves a segment whose changes may never
-// have been durable otherwise. Its last number is above the cut of the
-// superblock; it does not count, and is removed before the next one is written.
+// A life that crashes between the two leaves a segment whose changes may never have
+// been durable otherwise. Its last number is above the cut of the superblock; it
+// does not count, and is removed before the next one is written.
 //
-// The journal would not do. It has what was synced and not what the tree took
-// first; large values are elsewhere; and a frame is a page however little was
-// synced.
+// The journal could not be the history. It lacks changes that reached the tree
+// before a sync; large values are elsewhere; and a frame takes a page however
+// little was synced.
 
 // History determines how long a store keeps its changes, for DB.Changes. The zero
 // History keeps none; a store opened for writing with it discards, at its first
@@ -105,7 +104,7 @@ func parseSegment(name string) (store uint64, s segment, ok bool) {
 	return store, s, ok
 }
 
-// find is called by recovery with the cut of the superblock.
+// recovery calls find with the cut of the superblock.
 func (h *history) find(cut message.Seq) error {
 	db := h.db
 	names, err := db.files.disk.List(db.files.dir)
@@ -177,22 +176,23 @@ func (h *history) missing(m *mem, err error) error {
 	return nil
 }
 
-// historyError is what keeps a flush from being made while the history must have all.
-// It does not stop the store: the journal has the changes, and the flush is tried again.
+// historyError is the reason why a flush cannot be made while the history must have all
+// changes. It does not stop the store: the journal has the changes, and the flush is
+// tried again.
 type historyError struct{ err error }
 
 func (e *historyError) Error() string { return "keep the history: " + e.err.Error() }
 func (e *historyError) Unwrap() error { return e.err }
 
-// mayPass reports whether an error of a flush may be gone when that is tried again: the
-// disk has no room, or the history cannot be kept.
+// mayPass reports whether an error of a flush may be gone at the next attempt: the disk
+// has no room, or the history cannot be written.
 func mayPass(err error) bool {
 	var history *historyError
 	return errors.Is(err, env.ErrNoSpace) || errors.As(err, &history)
 }
 
-// clear removes what a crash has left, durably: a later life would take it for
-// history when its numbers have been given out again.
+// clear removes the files that a crash has left, durably: when their numbers have
+// been used again, a later life would take them for history.
 func (h *history) clear() error {
 	if len(h.stale) == 0 {
 		return nil
@@ -233,7 +233,7 @@ func (h *history) trim() {
 type HistoryMetrics struct {
 	// Bytes is the length of its files.
 	Bytes int64
-	// Missing is how many changes could not be kept since the store was opened.
+	// Missing is the number of changes since the store was opened that could not be kept.
 	Missing int64
 }
 
@@ -395,13 +395,13 @@ func (w *changeWriter) change(c Change) error {
 	return cmp.Or(w.write(head[:]), w.write(c.Key), w.write(c.Value))
 }
 
-// badRef is the error of a message that should say where a large value is.
+// badRef is the error of a message whose reference to a large value is invalid.
 func badRef(m message.Message) *CorruptError {
 	key := bytes.Clone(m.Key)
 	return &CorruptError{File: datafile.Name, Lo: key, Hi: key, Want: "a reference to a large value", Found: fmt.Sprintf("%d bytes that do not encode one", len(m.Value))}
 }
 
-// valueOf is the value of a message, wherever it is.
+// valueOf returns the value of a message, wherever it is stored.
 func (db *DB) valueOf(m message.Message) ([]byte, error) {
 	if m.Kind != message.Blob {
 		return m.Value, nil

@@ -76,7 +76,8 @@ func (f *holeFile) Discard(off, n int64) error {
 	return f.SpaceFile.Discard(off, n)
 }
 
-// A disk that has no room for what was a hole is a full disk, and nothing worse.
+// If a disk has no room to fill a hole, the store treats it as a full disk, and nothing
+// worse happens.
 func TestHolesOnAFullDisk(t *testing.T) {
 	disk := &holeDisk{Disk: sim.NewDisk(), holes: map[int64]bool{}}
 	o := tiny()
@@ -127,8 +128,8 @@ func TestHolesOnAFullDisk(t *testing.T) {
 	must(t, db.Close())
 }
 
-// What was a hole, was used, and is free again is made a hole again, but for the
-// reserve.
+// Pages that were a hole, were used, and are free again become a hole again, except
+// for the reserve.
 func TestHolesAreMadeAgain(t *testing.T) {
 	disk := &holeDisk{Disk: sim.NewDisk(), holes: map[int64]bool{}}
 	o := tiny()

@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// What rots in the index of a branch while the store is open is found by Verify,
-// wherever the index is read from.
+// Verify finds damage that happens to the index of a branch while the store is
+// open, wherever the index is read from.
 func TestVerifyReadsTheIndexes(t *testing.T) {
 	db := shortStore(t, sim.NewDisk())
 	defer db.Close()

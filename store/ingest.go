@@ -16,17 +16,17 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
-// An ingest writes branches while the store goes on, and puts them into the tree
+// An ingest writes branches while the store is in use, and puts them into the tree
 // at its end. The difficulty is the number of its records, which is in their
-// blocks: at its end it must be above all numbers that have been given out, and no
-// view may have been opened at it or above. So an ingest takes a number far ahead
-// at its beginning, and its end moves the numbers of the store there.
+// blocks: at the end it must be above all numbers in use, and no view may have been
+// opened at it or above. So an ingest takes a number far ahead at its beginning,
+// and its end moves the numbers of the store there.
 //
 // Numbers of changes in the journal follow each other without a gap. Therefore
 // writers wait while the end of an ingest flushes the memtables, attaches the
 // branches, and makes the checkpoint after which the journal begins above the
-// number. If power fails before that superblock is durable, nothing on the disk
-// has the number but pages that are free.
+// number. If power fails before that superblock is durable, only free pages on the
+// disk have the number.
 
 // ingestLead is how many changes may be made while an ingest is open: one in 2^24 of
 // the numbers that are left, of 2^56. So no number of ingests uses them up: a hundred
@@ -210,13 +210,13 @@ func (i *Ingest) Commit() error {
 	return i.db.inline()
 }
 
-// errEnded is the error of calls that come too late.
+// errEnded is the error of calls after the end.
 var errEnded = fmt.Errorf("%w: the ingest has ended", ErrClosed)
 
 // commit puts the branches into the tree while all writers wait.
 func (i *Ingest) commit() error {
 	db := i.db
-	if err := db.flushMems(false); err != nil { // what was there before, while writers go on
+	if err := db.flushMems(false); err != nil { // the earlier changes, while writers continue
 		return err
 	}
 	db.work.hold()
@@ -226,12 +226,13 @@ func (i *Ingest) commit() error {
 	}
 	db.checkpoints.lock()
 	defer db.checkpoints.unlock()
-	if err := db.checkpoints.reserve(i.tableBytes()); err != nil { // behind attach it would stop the store
+	if err := db.checkpoints.reserve(i.tableBytes()); err != nil { // after attach it would stop the store
 		return err
 	}
 	defer db.checkpoints.release()
-	// Readers neither use nor fill the record cache, from before it is cleared until
-	// they see the new tree; what they began to put into it before and after is refused.
+	// Readers neither use nor fill the record cache from before it is cleared until they
+	// see the new tree; values that they are storing in it before or after that are
+	// refused.
 	db.uncached.Store(true)
 	db.cache.Advance()
 	db.cache.Clear()
@@ -259,7 +260,7 @@ func (i *Ingest) tableBytes() (n int) {
 	return n
 }
 
-// attach is the moment of an ingest. All memtables are empty.
+// attach is the moment at which an ingest becomes visible. All memtables are empty.
 func (i *Ingest) attach() error {
 	db := i.db
 	db.mu.Lock()

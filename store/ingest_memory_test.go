@@ -22,8 +22,8 @@ func (c *onChange) Trace(e env.Event) {
 	}
 }
 
-// When the records of an ingest are visible and there is no memory any more, its
-// superblock is written all the same.
+// If memory runs out when the records of an ingest are visible, its superblock is
+// written nevertheless.
 func TestIngestsWithoutMemory(t *testing.T) {
 	disk, tracer := sim.NewDisk(), &onChange{}
 	open := func() *DB {

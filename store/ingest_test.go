@@ -44,8 +44,8 @@ func some(r *rand.Rand, n int) map[string]string {
 	return m
 }
 
-// Ingests are the changes of a map like all others: beside changes before, during
-// and after them, snapshots, deletes of ranges, and the ends of lives.
+// Ingests are changes like all others: the store agrees with a map with changes
+// before, during and after them, snapshots, range deletes, and restarts.
 func TestIngestAgainstAMap(t *testing.T) {
 	for seed := range int64(2) {
 		r := rand.New(rand.NewSource(seed))
@@ -185,8 +185,9 @@ func (f *crashFile) Sync() error {
 	return f.File.Sync()
 }
 
-// crashes runs f on a disk, and gives to after, for each operation of the disk, what
-// some losses of power ahead of it leave: nothing unsynced, all, and random sectors.
+// crashes runs f on a disk and calls after with the states that some losses of power
+// leave before each operation of the disk: nothing unsynced, all, and random
+// sectors.
 func crashes(disk *sim.Disk, f func(env.Disk), after func(crashed *sim.Disk, moment int)) (states int) {
 	moment := 0
 	d := &crashDisk{Disk: disk}
@@ -209,7 +210,7 @@ func crashes(disk *sim.Disk, f func(env.Disk), after func(crashed *sim.Disk, mom
 }
 
 // A loss of power at any operation of the disk leaves all of an ingest or nothing,
-// all once Commit has returned, and what was synced before and after it.
+// all once Commit has returned, and everything that was synced before and after it.
 func TestIngestCrashes(t *testing.T) {
 	for _, o := range []store.Options{tiny(), everyCommit()} {
 		r := rand.New(rand.NewSource(3))
@@ -266,7 +267,7 @@ func TestIngestCrashes(t *testing.T) {
 				t.Fatalf("moment %d: a synced change is lost", moment)
 			}
 			check(t, db, want)
-			// The next life goes on.
+			// The next life works.
 			must(t, db.Put([]byte("zz"), []byte("next life")))
 			must(t, db.Sync())
 			want["zz"] = "next life"
@@ -287,8 +288,8 @@ func TestIngestCrashes(t *testing.T) {
 	}
 }
 
-// Readers see an ingest from one moment on, writers go on beside it, and what
-// Commit has returned stays.
+// Readers see an ingest from one moment on, writers continue beside it, and after
+// Commit has returned its records stay.
 func TestIngestBesideOthers(t *testing.T) {
 	o := tiny()
 	o.Tuning.Inline = false

@@ -105,8 +105,7 @@ type Iterator struct {
 	closed     bool
 }
 
-// position is where an Iterator is, as far as its Visible needs it when it
-// is made again.
+// position is the place of an Iterator, as far as a new Visible needs it.
 type position uint8
 
 const (
@@ -214,10 +213,10 @@ type treeTombstones struct {
 	part  trunk.Partition // the last one
 }
 
-// Newest is merge.Tombstones'.
+// Newest implements merge.Tombstones.
 func (t *treeTombstones) Newest() message.Seq { return t.state.newest() }
 
-// Around is merge.Tombstones'.
+// Around implements merge.Tombstones.
 func (t *treeTombstones) Around(p message.Place, at message.Seq) message.Cover {
 	all := message.Cover{Lo: t.part.Lo, Hi: t.part.Hi}
 	if t.part.Refs == nil || !all.Has(p) {
@@ -451,7 +450,7 @@ func (db *DB) prefetch(branches int) int {
 	return int(min(db.buffersShare()/users, scanPrefetch))
 }
 
-// beside runs what can be done while the caller goes on, or is nil.
+// beside runs a task concurrently with the caller, or is nil.
 func (db *DB) beside() func(task func()) {
 	if db.opt.Tuning.Inline {
 		return nil

@@ -41,8 +41,8 @@ func sorted(m map[string]string) []pair {
 	return all
 }
 
-// cursor is an iterator beside what it must show: a part of the array, and a
-// place in it from -1, before the first key, to the length.
+// cursor is an iterator and its expected position: a part of the array, and an
+// index from -1, before the first key, to the length.
 type cursor struct {
 	it   *Iterator
 	o    IterOptions
@@ -151,10 +151,10 @@ func randomBounds(r *rand.Rand) (lo, hi []byte) {
 	return lo, hi
 }
 
-// Iterators with all options show what a sorted array shows, made from the same
-// changes: with changes of direction and of bounds, while they are parked, over
-// memtables and several levels of branches, with range deletes, merges and large
-// values that come before and after they are made.
+// Iterators with all options show the same as a sorted array with the same changes:
+// with changes of direction and of bounds, while they are parked, over memtables
+// and several levels of branches, with range deletes, merges and large values
+// before and after they are made.
 func TestIterOptions(t *testing.T) {
 	for seed := range int64(6) {
 		r := rand.New(rand.NewSource(seed))
@@ -261,7 +261,7 @@ func (f *readCounter) ReadAt(b []byte, off int64) (int, error) {
 	return f.File.ReadAt(b, off)
 }
 
-// What the options refuse, and what they leave as it was.
+// The errors of invalid options, and that they change nothing.
 func TestIterOptionsRefuse(t *testing.T) {
 	db, err := Open(env.Env{Disk: sim.NewDisk(), Clock: osenv.NewClock(), Random: env.Seeded(1), Tracer: env.NoTrace{}}, "db",
 		Options{Memory: 64 << 20, Tuning: Tuning{MemtableBytes: 32 << 10, BlobBytes: 512, Inline: true}})

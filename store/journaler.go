@@ -39,8 +39,8 @@ func (j *journaler) init(db *DB) {
 	j.mu.SetRank(rankJournal, "journal")
 }
 
-// open opens the journal and its buffer, which the log uses until close. What w says
-// was durable must be in it, or in the tree.
+// open opens the journal and its buffer, which the log uses until close. Everything
+// that w calls durable must be in the journal, or in the tree.
 func (j *journaler) open(buffer int, w journal.Testimony) (*journal.Log, error) {
 	db := j.db
 	var ok bool
@@ -54,8 +54,8 @@ func (j *journaler) open(buffer int, w journal.Testimony) (*journal.Log, error) 
 	return j.log, err
 }
 
-// resume is called by recovery with the end of what it has read, of which the
-// changes up to synced are durable.
+// recovery calls resume with the end of what it has read; the changes up to synced
+// are durable.
 func (j *journaler) resume(end journal.ChainState, synced message.Seq) {
 	j.chain, j.chainSession, j.synced = end.Prev, end.Session, synced
 }
@@ -91,8 +91,8 @@ func (j *journaler) sync(upTo message.Seq) error {
 	}
 	j.db.operations.sync.size.Add(j.db.metrics.journalBytes.Load() - before)
 	if j.synced < upTo {
-		// What recovery has read is not durable by that: the life that wrote it
-		// may have ended without the machine.
+		// The frames that recovery has read are not durable by that: the life that
+		// wrote them may have ended without a crash of the machine.
 		if err := j.log.Sync(); err != nil {
 			return j.db.stop(fmt.Errorf("sync the journal: %w", err))
 		}
@@ -120,8 +120,8 @@ func (j *journaler) writeFrames() error {
 			}
 		}
 		if err := j.writeFrame(f); errors.Is(err, env.ErrNoSpace) && f.m.segment == nil {
-			// No file for the segment: nothing has happened, and it may be
-			// tried again.
+			// No file for the segment: nothing has happened, and it may be tried
+			// again.
 			db.writer.returnFrames(frames[i:])
 			return fmt.Errorf("write the journal: %w", err)
 		} else if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/branch"
 )
 
-// keeper keeps the pages of branches that copies have still to read. A copy may take as
-// long as what it writes to, so that it pins no state: the memory of branches that the
-// tree gives up meanwhile is freed, and so are the pages of branches that the copy does
-// not have, or has written already.
+// keeper keeps the pages of branches that copies have not read yet. A copy may take as
+// long as its destination, so it pins no state: the memory of branches that the tree
+// drops meanwhile is freed, and so are the pages of branches that the copy does not
+// have, or has written already.
 type keeper struct {
 	mu      invariant.Mutex // a leaf
 	users   map[uint64]int  // copies that have still to read the branch
@@ -69,7 +69,7 @@ func (g *gone) init() {
 	g.ended = sync.NewCond(&g.mu)
 }
 
-// await returns when is returns true, which a reader may bring about.
+// await waits until is returns true, which a reader may cause.
 func (g *gone) await(is func() bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

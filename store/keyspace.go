@@ -40,7 +40,7 @@ type Keyspace struct {
 // KeyspaceKeyMax is the longest key in a keyspace, in bytes.
 const KeyspaceKeyMax = message.KeyMax - spaceStart
 
-// spaceStart is the length of what begins the keys of a keyspace.
+// spaceStart is the length of the prefix of the keys of a keyspace.
 const spaceStart = len(message.Reserved) + 4
 
 // keyspaceNameMax is the longest name, in bytes.
@@ -55,19 +55,19 @@ var (
 	ErrReserved = errors.New("keys that begin with twelve bytes 0xff are reserved for keyspaces")
 )
 
-// keyspaces is what a DB knows of its keyspaces.
+// keyspaces is what a DB knows about its keyspaces.
 type keyspaces struct {
 	db *DB
-	// on reports that the store has keyspaces: both superblocks say so, or will
-	// before there is one. Closed is set first, under DB.mu: reserved keys are no
-	// longer taken in the default keyspace.
+	// on reports that the store has keyspaces: both superblocks record it, or will
+	// before the first keyspace exists. Closed is set first, under DB.mu: from then
+	// on the default keyspace accepts no reserved keys.
 	on     atomic.Bool
 	closed bool
 
 	making invariant.Mutex // a keyspace is made or dropped; before all locks of the store
-	// The rest is under making. Half reports that one superblock may not say yet that the
-	// store has keyspaces. Known are those that were opened in this life and not
-	// dropped. Last is the greatest number of a keyspace, once it was looked for.
+	// making guards the other fields. Half reports that one superblock may not record yet
+	// that the store has keyspaces. Known are those that were opened in this life and not
+	// dropped. Last is the greatest number of a keyspace, once it was determined.
 	half   bool
 	known  map[string]*Keyspace
 	last   uint32
@@ -82,15 +82,15 @@ func (s *keyspaces) init(db *DB) {
 	s.known = map[string]*Keyspace{}
 }
 
-// resume is called by recovery with what the superblock says, and the older one, which
-// may be missing.
+// recovery calls resume with the features of the superblock, and of the older one,
+// which may be missing.
 func (s *keyspaces) resume(f, older table.Features) {
 	s.on.Store(f&table.Keyspaces != 0)
 	s.closed = s.on.Load()
 	s.half = s.on.Load() && older&table.Keyspaces == 0
 }
 
-// features is what superblocks say.
+// features are those that superblocks record.
 func (s *keyspaces) features() table.Features {
 	if s.on.Load() {
 		return table.Keyspaces
@@ -179,7 +179,7 @@ func (s *keyspaces) shown(key []byte) string {
 	return fmt.Sprintf("%.64q of keyspace %d", key[spaceStart:], number)
 }
 
-// start is what begins the keys of the keyspace as they are stored.
+// start is the prefix of the stored keys of the keyspace.
 func (k *Keyspace) start() []byte {
 	if k == nil {
 		return nil
@@ -353,9 +353,9 @@ func (db *DB) reserveKeys() error {
 	return nil
 }
 
-// giveUp gives the reserved keys back to the default keyspace, if no superblock can say
-// that the store has keyspaces: one that does says so permanently, and hides those keys in
-// the next life.
+// giveUp returns the reserved keys to the default keyspace, if no superblock can record
+// that the store has keyspaces: one that does is permanent, and hides those keys in the
+// next life.
 func (s *keyspaces) giveUp(db *DB) {
 	db.checkpoints.lock()
 	defer db.checkpoints.unlock()
@@ -434,7 +434,7 @@ func (db *DB) writeSoon() error {
 	db.mu.Lock()
 	s := db.current.Load()
 	if db.err() == nil && db.open() == nil && len(s.mems) == 1 && s.mems[0].table.Len() > 0 && !db.crowded() {
-		_ = db.rotate() // for want of memory it is written later
+		_ = db.rotate() // without memory it is written later
 	}
 	db.mu.Unlock()
 	return db.inline()
@@ -514,9 +514,9 @@ type KeyspaceBatch struct {
 	k *Keyspace
 }
 
-// In returns what adds changes of a keyspace to the batch, whose changes, of any
-// keyspaces of one DB, become visible and durable together. Commit of another DB
-// returns ErrNoKeyspace.
+// In returns a KeyspaceBatch, which adds changes of a keyspace to the batch. The
+// changes of a batch, of any keyspaces of one DB, become visible and durable
+// together. Commit of another DB returns ErrNoKeyspace.
 func (b *Batch) In(k *Keyspace) KeyspaceBatch { return KeyspaceBatch{b, k} }
 
 // Put is Batch.Put in the keyspace.
@@ -545,8 +545,9 @@ type KeyspaceSnapshot struct {
 	k *Keyspace
 }
 
-// In returns what reads a keyspace in the snapshot, also one that was dropped since. It
-// ends with the snapshot. Reads of a keyspace of another DB return ErrNoKeyspace.
+// In returns a KeyspaceSnapshot, which reads a keyspace in the snapshot, even one that
+// was dropped since. It ends with the snapshot. Reads of a keyspace of another DB
+// return ErrNoKeyspace.
 func (s *Snapshot) In(k *Keyspace) KeyspaceSnapshot { return KeyspaceSnapshot{s, k} }
 
 // Get is Snapshot.Get in the keyspace.
@@ -570,7 +571,7 @@ func (s KeyspaceSnapshot) Iterate(o IterOptions) (*Iterator, error) {
 	return s.s.iter(s.k, o)
 }
 
-// userMerger gives a merger the keys of keyspaces as users know them.
+// userMerger passes keys of keyspaces to a merger without their prefixes.
 type userMerger struct {
 	Merger
 	spaces *keyspaces

@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store/repair"
 )
 
-// onceDisk refuses room for the data file once, even room that the file has, as a disk
-// does that never writes in place.
+// onceDisk refuses room for the data file once, even room that the file has, like a
+// disk that never writes in place.
 type onceDisk struct {
 	*sim.Disk
 	asked, refuse int // the call with number refuse is refused
@@ -42,9 +42,9 @@ func (f *onceFile) Allocate(off, n int64) error {
 	return f.SpaceFile.Allocate(off, n)
 }
 
-// A disk that refuses room once, anywhere while the first keyspace is made: if Keyspace
-// returns an error, the default keyspace either refuses the reserved keys, or has what
-// it takes in the next life as well.
+// The disk refuses room once, anywhere while the first keyspace is made: if Keyspace
+// returns an error, the default keyspace either refuses the reserved keys, or still has
+// the ones that it accepts in the next life.
 func TestTheFirstKeyspaceWithoutRoom(t *testing.T) {
 	reserved := bytes.Repeat([]byte{0xff}, 12)
 	failed := 0
@@ -128,8 +128,8 @@ func TestTheFirstKeyspaceAndTheOlderSuperblock(t *testing.T) {
 	}
 }
 
-// A repair without the block that has the list of keyspaces: a keyspace that is made
-// then is empty, and none shows what another one takes.
+// After a repair without the block that has the list of keyspaces: a new keyspace is
+// empty, and no keyspace shows the keys of another one.
 func TestRepairWithoutTheListOfKeyspaces(t *testing.T) {
 	o := tiny()
 	o.Compression = store.None

@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// A DB takes no keyspace of another one, nor of an earlier life of its store: not in
-// batches, snapshots or transactions. What it refuses leaves nothing behind.
+// A DB accepts no keyspace of another one, nor of an earlier life of its store: not
+// in batches, snapshots or transactions. A refused call changes nothing.
 func TestKeyspacesOfAnotherDB(t *testing.T) {
 	first, earlier := open(t, sim.NewDisk(), tiny()), sim.NewDisk()
 	foreign, err := first.Keyspace("a")

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// A range delete up to the end of a keyspace is shown without the key that is behind
-// it, and a conflict with the name of the keyspace.
+// A range delete up to the end of a keyspace is shown without the key after the end,
+// and a conflict with the name of the keyspace.
 func TestKeyspacesAreShownAsUsersKnowThem(t *testing.T) {
 	db := open(t, sim.NewDisk(), tiny())
 	k, err := db.Keyspace("users")

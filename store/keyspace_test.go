@@ -26,7 +26,7 @@ type readable interface {
 	Iterate(o store.IterOptions) (*store.Iterator, error)
 }
 
-// reads compares all that a keyspace shows with a map.
+// reads compares everything in a keyspace with a map.
 func reads(t *testing.T, from readable, want map[string]string) {
 	t.Helper()
 	keys := slices.Sorted(maps.Keys(want))
@@ -131,7 +131,7 @@ func (c *city) change(t *testing.T, r *rand.Rand) {
 	must(t, c.db.Commit(b, store.NoSync))
 }
 
-// keyed is a merger whose results have the key in them, as its user knows it.
+// keyed is a merger whose results contain the key as its user knows it.
 type keyed struct{}
 
 func (keyed) Name() string { return "keyed" }
@@ -144,8 +144,8 @@ func (keyed) Apply(dst, key, value []byte, _ bool, operand []byte) []byte {
 	return append(append(dst, value...), bytes.ReplaceAll(operand, []byte("<"), append([]byte("<"), key...))...)
 }
 
-// Keyspaces are maps of their own, with batches over several of them, drops and new
-// ones of the same name, snapshots from before a drop, and the ends of lives.
+// Each keyspace is like a map of its own, with batches over several of them, drops,
+// new ones of the same name, snapshots from before a drop, and restarts.
 func TestKeyspacesAgainstMaps(t *testing.T) {
 	for seed := range int64(3) {
 		r := rand.New(rand.NewSource(seed))
@@ -342,8 +342,8 @@ func TestKeyspaceCrashes(t *testing.T) {
 	}
 }
 
-// A drop costs one small batch, and what it drops is given back, most of it unread;
-// also where nothing else is written.
+// A drop costs one small batch, and its space is freed, mostly without reading it;
+// even if nothing else is written.
 func TestADropIsShort(t *testing.T) {
 	o := tiny()
 	o.Tuning.MemtableBytes, o.Tuning.LeafBytes = 256<<10, 64<<10
@@ -381,7 +381,7 @@ func TestADropIsShort(t *testing.T) {
 	must(t, db.Close())
 }
 
-// What keyspaces refuse, and what the default one does where they are.
+// The errors of keyspaces, and what the default keyspace refuses once there are others.
 func TestKeyspacesRefuse(t *testing.T) {
 	disk := sim.NewDisk()
 	reserved := bytes.Repeat([]byte{0xff}, 12)
@@ -450,8 +450,8 @@ func TestKeyspacesRefuse(t *testing.T) {
 }
 
 // Transactions over keyspaces see their own changes and their snapshot, in random
-// programs beside maps; and what comes between is a conflict in the keyspace where it
-// came alone.
+// programs compared with maps; and a change meanwhile is a conflict only in its own
+// keyspace.
 func TestTransactionsInKeyspaces(t *testing.T) {
 	r := rand.New(rand.NewSource(4))
 	o := tiny()

@@ -30,14 +30,13 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// A process that writes is killed at random moments, again and again, on the
-// file system of the machine. What it wrote is a history of numbered batches;
-// each time the store has to be what the batches up to one of them make, none
-// of those missing that were acknowledged as durable. What a process had
-// written to files outlives it, so that no batch which was once found may be
-// missing later.
+// A process that writes is killed at random moments, again and again, on the file
+// system of the machine. It writes a history of numbered batches; each time, the
+// store must have exactly the batches up to some number, and all that were
+// acknowledged as durable. Data that a process has written to files outlive it, so
+// no batch that was found once may be missing later.
 
-// killChildVar holds the orders of a process that is there to be killed.
+// killChildVar holds the orders of a process that exists to be killed.
 const killChildVar = "ASHLAR_KILL_CHILD"
 
 func TestMain(m *testing.M) {
@@ -87,7 +86,7 @@ type killChange struct{ key, hi, value []byte }
 // positionKey holds the number of the last batch.
 const positionKey = "!position"
 
-// killBatch is what the batch of a number changes, in a life.
+// killBatch returns the changes of the batch with a number, in a life.
 func killBatch(seed, life, number uint64) []killChange {
 	r := rand.New(rand.NewPCG(seed, life<<32|number))
 	key := func() []byte { return fmt.Appendf(nil, "key%03d", r.IntN(400)) }
@@ -114,7 +113,7 @@ func killBatch(seed, life, number uint64) []killChange {
 	return append(changes, killChange{key: []byte(positionKey), value: strconv.AppendUint(nil, number, 10)})
 }
 
-// killApply does to a map what the batch does to a store.
+// killApply does the changes of a batch to a map.
 func killApply(model map[string]string, changes []killChange) {
 	for _, c := range changes {
 		switch {
@@ -139,7 +138,7 @@ func killPosition(db *store.DB) (uint64, error) {
 	return strconv.ParseUint(string(v), 10, 64)
 }
 
-// killChild writes until it is killed. It prints what it found, what has
+// killChild writes until it is killed. It prints what it found, which calls have
 // returned, and what is durable.
 func killChild(orders []byte) error {
 	var o killOrders
@@ -203,7 +202,7 @@ func killChild(orders []byte) error {
 	}
 }
 
-// killed is what is known of a child that has ended.
+// killed describes a child that has ended.
 type killed struct {
 	opened            bool
 	found             uint64 // where it began
@@ -250,9 +249,8 @@ func killRun(t *testing.T, o killOrders, early bool, wait time.Duration) killed 
 	return k
 }
 
-// killCheck opens the store without writing, and answers which batch is the
-// last one, which is to be from durable to limit. The model is moved there
-// from at.
+// killCheck opens the store without writing, and returns the number of the last
+// batch, which must be from durable to limit. The model is moved there from at.
 func killCheck(t *testing.T, o killOrders, model map[string]string, at, durable, limit uint64) uint64 {
 	t.Helper()
 	disk, err := osenv.OpenDisk(o.Dir)
@@ -315,14 +313,14 @@ func TestKilledProcess(t *testing.T) {
 	}
 	t.Logf("killed %+v", total)
 	if rounds >= 40 && !t.Failed() {
-		// What a slow machine cannot miss in so many rounds.
+		// Cases that must occur in so many rounds even on a slow machine.
 		if total.Opened == 0 || total.Journal == 0 || total.Data == 0 || total.Checkpoints == 0 || total.Replayed == 0 {
 			t.Errorf("kills missed what they are for: %+v", total)
 		}
 	}
 }
 
-// killLoop is the life, or rather the deaths, of one store.
+// killLoop kills one store again and again.
 func killLoop(t *testing.T, d store.Durability, seed uint64, rounds int) moment {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(seed, uint64(d)))
@@ -374,9 +372,9 @@ func killLoop(t *testing.T, d store.Durability, seed uint64, rounds int) moment 
 	return total
 }
 
-// killLostMax is what ProcessCrash may lose as a rule: the piece that is being
-// filled, and what comes while one is being written. It may be more when that
-// has to wait for a superblock, or for a busy machine.
+// killLostMax is the usual maximum that ProcessCrash may lose: the piece that is
+// being filled, and changes that arrive while one is being written. It may be more
+// when the write waits for a superblock, or for a busy machine.
 const (
 	killLostMax = 3 * store.FrameBytes
 	killStake   = 4 * store.FrameBytes
@@ -410,8 +408,8 @@ func (m *moment) add(o moment) {
 	m.Checkpoints += o.Checkpoints
 }
 
-// board is memory that a child shares with its parent, and that outlives it:
-// how many calls to the disk have begun and ended.
+// board is memory that a child shares with its parent, and that outlives the child:
+// counts of the calls to the disk that have begun and ended.
 type board struct{ words []byte }
 
 const (

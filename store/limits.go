@@ -35,7 +35,7 @@ type Limits struct {
 // WorkersMax is the largest number of workers.
 const WorkersMax = 64
 
-// SetLimits replaces the limits. The error is that they are impossible.
+// SetLimits replaces the limits. It returns an error if they are invalid.
 func (db *DB) SetLimits(l Limits) error {
 	if l.BytesPerSecond < 0 || l.Workers < 0 || l.Workers > WorkersMax {
 		return fmt.Errorf("invalid limits %+v: want no negative numbers and at most %d workers", l, WorkersMax)
@@ -157,7 +157,7 @@ func (r *rate) isNow(sets int) bool {
 // until they may have been written, the bound is another, or over says so.
 func (r *rate) spend(n int64, over func() bool) {
 	if !r.on() || over() {
-		return // what may go on without a limit is not counted either
+		return // work that is not limited is not counted either
 	}
 	until, sets := r.take(n)
 	for !over() && r.isNow(sets) {
@@ -189,7 +189,7 @@ type slow struct {
 // slowPiece is how many bytes a merge writes between two looks at the rate.
 const slowPiece = 4 << 10
 
-// Next is kept's.
+// Next is that of kept.
 func (s *slow) Next() bool {
 	db := s.db
 	more := s.kept.Next()

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// overwrite puts n keys in no order, and returns what the store has then.
+// overwrite puts n keys in random order, and returns the content of the store after that.
 func overwrite(t *testing.T, db *store.DB, n, round int) map[string]string {
 	t.Helper()
 	want := map[string]string{}
@@ -26,8 +26,8 @@ func overwrite(t *testing.T, db *store.DB, n, round int) map[string]string {
 	return want
 }
 
-// TestMergesKeepToTheirRate: on a clock that leaps to whatever the store waits for, merges take
-// as long as their bytes should, and no longer than that when the bound ends.
+// TestMergesKeepToTheirRate: on a clock that leaps to the end of each wait, merges take as long
+// as their bytes should, and no longer than that when the bound ends.
 func TestMergesKeepToTheirRate(t *testing.T) {
 	clock := &leap{}
 	o := tiny()
@@ -62,7 +62,7 @@ func TestMergesKeepToTheirRate(t *testing.T) {
 	if took := compact(0); took != 0 {
 		t.Errorf("without a bound it took %v", took)
 	}
-	// A merge that waits for years goes on when the bound ends.
+	// A merge that waits for years continues when the bound ends.
 	want = overwrite(t, db, 1500, 3)
 	waits := 0
 	clock.asked = func() {

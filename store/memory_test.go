@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// TestMemoryIsBounded fills a store with several times its memory, reads and
-// scans, and looks at what it takes: within the bound, and little of it on the
-// Go heap, however large the cache.
+// TestMemoryIsBounded fills a store with several times its memory, reads and scans,
+// and measures its memory: it is within the bound, and little of it is on the Go
+// heap, however large the cache.
 func TestMemoryIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 100 MiB: not in -short")

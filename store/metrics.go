@@ -10,8 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// counters are what a store counts. Those without a type of their own are
-// under db.mu.
+// counters are the counts of a store. Those that are not atomic are under db.mu.
 type counters struct {
 	changes   [message.RangeDelete + 1]int64
 	userBytes int64
@@ -50,21 +49,20 @@ type Metrics struct {
 	// is how long writes were slowed down.
 	Stalls         int64
 	Stalled, Paced time.Duration
-	// FileBytes is the length of the data file, of which FreeBytes are free and
+	// FileBytes is the length of the data file: FreeBytes of it are free, and
 	// RetiredBytes become free when the next superblocks are written. TrimmedBytes
 	// were returned to the file system.
 	FileBytes, FreeBytes, RetiredBytes, TrimmedBytes int64
 	// ReserveBytes are the free bytes that puts leave to deletes, flushes,
 	// merges and checkpoints, so that a full disk can be emptied.
 	ReserveBytes int64
-	// MemoryBytes are in use outside of the Go heap, of MemoryLimit; of them
-	// IndexBytes for the fences and filters of branches, as far as they do not stay in the file. MemoryPeak is the most
-	// that was in use or kept for the next use; above MemoryLimit, Memory was
-	// too small for the store (Options.Memory).
+	// MemoryBytes are in use outside the Go heap, of MemoryLimit; IndexBytes of them are for the fences and filters of
+	// branches, as far as they do not stay in the file. MemoryPeak is the maximum that was in use or kept for the next
+	// use; above MemoryLimit, Memory was too small for the store (Options.Memory).
 	MemoryBytes, MemoryPeak, MemoryLimit, IndexBytes int64
-	// TombstoneBytes is the memory that the range deletes of branches take, and one merge
-	// of all of them, about. Above 1/32 of Options.Memory, changes that come after
-	// range deletes wait for merges to apply them.
+	// TombstoneBytes is roughly the memory of the range deletes of branches, and of a
+	// merge of all of them. Above 1/32 of Options.Memory, changes after range deletes
+	// wait for merges to apply them.
 	TombstoneBytes int64
 	// Debt is how many bytes compactions must read until all partitions are
 	// within their limits; Runs is the number of branches that a read may have

@@ -19,8 +19,8 @@ import (
 // superblocks are where the superblocks are, in bytes.
 var superblocks = [2]int64{0, 1 << 20}
 
-// loseSuperblock makes the newest superblock of a store zeros. It returns false
-// when there is no other.
+// loseSuperblock overwrites the newest superblock of a store with zeros. It returns
+// false if there is no other.
 func loseSuperblock(t *testing.T, disk *sim.Disk) bool {
 	t.Helper()
 	f, err := disk.Open("db/DATA", false)
@@ -45,15 +45,15 @@ func loseSuperblock(t *testing.T, disk *sim.Disk) bool {
 	return valid == 2
 }
 
-// history is a store at work, and what it must have.
+// history is an open store, and its expected content.
 type history struct {
 	db   *store.DB
 	r    *rand.Rand
 	want map[string]string
 }
 
-// change makes a change that is durable when it returns, often of a large
-// value, which takes pages and gives others back.
+// change makes a change that is durable when it returns, often of a large value,
+// which takes pages and frees others.
 func (h *history) change(t *testing.T) {
 	t.Helper()
 	key := fmt.Sprintf("key%02d", h.r.Intn(24))
@@ -70,7 +70,7 @@ func (h *history) change(t *testing.T) {
 	h.want[key] = value
 }
 
-// opened checks that a store opens, and has what it must.
+// opened checks that a store opens, and has the expected content.
 func (h *history) opened(t *testing.T, disk *sim.Disk, seed uint64) {
 	t.Helper()
 	db, err := store.Open(world(disk, seed), "db", everyCommit())
@@ -123,8 +123,8 @@ func TestTheOlderSuperblock(t *testing.T) {
 	}
 }
 
-// noticed is a disk that tells of every sync of a data file before it is done,
-// and is told whether it fails.
+// noticed is a disk that calls a function before every sync of a data file, and
+// fails the sync if the function says so.
 type noticed struct {
 	*sim.Disk
 	before func() error
@@ -150,9 +150,9 @@ func (f noticedFile) Sync() error {
 	return f.SpaceFile.Sync()
 }
 
-// TestAFailedSyncIsTheEnd: after a sync of the data file that failed, what was
-// written before may be lost though a later one answers nil. So the store takes
-// no more changes.
+// TestAFailedSyncIsTheEnd: after a sync of the data file that failed, earlier
+// writes may be lost even if a later sync returns nil. So the store accepts no more
+// changes.
 func TestAFailedSyncIsTheEnd(t *testing.T) {
 	broken := errors.New("broken")
 	var fault error
@@ -177,9 +177,9 @@ func TestAFailedSyncIsTheEnd(t *testing.T) {
 	}
 }
 
-// TestAnUnsyncedSuperblockIsFound kills the process when a superblock is
-// written and not synced. The next life finds it, and builds upon it; then the
-// machine fails, and of what was not synced the superblocks are lost.
+// TestAnUnsyncedSuperblockIsFound kills the process when a superblock is written
+// and not synced. The next life finds it, and relies on it; then the machine fails,
+// and unsynced superblocks are lost.
 func TestAnUnsyncedSuperblockIsFound(t *testing.T) {
 	disk := sim.NewDisk()
 	h := history{r: rand.New(rand.NewSource(9)), want: map[string]string{}}
@@ -206,8 +206,8 @@ func TestAnUnsyncedSuperblockIsFound(t *testing.T) {
 		for i, c := range killed {
 			db, err := store.Open(world(c, uint64(i)+50), "db", everyCommit())
 			must(t, err)
-			// Which of the changes it has is not asked here: those after the
-			// kill are durable whatever they find.
+			// Which of the changes the store has does not matter here: those after
+			// the kill are durable in any case.
 			next := history{db: db, r: h.r, want: map[string]string{}}
 			it, err := db.Iter(nil, nil)
 			must(t, err)
@@ -262,8 +262,8 @@ func TestLivesHaveSessions(t *testing.T) {
 	}
 }
 
-// TestATreeOfSeveralLevels is killed and found again while its trunk grows and
-// its keys change.
+// TestATreeOfSeveralLevels kills and reopens a store while its trunk grows and its
+// keys change.
 func TestATreeOfSeveralLevels(t *testing.T) {
 	o := tiny()
 	o.Tuning.LeafBytes, o.Tuning.BlobBytes = 4<<10, 4<<10

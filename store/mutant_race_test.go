@@ -17,7 +17,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// sharedDisk is a simulated disk for a store with goroutines: it does one thing
+// sharedDisk is a simulated disk for a store with goroutines: it does one operation
 // at a time.
 type sharedDisk struct {
 	mu   sync.Mutex
@@ -35,7 +35,7 @@ func (d *sharedDisk) alone(do func()) {
 	do()
 }
 
-// killed is the disk as a process leaves it that ends now.
+// killed returns the disk as a process that ends now leaves it.
 func (d *sharedDisk) killed() (c *sim.Disk) {
 	d.alone(func() { c = d.disk.Clone() })
 	return c
@@ -137,8 +137,8 @@ func (f *sharedFile) Close() (err error) {
 	return err
 }
 
-// TestSyncBesideFlushes syncs while memtables are being made branches of: what
-// Sync has answered for is there when the power fails.
+// TestSyncBesideFlushes syncs while memtables are being written as branches:
+// changes that Sync has acknowledged are there after a power failure.
 func TestSyncBesideFlushes(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	o := small(store.SyncOnDemand)
@@ -168,9 +168,9 @@ func TestSyncBesideFlushes(t *testing.T) {
 	must(t, db.Close())
 }
 
-// TestTailsOfManyFrames: of several frames that were written and not synced a
-// power failure keeps any sectors. What is found is what was done up to some
-// moment, and never an error.
+// TestTailsOfManyFrames: a power failure keeps any sectors of several frames that
+// were written and not synced. Recovery finds the state of some moment, and never
+// an error.
 func TestTailsOfManyFrames(t *testing.T) {
 	const synced, all = 300, 2400
 	o := tiny()
@@ -217,9 +217,9 @@ func TestTailsOfManyFrames(t *testing.T) {
 	must(t, db.Close())
 }
 
-// TestSyncOfAnEarlierLife ends a process that has written and not synced. The
-// next one reads it, and its Sync answers before the background has made a
-// branch of it. Then the power fails.
+// TestSyncOfAnEarlierLife ends a process that has written and not synced. The next
+// one reads the journal, and its Sync returns before the background has written it
+// as a branch. Then the power fails.
 func TestSyncOfAnEarlierLife(t *testing.T) {
 	o := tiny()
 	o.Durability, o.Tuning.MemtableBytes = store.ProcessCrash, 2<<20

@@ -17,9 +17,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// TestMergesBesideAFlush has a writer that counts by merges, and readers: while
-// a memtable is being made a part of the tree, and is in both, its operands
-// count once.
+// TestMergesBesideAFlush has a writer that counts with merges, and readers: while a
+// memtable is being added to the tree, and is in both, its operands count once.
 func TestMergesBesideAFlush(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	o := small(store.SyncOnDemand)
@@ -89,8 +88,8 @@ func TestMergesBesideAFlush(t *testing.T) {
 			must(t, db.Merge(name(i), one))
 			ended[i].Add(1)
 		}
-		// Many keys, and a cache of records with something in it, make the
-		// change from memtable to branch take its time.
+		// Many keys, and a cache with many records, make the change from memtable
+		// to branch slow.
 		for i := range others {
 			must(t, db.Put(fmt.Appendf(nil, "other%d", round*others+i), one))
 		}
@@ -103,7 +102,7 @@ func TestMergesBesideAFlush(t *testing.T) {
 	must(t, db.Close())
 }
 
-// during does something when operands are first combined.
+// during calls a function when operands are first combined.
 type during struct {
 	sum
 	do func()
@@ -117,9 +116,9 @@ func (d *during) Combine(dst, key, older, newer []byte) []byte {
 	return d.sum.Combine(dst, key, older, newer)
 }
 
-// TestATreeThatOvertakesAReader: a reader has met operands in a memtable; before
-// it goes on, they reach the tree, and the record cache has the value with
-// them.
+// TestATreeThatOvertakesAReader: a reader has found operands in a memtable; before
+// it continues, they reach the tree, and the record cache has the value that
+// includes them.
 func TestATreeThatOvertakesAReader(t *testing.T) {
 	merger := &during{}
 	o := tiny()
@@ -154,8 +153,8 @@ func TestATreeThatOvertakesAReader(t *testing.T) {
 	must(t, db.Close())
 }
 
-// TestDeletesStayAboveTheBottom: branches that are merged without the one below
-// them keep their deletes.
+// TestDeletesStayAboveTheBottom: merges of branches without the one below them keep
+// their deletes.
 func TestDeletesStayAboveTheBottom(t *testing.T) {
 	o := tiny()
 	o.Tuning.LeafBytes = 1 << 20
@@ -183,8 +182,8 @@ func TestDeletesStayAboveTheBottom(t *testing.T) {
 	must(t, db.Close())
 }
 
-// TestRangeDeletesReachTheRecordCache: what is in the cache of records is not
-// found when a range delete has gone to the tree.
+// TestRangeDeletesReachTheRecordCache: a record in the cache is not found after a
+// range delete has reached the tree.
 func TestRangeDeletesReachTheRecordCache(t *testing.T) {
 	db := open(t, sim.NewDisk(), tiny())
 	must(t, db.Put([]byte("key"), []byte("value")))

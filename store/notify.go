@@ -10,10 +10,10 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/invariant"
 )
 
-// The events of a store's operation, which Options.Notify receives. Unlike the
-// events for a tracer, which are the steps of the protocol, in their exact order
-// and traced under locks, these say what the background does, what it costs and
-// what goes wrong, and are passed on when no lock is held.
+// The events of a store's operation, which Options.Notify receives. The events for
+// a tracer are the steps of the protocol, in their exact order, and are traced
+// under locks. These events report the work of the background, its cost, and
+// failures, and are passed on when no lock is held.
 
 // FlushEnded: a memtable with that many changes was written as a branch of that
 // many bytes, or the write failed.
@@ -112,8 +112,8 @@ type ScrubEnded struct {
 // EventName implements env.Event.
 func (ScrubEnded) EventName() string { return "ScrubEnded" }
 
-// EventsLost: Count events before the next one were dropped, since Options.Notify was
-// too slow.
+// EventsLost: Count events before the next one were dropped, because Options.Notify
+// was too slow.
 type EventsLost struct{ Count int64 }
 
 // EventName implements env.Event.
@@ -170,7 +170,7 @@ func (n *notices) run(news <-chan struct{}, ended chan<- struct{}) {
 		}
 		close(ended)
 	}()
-	n.deliver() // what a goroutine that was ended has left
+	n.deliver() // events that an ended goroutine has left
 	for range news {
 		n.deliver()
 	}
@@ -202,7 +202,7 @@ func (n *notices) add(e env.Event) {
 	}
 }
 
-// joined adds a stall to the one that was queued last, and reports whether it has.
+// joined adds a stall to the one that was queued last, and reports whether it did.
 func (n *notices) joined(e env.Event) bool {
 	if len(n.queue) == 0 || n.lost > 0 {
 		return false
@@ -271,8 +271,8 @@ func (n *notices) call(e env.Event) {
 	n.notify(e)
 }
 
-// EventsLost is how many events were dropped since the store was opened, since
-// Options.Notify was too slow.
+// EventsLost is the number of events since the store was opened that were dropped
+// because Options.Notify was too slow.
 func (db *DB) EventsLost() int64 { return db.notices.lostEvents() }
 
 func (n *notices) lostEvents() int64 {

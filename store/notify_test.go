@@ -20,7 +20,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// heard keeps what Options.Notify was called with.
+// heard keeps the events that Options.Notify received.
 type heard struct {
 	mu     sync.Mutex
 	events []env.Event
@@ -43,8 +43,8 @@ func (h *heard) count() (n map[string]int64) {
 	return n
 }
 
-// callEverything calls what a program may call in Options.Notify: if the store held a lock
-// then, some of it would wait forever.
+// callEverything calls everything that a program may call in Options.Notify: if the store
+// held a lock then, some call would wait forever.
 func callEverything(t *testing.T, db *store.DB) {
 	key := []byte("from the event")
 	noErr := func(err error) {
@@ -120,7 +120,8 @@ func TestNotify(t *testing.T) {
 			must(t, err)
 			must(t, db.Close())
 			m, n := db.Metrics(), h.count()
-			// The counters count an empty memtable and a merge that was given up otherwise.
+			// Otherwise the counters include an empty memtable and a merge that was given
+			// up.
 			if db.EventsLost() != 0 || n["EventsLost"] != 0 {
 				t.Fatalf("%d events lost", db.EventsLost())
 			}
@@ -146,7 +147,7 @@ func TestNotify(t *testing.T) {
 					must(t, errors.Join(e.Err, e.Report.Err()))
 				}
 			}
-			// What an event has put during Close may be in the journal alone.
+			// Changes that Notify has put during Close may be only in the journal.
 			if changes < 1200 || changes > m.Puts || flushed+written != m.BranchBytes || read != m.CompactionBytes {
 				t.Errorf("%d changes flushed of 1200 to %d; %d+%d bytes of branches, want %d; %d read, want %d", changes, m.Puts, flushed, written, m.BranchBytes, read, m.CompactionBytes)
 			}
@@ -158,7 +159,7 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// A function that does not return holds up nothing; what it misses is counted.
+// A function that does not return delays nothing; the events that it misses are counted.
 func TestNotifyThatBlocks(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	disk, err := osenv.OpenDisk(t.TempDir())
@@ -254,8 +255,8 @@ func TestNotifyThatPanics(t *testing.T) {
 	}
 }
 
-// What goes wrong is an event: a full disk, that it has room again, and the end of
-// changes.
+// Trouble is reported by events: that the disk is full, that it has room again, and
+// that the store has stopped.
 func TestNotifyOfTrouble(t *testing.T) {
 	disk := newSmallDisk(1000)
 	o := tiny()

@@ -9,21 +9,20 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// Pacing slows writers down before they would have to stop. When as many
-// memtables wait as may, or as there is memory for, a writer keeps step with the one that is being
-// written: the active memtable may be filled as far as that one is done, and a
-// little further. So the waits are of milliseconds and spread over all
-// changes, where there would be one of a whole memtable else. The other debt
-// is that of compactions: when reads would have to ask far too many branches,
-// every piece waits a little, the longer the more there are.
+// Pacing slows writers down before they would have to stop. When the number of waiting memtables,
+// or their memory, is at its limit, writers keep pace with the memtable that is being written: the
+// active one may be filled to the same fraction, and a little further. So waits are of
+// milliseconds and spread over all changes, instead of one wait for a whole memtable. The other
+// debt is that of compactions: when reads would have to search far too many branches, every piece
+// waits a little, and longer the more there are.
 
 const (
-	// paceEvery is after how many bytes a writer looks whether it is too fast.
+	// paceEvery is the number of bytes after which a writer checks whether it is too fast.
 	paceEvery = 64 << 10
-	// paceSlack is how far the active memtable may be ahead, as a part of it.
+	// paceSlack is the fraction by which the active memtable may be ahead.
 	paceSlack = 0.05
-	// paceStep is how long a writer waits before it looks again, and paceMax
-	// how long it waits in all.
+	// paceStep is how long a writer waits before it checks again, and paceMax how
+	// long it waits in all.
 	paceStep = time.Millisecond
 	paceMax  = 20 * time.Millisecond
 )
@@ -90,7 +89,7 @@ func (p *pacing) pace(n int) {
 	}
 }
 
-// ahead is how long a writer should wait before it looks again, or 0.
+// ahead returns how long a writer should wait before it checks again, or 0.
 func (p *pacing) ahead() time.Duration {
 	db := p.db
 	db.mu.Lock()
@@ -112,7 +111,7 @@ func (p *pacing) ahead() time.Duration {
 	return 0
 }
 
-// progress is which part of the memtable that is being written is done.
+// progress is the fraction of the memtable being written that is done.
 func (p *pacing) progress() float64 {
 	total := p.total.Load()
 	if total == 0 {

@@ -21,9 +21,9 @@ func smallRecord(i uint64, key, value []byte) {
 	binary.LittleEndian.PutUint64(value, h^i)
 }
 
-// Fences and filters of a store with far more records than fit into its memory
-// stay in the file: what indexes take is bounded while it is filled, read, scanned,
-// verified and opened again, and every answer is right.
+// The fences and filters of a store with far more records than fit into its memory
+// stay in the file: the memory of indexes is bounded while the store is filled,
+// read, scanned, verified and opened again, and every answer is right.
 func TestIndexesStayInTheFile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 400,000 records: not in -short")

@@ -10,9 +10,9 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 )
 
-// An iterator that is parked before every move finds what it would have found,
-// though all keys were overwritten, deleted, or covered by range deletes, and
-// the tree was merged, after it was opened.
+// An iterator that is parked before every move finds the same as one that is not,
+// even if all keys were overwritten, deleted, or covered by range deletes, and the
+// tree was merged, after it was opened.
 func TestParkedIteratorsGoOn(t *testing.T) {
 	disk, err := osenv.OpenDisk(t.TempDir())
 	if err != nil {
@@ -98,9 +98,9 @@ func TestParkedIteratorsGoOn(t *testing.T) {
 	must(db.Close())
 }
 
-// When memory is short, the cache gives way before an iterator is parked: what it
-// held can be read again, and a parked iterator finds its place again for every
-// move.
+// When memory is short, the cache shrinks before an iterator is parked: the content
+// of the cache can be read again, but a parked iterator must find its place again
+// for every move.
 func TestTheCacheGivesWayFirst(t *testing.T) {
 	disk, err := osenv.OpenDisk(t.TempDir())
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// A store takes about as much memory for the descriptions of partitions as Memory allows,
-// however many there would be of the size that partitions begin with, and whether the records are
-// put in any order, or in theirs, or come by an ingest. It is the same when it is opened again with less memory.
+// The memory of the descriptions of partitions is within the bound that follows from Memory, however many
+// partitions of the initial size there would be, and whether the records are put in any order, in key order, or
+// come by an ingest. The same holds when the store is opened again with less memory.
 func TestPartitionsAreBounded(t *testing.T) {
 	const records, size, memory = 3000, 2000, 2 << 20
 	for name, load := range map[string]func(t *testing.T, db *store.DB, key func(i uint64) []byte, value []byte){

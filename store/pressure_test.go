@@ -31,20 +31,20 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// An attack on the bound of memory. Clients with little memory write small
-// records, delete ranges, scan, and keep iterators open, and each knows what
-// it must find: an array with the number of the last change of each key, of
-// which it is the only writer. No call may fail: whatever memory is needed,
-// waiting or a smaller cache gives it. After every life the store is opened
-// again and read as a whole. The process is one of its own, and the kernel says
-// how much memory it takes: the counters of the store are not asked.
+// An attack on the bound of memory. Clients with little memory write small records,
+// delete ranges, scan, and keep iterators open. Each client knows the expected
+// results: it has an array with the number of the last change of each of its keys,
+// which only it writes. No call may fail: waiting or a smaller cache provides any
+// memory that is needed. After every life the store is opened again and read as a
+// whole. It runs in a process of its own, whose memory the kernel reports: the test
+// does not rely on the counters of the store.
 
 // pressureVar holds the orders of such a process.
 const pressureVar = "ASHLAR_PRESSURE"
 
 var pressureFactor = flag.Int("pressure", 1, "how many times as much the attack on the bound of memory does")
 
-// pressureOrders are what a process does.
+// pressureOrders determine what a process does.
 type pressureOrders struct {
 	Dir      string
 	Seed     uint64
@@ -56,29 +56,29 @@ type pressureOrders struct {
 	Ops      int // of a client, in a life
 	Lives    int
 	Ordered  bool // puts go through the keys in order
-	// Filled says that each life begins with a put of each key, and that a snapshot of
-	// them stays open through the life.
+	// Filled reports that each life begins with a put of each key, and that a snapshot
+	// of them stays open through the life.
 	Filled bool
-	// Of a thousand operations so many are range deletes, deletes, gets and
-	// scans; the others are puts.
+	// The numbers of range deletes, deletes, gets and scans in a thousand
+	// operations; the others are puts.
 	Ranges, Deletes, Gets, Scans int
 	// Iterators are kept open by each client, and moved now and then.
 	Iterators int
-	// Counted says that the store's own count of its memory has to keep to its
-	// bound as well: the one of Memory leaves the Go heap some slack.
+	// Counted reports that the store's own count of its memory must also keep to
+	// its bound: the bound of Memory leaves the Go heap some slack.
 	Counted bool
-	// Grouped asks for a control group whose bound on memory is that of the test.
+	// Grouped requests a control group with the test's bound on memory.
 	Grouped bool
 }
 
 // bound is how much memory the process may take.
 func (o pressureOrders) bound() int64 { return o.Memory + o.Memory/10 }
 
-// bounded says whether the process is judged by its memory: with less the Go
-// runtime takes more than the store, and so does the race detector.
+// bounded reports whether the process is judged by its memory: with less than MemoryMin,
+// the Go runtime takes more than the store, and so does the race detector.
 func (o pressureOrders) bounded() bool { return o.Memory >= store.MemoryMin && !raced() }
 
-// raced says whether the race detector was built in.
+// raced reports whether the race detector was built in.
 func raced() bool {
 	info, _ := debug.ReadBuildInfo()
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
@@ -119,7 +119,7 @@ func TestUnderPressure(t *testing.T) {
 	}
 }
 
-// runPressure lets a process do the orders, and judges it.
+// runPressure runs a process with the orders, and checks it.
 func runPressure(t *testing.T, o pressureOrders) {
 	o.Dir = t.TempDir()
 	orders, err := json.Marshal(o)
@@ -147,8 +147,8 @@ func runPressure(t *testing.T, o pressureOrders) {
 	}
 }
 
-// anonymous is how much memory the process has that is no file's, in bytes; 0
-// where the system does not say.
+// anonymous is the memory of the process that does not belong to files, in bytes; 0
+// if the system does not report it.
 func anonymous() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -163,8 +163,8 @@ func anonymous() int64 {
 	return kib << 10
 }
 
-// pressureGroup is the directory of the control group of that process. What a
-// process had before it came into the group does not count in it.
+// pressureGroup is the directory of the control group of that process. Memory that
+// a process had before it entered the group is not counted there.
 func pressureGroup(pid int) string {
 	const groups = "/sys/fs/cgroup"
 	name := "ashlar-pressure-" + strconv.Itoa(pid)
@@ -174,8 +174,8 @@ func pressureGroup(pid int) string {
 	return groups + "/" + name
 }
 
-// enterPressureGroup puts the process into a control group with so much memory; where it may not make
-// one, it stays where it is.
+// enterPressureGroup puts the process into a control group with that much memory; if it must not make
+// one, the process stays where it is.
 func enterPressureGroup(limit int64) {
 	group := pressureGroup(os.Getpid())
 	if os.Mkdir(group, 0o755) != nil {
@@ -277,8 +277,7 @@ func pressureLife(disk env.Disk, o pressureOrders, clients []*pressureClient, li
 	return db.Close()
 }
 
-// pressureClient is a client and what it knows. It is the only writer of its
-// keys.
+// pressureClient is a client and its knowledge. Only it writes its keys.
 type pressureClient struct {
 	o      pressureOrders
 	number int
@@ -292,9 +291,9 @@ type pressureClient struct {
 	scan       pressureIter
 }
 
-// pressureIter is an iterator, and what it has still to find: the keys from at
-// on, up or down, each with its last change when the iterator was opened. Its
-// memory is taken once.
+// pressureIter is an iterator, and the keys that it has still to find: those from
+// at on, up or down, each with its last change when the iterator was opened. Its
+// memory is allocated once.
 type pressureIter struct {
 	it   *store.Iterator // nil: it is closed
 	want []uint32
@@ -319,8 +318,8 @@ func (p *pressureIter) pass() {
 	}
 }
 
-// unscanned returns so many numbers outside of the Go heap, for which the
-// collector would let the heap grow as well.
+// unscanned allocates that many numbers outside the Go heap: inside, the collector
+// would let the heap grow in proportion to them.
 func unscanned(n int) []uint32 {
 	b, err := syscall.Mmap(-1, 0, 4*max(n, 1), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
@@ -473,7 +472,7 @@ func (c *pressureClient) openAt(db *store.DB, p *pressureIter, n, keys int) (err
 	return c.stands(p, p.it.SeekGE(c.keyOf(n)))
 }
 
-// stands checks where the iterator stands.
+// stands checks the position of the iterator.
 func (c *pressureClient) stands(p *pressureIter, ok bool) error {
 	if err := p.it.Err(); err != nil {
 		return fmt.Errorf("move: %w", err)
@@ -485,7 +484,7 @@ func (c *pressureClient) stands(p *pressureIter, ok bool) error {
 		return nil
 	}
 	if len(p.want) == 0 {
-		return nil // it may go on, beyond what was noted
+		return nil // it may go on, beyond the recorded keys
 	}
 	if !bytes.Equal(p.it.Key(), c.keyOf(p.at)) || !bytes.Equal(p.it.Value(), c.valueOf(p.at, p.want[0])) {
 		return fmt.Errorf("a scan finds %x: %x, want key %d of change %d", p.it.Key(), p.it.Value(), p.at, p.want[0])
@@ -499,7 +498,7 @@ func (c *pressureClient) walk(p *pressureIter, steps int) error {
 		if len(p.want) == 0 {
 			break
 		}
-		// What it stands on must still be there, however long ago it moved.
+		// The key at which it is must still be there, however long ago it moved.
 		if err := c.stands(p, true); err != nil {
 			return err
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
-// fullStore is a store with many merges due, and room for checkpoints and a part of a
-// merge, but for none as a whole. Its workers are to be started.
+// fullStore is a store with many merges due, with room for checkpoints and for part
+// of a merge, but for no whole one. The test must start its workers.
 func fullStore(t *testing.T) (db *DB, woken *countedLock, held []extent.Run) {
 	t.Helper()
 	db = tightStoreWith(t, 0, 120, true)
@@ -33,7 +33,7 @@ func fullStore(t *testing.T) (db *DB, woken *countedLock, held []extent.Run) {
 }
 
 // pulse wakes the workers, as the timer does after reads, and waits until all have
-// looked for work and rest.
+// looked for work and are idle.
 func pulse(t *testing.T, db *DB, woken *countedLock, workers int64) {
 	t.Helper()
 	from := woken.taken.Load()
@@ -46,8 +46,8 @@ func pulse(t *testing.T, db *DB, woken *countedLock, workers int64) {
 	})
 }
 
-// On a full disk, reads and puts that are refused come again and again. Each merge is
-// tried once for its inputs and the room that there is, and with more room again.
+// On a full disk, with repeated reads and refused puts, each merge is tried once for
+// its inputs and the present room, and again when there is more room.
 func TestRefusedMergesAreTriedOnceForTheirRoom(t *testing.T) {
 	const workers = 2
 	db, woken, held := fullStore(t)
@@ -125,8 +125,8 @@ func TestWorkersAskForRoom(t *testing.T) {
 	}
 }
 
-// When the disk has room again and what was refused is done, nobody asks for more: the
-// file grows for what puts need, not for what they find listed.
+// When the disk has room again and the refused work is done, the store asks for no
+// more: the file grows for the needs of puts, not for refusals that are still listed.
 func TestWhatWasRefusedAsksForNoMore(t *testing.T) {
 	db, _, held := fullStore(t)
 	db.opt.Tuning.Inline = true
@@ -148,7 +148,7 @@ func TestWhatWasRefusedAsksForNoMore(t *testing.T) {
 		if err := db.Put(fmt.Appendf(nil, "small%04d", i), make([]byte, 20)); err != nil {
 			t.Fatal(err)
 		}
-		// What puts ask for is a sixteenth of the file, once.
+		// Puts ask for a sixteenth of the file, once.
 		if end, free, _ := db.space.pages(); end > from+from/16+growMin {
 			t.Fatalf("%d small puts make %d pages %d, of which %d are free", i+1, from, end, free)
 		}
@@ -177,10 +177,10 @@ func due(t *testing.T, db *DB) *trunk.Job {
 	return j
 }
 
-// listed is the one refusal at the pivot of a merge.
+// listed returns the one refusal at the pivot of a merge.
 func listed(db *DB, j *trunk.Job) *refusal { return &db.tree.refused[pivot{j.Level, string(j.Lo)}][0] }
 
-// A merge that was refused is another one when its inputs are others.
+// A refused merge with other inputs counts as a new merge.
 func TestOtherInputsAreAnotherMerge(t *testing.T) {
 	db := tightStore(t)
 	j := due(t, db)
@@ -198,8 +198,8 @@ func TestOtherInputsAreAnotherMerge(t *testing.T) {
 	}
 }
 
-// What checkpoints take and give back is no reason to try a merge again, as long as it
-// does not suffice.
+// The pages that checkpoints take and free are no reason to try a merge again, as long
+// as they do not suffice.
 func TestCheckpointsAreNoRoom(t *testing.T) {
 	db := tightStore(t)
 	j := due(t, db)

@@ -12,8 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/env/osenv"
 )
 
-// Each lock of an open store has its place in the order: whichever two are taken
-// the other way round, the second one panics.
+// Each lock of an open store has its place in the order: if any two are taken in
+// the wrong order, the second one panics.
 func TestLocksHaveAnOrder(t *testing.T) {
 	disk, err := osenv.OpenDisk(t.TempDir())
 	if err != nil {

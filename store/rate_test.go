@@ -9,7 +9,7 @@ import (
 	"github.com/ashlar-dev/ashlar/env"
 )
 
-// still is a clock that stands, and leaps by what is waited for.
+// still is a clock that only advances to the end of each wait.
 type still struct{ now env.Instant }
 
 func (c *still) Now() env.Instant { return c.now }
@@ -22,8 +22,9 @@ func (c *still) After(d time.Duration, w env.Waker) env.Timer {
 	return nil
 }
 
-// TestNoLimitIsNotCounted: what merges write while the disk is full, when they have no limit,
-// is not made up for by later ones; what they write beside other changes of the limits is.
+// TestNoLimitIsNotCounted: later merges do not make up for the bytes that merges write
+// without a limit while the disk is full; they do for bytes written while other limits
+// change.
 func TestNoLimitIsNotCounted(t *testing.T) {
 	c := &still{}
 	var r rate

@@ -22,11 +22,10 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// A process that only reads, beside one that writes. All keys get a new value at
-// once, which says which time it is: whoever reads finds the same time in all of
-// them, and no earlier one than the last before the store was opened. A reader
-// may be refused, but what it reads is right, and a store that is sound is not
-// called damaged.
+// Processes that only read, beside one that writes. All keys get a new value at
+// once, the number of the round: a reader must find the same round in all of them,
+// and no earlier one than the last before the store was opened. A reader may be
+// refused, but its results are right, and it never calls a sound store damaged.
 
 // readerVar holds the directory of the store, in such a process.
 const readerVar = "ASHLAR_READER"
@@ -56,7 +55,7 @@ func readerOptions() store.Options {
 	return o
 }
 
-// readerChild does what it is told to by lines, and answers each with a line.
+// readerChild obeys orders, one on each line, and answers each with a line.
 func readerChild(dir string) error {
 	disk, err := osenv.OpenDisk(dir)
 	if err != nil {
@@ -143,7 +142,7 @@ func (r *reader) order(order string) string {
 	return r.Await("")
 }
 
-// want gives an order that must be obeyed.
+// want gives an order that must succeed.
 func (r *reader) want(order string) {
 	r.t.Helper()
 	if answer := r.order(order); answer != "done" {
@@ -159,7 +158,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 	must(t, err)
 	must(t, readerWrite(db, 1))
 
-	// The writer is there first, and uses pages again.
+	// The writer is first, and reuses pages.
 	one, two := newReader(t, dir), newReader(t, dir)
 	if answer := one.order("open"); answer != "refused" {
 		for round := range 8 {
@@ -171,7 +170,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 	must(t, readerWrite(db, 10))
 	must(t, db.Close())
 
-	// Readers are there first: both read, and no writer is let in.
+	// Readers are first: both read, and no writer is let in.
 	one.want("open")
 	two.want("open")
 	two.want("read 10")
@@ -192,7 +191,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 	must(t, readerWrite(db, 20))
 	must(t, db.Close())
 
-	// Nothing can be written any more, by anybody but root.
+	// Only root could still write.
 	must(t, os.Chmod(filepath.Dir(dir), 0o755))
 	must(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 const settledKeys = 4000
 
 // settledStore is a store whose partitions have a base and a few newer messages, and whose
-// background does nothing yet.
+// background does no work yet.
 func settledStore(t *testing.T, disk env.Disk) *DB {
 	t.Helper()
 	o := Options{Memory: 64 << 20, Compression: None, Tuning: Tuning{MemtableBytes: 512 << 10, LeafBytes: 128 << 10, Fanout: 8, Runs: 4, Inline: true}}
@@ -86,8 +86,8 @@ func scanAll(t *testing.T, db *DB) (n int) {
 }
 
 // While a store is only read, nothing is rewritten that reads have not paid for: not when
-// it has been idle for long, and not by a scan of everything. Scans that go on have
-// the partitions merged in the end, once.
+// the store has been idle for long, and not by one scan of everything. Repeated scans
+// cause the partitions to be merged in the end, once.
 func TestPhasesThatOnlyReadWriteNothing(t *testing.T) {
 	db := settledStore(t, &fullDisk{Disk: sim.NewDisk()})
 	db.opt.Tuning.Inline = false

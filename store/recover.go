@@ -27,14 +27,14 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
-// Recovery reads the newer valid superblock, the table to which it leads, the
-// index of each branch, and then the segments of the journal from the one that
-// the superblock names, each straight into the arena of a memtable. It writes
-// nothing new: a crash while it works leaves what it found. It syncs the data file
-// before anything is written, since the superblock that it has found may have
-// been written by a life that ended before its sync, and what is done from now
-// on relies on it; so may names of files. The same goes for the journal, whose
-// first sync is for what was read as well.
+// Recovery reads the newer valid superblock, the table to which it leads, the index
+// of each branch, and then the segments of the journal from the one that the
+// superblock names, each straight into the arena of a memtable. It writes nothing
+// new: a crash during recovery leaves the same state. It syncs the data file before
+// anything is written, because the superblock that it has found may be from a life
+// that ended before its sync, and everything from now on relies on it; the same
+// holds for names of files, and for the journal, whose first sync includes the
+// frames that were read.
 
 // Open opens the store in a directory, or makes one if there is none. When it
 // returns, everything that was durable is readable. An ErrCorrupt describes the
@@ -109,7 +109,7 @@ func newDB(world env.Env, dir string, o Options) *DB {
 	return db
 }
 
-// recovery is Open at work: what it has found on the disk.
+// recovery is a running Open: what it has found on the disk.
 type recovery struct {
 	db    *DB
 	super table.Superblock // the newer one
@@ -258,7 +258,7 @@ func (r *recovery) writeNew(f env.File, super table.Superblock) error {
 	return f.Sync()
 }
 
-// readSupers chooses the superblock, and answers the other one if it is its
+// readSupers chooses the superblock, and returns the other one if it is its
 // predecessor.
 func (r *recovery) readSupers() (*table.Superblock, error) {
 	db := r.db
@@ -356,7 +356,7 @@ func (r *recovery) loadTree() error {
 			root = o.ID
 		}
 	}
-	// The shortest indexes are those that are asked most for their memory.
+	// The shortest indexes are read most in proportion to their memory.
 	slices.SortFunc(metas, func(a, b branch.Meta) int { return cmp.Compare(a.Index.Len, b.Index.Len) })
 	for i := range metas {
 		if err := r.loadBranch(&metas[i]); err != nil {
@@ -413,7 +413,7 @@ func (r *recovery) loadBranch(meta *branch.Meta) error {
 	return nil
 }
 
-// source gives the trunk what it refers to.
+// source gives the trunk the branches to which it refers.
 type source struct{ *recovery }
 
 func (s source) Node(id uint64) ([]byte, bool) {
@@ -504,7 +504,7 @@ func (r *recovery) replay() error {
 	return r.begin(mems, end)
 }
 
-// begin begins the life of the store with the memtables that recovery has read of
+// begin begins the life of the store with the memtables that recovery has read from
 // the journal, up to its end.
 func (r *recovery) begin(mems []*mem, end journal.ChainState) error {
 	db, cut := r.db, message.Seq(r.super.Cut)

@@ -13,38 +13,38 @@ import (
 )
 
 // refusals are the pieces of work for which one worker or caller has found no room.
-// They are not tried again before a merge, by any worker, has succeeded: that may
-// have freed space. Until some merge succeeds, only other merges at the bottom are
-// tried.
+// No worker tries them again before a merge has succeeded, which may have freed
+// space. Until then, only other merges at the bottom are tried.
 //
-// A worker that has rested, and the next put, begin with none. But they leave out
-// the merges that the tree lists as refused, until there is more room for them.
+// A worker that was idle, and the next put, begin with an empty list. But they
+// leave out the merges that the tree lists as refused, until there is more room for
+// them.
 type refusals struct {
 	merged int64 // tree.merges before the first of them was tried
 	err    error // of the first; nil: there are none
 	flush  bool  // writing a memtable was refused
 	bottom bool  // so was a merge at the bottom, which may use the reserve
 	jobs   []*trunk.Job
-	asked  bool // the disk was asked for room for what the tree lists
-	// insist is for a caller that wants to know: each merge is tried once, whatever the
-	// tree lists.
+	asked  bool // the disk was asked for room for the merges that the tree lists
+	// insist is for a caller that wants to know whether there is room now: each merge
+	// is tried once, whatever the tree lists.
 	insist bool
 }
 
-// want is what a merge or a flush did not find.
+// want is the room that a merge or a flush did not find.
 type want struct {
-	need   uint64 // pages that it takes at most
-	room   uint64 // pages that there were for it
-	merged int64  // tree.merges then
+	need   uint64 // the maximum number of pages that it takes
+	room   uint64 // the pages that were available for it
+	merged int64  // tree.merges at that time
 	err    error
 }
 
-// enough is the room from which on it may be tried again. Checkpoints themselves take
-// and give back some pages, up to the floor: that is not more room, unless it suffices.
+// enough is the room that permits another attempt. Checkpoints themselves take and free
+// some pages, up to the floor: that is not more room, unless it suffices.
 func (w *want) enough(floor uint64) uint64 { return max(w.room+1, min(w.need, w.room+floor)) }
 
-// refusal is a merge for which there was no room. Nothing changes that but more room, or
-// other inputs.
+// refusal is a merge for which there was no room. Only more room, or other inputs, can
+// change that.
 type refusal struct {
 	bottom bool
 	hi     []byte
@@ -64,7 +64,7 @@ func (r *refusal) is(j *trunk.Job) bool {
 		slices.EqualFunc(r.inputs, j.Inputs, func(id uint64, in trunk.Ref) bool { return id == in.Branch.Meta.ID })
 }
 
-// purposeOfMerge says what a merge must leave: one at the bottom may use the reserve.
+// purposeOfMerge returns the purpose of a merge: one at the bottom may use the reserve.
 func purposeOfMerge(j *trunk.Job) purpose {
 	if j.Bottom {
 		return forWork
@@ -101,8 +101,8 @@ func (t *tree) refuse(j *trunk.Job, err error) {
 // hasRefused reports whether some merge is listed as refused.
 func (t *tree) hasRefused() bool { return len(t.refused) > 0 }
 
-// lacking is the room from which on all listed merges of that purpose may be tried
-// again; 0: there is no such merge, or there is enough room for each.
+// lacking is the room that permits another attempt at all listed merges of that
+// purpose; 0: there is no such merge, or there is enough room for each.
 func (t *tree) lacking(p purpose) (room uint64) {
 	t.forgetRefused()
 	floor := t.db.space.checkpoints()
@@ -118,8 +118,8 @@ func (t *tree) lacking(p purpose) (room uint64) {
 }
 
 // refusalOf returns the error of a merge for which there was no room, and for which
-// there is no more now; nil: it may be tried. It is called for each pivot whenever
-// a worker looks for work.
+// there is still no more; nil: it may be tried. It is called for each pivot
+// whenever a worker looks for work.
 func (t *tree) refusalOf(j *trunk.Job) error {
 	for _, r := range t.refused[pivot{j.Level, string(j.Lo)}] {
 		if r.is(j) && !t.hasMoreRoom(&r.want, purposeOfMerge(j)) {
@@ -129,14 +129,14 @@ func (t *tree) refusalOf(j *trunk.Job) error {
 	return nil
 }
 
-// hasMoreRoom reports whether something that found no room may be tried again.
+// hasMoreRoom reports whether any refused work may be tried again.
 func (t *tree) hasMoreRoom(w *want, p purpose) bool {
 	room, floor := t.db.space.room(p), t.db.space.checkpoints()
 	return room >= w.enough(floor) ||
 		w.room >= w.need && w.merged != t.merged // there was enough, in pieces that were too short
 }
 
-// unflushed is the memtable for whose flush, or for the checkpoint behind it, there was
+// unflushed is the memtable for whose flush, or for the checkpoint after it, there was
 // no room.
 type unflushed struct {
 	memtable uint64
@@ -165,7 +165,7 @@ func (t *tree) flushRefused() error {
 	return nil
 }
 
-// flushRoom is the room that the flush takes that was refused, at most.
+// flushRoom is the maximum room that the refused flush takes.
 func (t *tree) flushRoom() uint64 { return max(t.unflushed.need, t.unflushed.room+1) }
 
 // insistOnFlush is for a caller that wants to know whether there is room now.
@@ -178,8 +178,8 @@ func (r *refusals) renew(db *DB) {
 	}
 }
 
-// ask asks the disk once for room for what the tree lists, as far as there is none. The
-// caller does not hold DB.mu: the disk may take its time.
+// ask asks the disk once for the room that the listed refusals lack. The caller does
+// not hold DB.mu: the disk may take long.
 func (r *refusals) ask(db *DB) {
 	if r.insist || r.asked {
 		return
@@ -196,7 +196,7 @@ func (r *refusals) ask(db *DB) {
 	db.space.ask(forSpeed, speed)
 }
 
-// policy is DB.policy without what was refused. The caller holds DB.mu.
+// policy is DB.policy without refused merges. The caller holds DB.mu.
 func (r *refusals) policy(db *DB, e eagerness) trunk.Policy {
 	r.renew(db)
 	p := db.policy(e)
@@ -205,8 +205,8 @@ func (r *refusals) policy(db *DB, e eagerness) trunk.Policy {
 	return p
 }
 
-// skips reports that a merge is not tried: it was refused, or a merge that may use
-// the reserve was refused, and this one is not sure to find room.
+// skips reports whether a merge must not be tried: it was refused, or a merge that
+// may use the reserve was refused, and this one is not certain to find room.
 func (r *refusals) skips(db *DB, j *trunk.Job) bool {
 	if err := db.tree.refusalOf(j); err != nil && !r.insist {
 		r.err = cmp.Or(r.err, err)
@@ -243,5 +243,5 @@ func lacksRoom(err error) bool {
 	return errors.Is(err, env.ErrNoSpace) && !errors.As(err, &unreadable) && !errors.As(err, &history)
 }
 
-// outputPages is what the outputs of a merge take at most.
+// outputPages is the maximum number of pages of a merge's outputs.
 func outputPages(j *trunk.Job) uint64 { return mergedPages(j.Bytes(), max(j.Parts, 1)) }

@@ -46,7 +46,7 @@ func waitingFlush(t *testing.T) (db *DB, held []extent.Run) {
 }
 
 // On a full disk the flusher is woken again and again. It tries a memtable once for the
-// room that there is, and again when there is more.
+// present room, and again when there is more.
 func TestARefusedFlushIsTriedOnceForItsRoom(t *testing.T) {
 	for name, lift := range map[string]func(*DB, []extent.Run){
 		"pages are free again": func(db *DB, held []extent.Run) {
@@ -98,8 +98,8 @@ func TestARefusedFlushIsTriedOnceForItsRoom(t *testing.T) {
 	}
 }
 
-// A caller of Flush wants to know whether there is room now, also when it must wait for
-// the flusher because too many memtables wait already.
+// A caller of Flush gets an attempt with the present room, even if it must wait for the
+// flusher because too many memtables are waiting.
 func TestACallerInsists(t *testing.T) {
 	db, _ := waitingFlush(t)
 	put := func(key string) {
@@ -136,8 +136,8 @@ func TestACallerInsists(t *testing.T) {
 	}
 }
 
-// Whoever looks for work asks of each pivot whether its merge was refused. That costs
-// nothing that grows with the merge, or with what else was refused.
+// A search for work checks for each pivot whether its merge was refused. The cost of
+// that does not grow with the merge, or with the number of refusals.
 func TestAskingForRefusalsIsCheap(t *testing.T) {
 	db := tightStore(t)
 	j := due(t, db)
@@ -166,7 +166,7 @@ func TestAskingForRefusalsIsCheap(t *testing.T) {
 	}
 }
 
-// slowDisk is a disk that takes its time to say whether it has room.
+// slowDisk is a disk that takes long to answer whether it has room.
 type slowDisk struct {
 	*fullDisk
 	asked, answer chan struct{}
@@ -203,8 +203,8 @@ func (f slowFile) Discard(off, n int64) error {
 	return f.fullFile.Discard(off, n)
 }
 
-// While the disk takes its time to give room, or to take it back, no lock is held that
-// other calls need.
+// While the disk takes long to provide room, or to take it back, the store holds no
+// lock that other calls need.
 func TestNobodyWaitsForRoomWithALock(t *testing.T) {
 	disk := &slowDisk{fullDisk: &fullDisk{Disk: sim.NewDisk()}, asked: make(chan struct{}), answer: make(chan struct{})}
 	o := Options{Memory: 64 << 20, Compression: None, Tuning: Tuning{MemtableBytes: 128 << 10, LeafBytes: 32 << 10, BlobBytes: 1 << 10, Inline: true}}
@@ -276,8 +276,8 @@ func TestNobodyWaitsForRoomWithALock(t *testing.T) {
 	}
 }
 
-// While the disk is asked for room for a put, Close does not end: the file is open, and
-// its lock held, until the disk has answered.
+// While the disk is asked for room for a put, Close does not return: the file is open,
+// and its lock held, until the disk has answered.
 func TestCloseWaitsForTheDisk(t *testing.T) {
 	disk := &slowDisk{fullDisk: &fullDisk{Disk: sim.NewDisk()}, asked: make(chan struct{}), answer: make(chan struct{})}
 	o := Options{Memory: 64 << 20, Compression: None, Tuning: Tuning{MemtableBytes: 128 << 10, LeafBytes: 32 << 10, BlobBytes: 1 << 10, Inline: true}}

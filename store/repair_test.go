@@ -23,7 +23,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store/repair"
 )
 
-// past is a store with all kinds of changes, and what it holds after each.
+// past is a store with all kinds of changes, and its content after each.
 type past struct {
 	disk   *sim.Disk
 	states []map[string]string // after change i; change numbers count from 1
@@ -38,8 +38,8 @@ func (h *past) done() {
 	h.states = append(h.states, now)
 }
 
-// live makes a store in which much has happened, with branches on several
-// levels, range deletes, large values, two superblocks and a journal.
+// live makes a store with a long past: branches on several levels, range deletes,
+// large values, two superblocks and a journal.
 func live(t *testing.T, seed int64) *past {
 	t.Helper()
 	h := &past{disk: sim.NewDisk(), model: map[string]string{}}
@@ -88,7 +88,7 @@ func live(t *testing.T, seed int64) *past {
 		}
 	}
 	must(t, db.Sync())
-	// The power goes, and all of the journal is there.
+	// The power fails, and all of the journal is there.
 	h.disk.Crash(sim.KeepUpTo(0))
 	return h
 }
@@ -112,8 +112,8 @@ func edit(t *testing.T, disk *sim.Disk, name string, off int64, n int, change fu
 func flip(b []byte) { b[len(b)/3] ^= 4 }
 func zero(b []byte) { clear(b) }
 
-// parts are where the pages of each kind are in the data file of a store that
-// nobody has open.
+// parts are the places of the pages of each kind in the data file of a store that
+// is not open.
 type parts struct {
 	supers  [2]table.Superblock
 	newer   int
@@ -187,7 +187,7 @@ func dissect(t *testing.T, disk *sim.Disk) parts {
 	return p
 }
 
-// repaired repairs, and checks all that a repair promises.
+// repaired repairs, and checks everything that a repair promises.
 func repaired(t *testing.T, h *past, disk *sim.Disk) repair.Report {
 	t.Helper()
 	report, err := repair.Store(world(disk, 99), "db", tiny())
@@ -197,7 +197,7 @@ func repaired(t *testing.T, h *past, disk *sim.Disk) repair.Report {
 	}
 	disk.Crash(sim.KeepUpTo(0)) // it is durable
 	sound(t, h, disk, &report)
-	// It is a store as any other, and sound.
+	// It is a normal store, and sound.
 	again, err := repair.Store(world(disk, 100), "db", tiny())
 	must(t, err)
 	if again.Repaired || len(again.Damage) > 0 {
@@ -267,7 +267,7 @@ func exact(t *testing.T, db *store.DB, want map[string]string, report *repair.Re
 	}
 }
 
-// damages are ways to damage each kind of page. whole says that the report must
+// damages are ways to damage each kind of page. whole reports that the report must
 // not list any loss, all that everything may be older.
 func damages(t *testing.T, h *past, p parts) []damage {
 	t.Helper()
@@ -322,7 +322,7 @@ func damages(t *testing.T, h *past, p parts) []damage {
 	return append(out, swaps(t, p)...)
 }
 
-// swaps put pages in each other's places.
+// swaps exchange the places of two pages.
 func swaps(t *testing.T, p parts) []damage {
 	t.Helper()
 	swap := func(a, b int64) func(d *sim.Disk) {
@@ -394,7 +394,7 @@ func TestRepairOfEachKindOfPage(t *testing.T) {
 					t.Errorf("lost: %v", &report)
 				}
 			case something:
-				// What compactions have merged elsewhere is no loss.
+				// Data that compactions have merged elsewhere are not lost.
 				if all {
 					t.Errorf("lost: %v", &report)
 				}
@@ -422,8 +422,8 @@ func TestRepairOfEachKindOfPage(t *testing.T) {
 	}
 }
 
-// prefix checks that a store of which the newest changes are lost, and nothing
-// else, is as it was at some moment. Without a table, it is no moment's.
+// prefix checks that a store in which only the newest changes are lost has the
+// state of some moment. Without a table, it need not.
 func prefix(t *testing.T, h *past, disk *sim.Disk, report *repair.Report, name string) {
 	t.Helper()
 	if strings.HasPrefix(report.From, "a search") {
@@ -449,7 +449,7 @@ func TestRepairWithoutATable(t *testing.T) {
 	if !strings.HasPrefix(report.From, "a search") || !report.Covers([]byte("key")) || report.JournalMessages == 0 {
 		t.Fatal(&report)
 	}
-	// Nothing else was damaged: what had a value has that value.
+	// Nothing else was damaged: every key that had a value has that value.
 	db, err := store.Open(world(h.disk, 101), "db", tiny())
 	must(t, err)
 	for k, v := range h.model {
@@ -472,7 +472,7 @@ func TestRepairDoesNotGuess(t *testing.T) {
 	}
 	must(t, db.Flush())
 	must(t, db.Close())
-	// With a table there is nothing to guess, and no merger is needed.
+	// With a table the repair need not guess, and needs no merger.
 	whole := disk.Clone()
 	data := content(t, whole, "DATA")
 	super, _, err := table.Choose(data[:4096], data[table.SlotB:table.SlotB+4096])
@@ -500,7 +500,7 @@ func TestRepairDoesNotGuess(t *testing.T) {
 		}
 	}
 	must(t, db.Close())
-	// Without, operands and what they were combined to cannot be distinguished.
+	// Without a table, operands cannot be distinguished from their combination.
 	edit(t, disk, "DATA", table.SlotA, 4096, flip)
 	edit(t, disk, "DATA", table.SlotB, 4096, flip)
 	before := content(t, disk, "DATA")
@@ -539,8 +539,8 @@ func TestRepairOfManyPages(t *testing.T) {
 	}
 }
 
-// TestRepairSurvivesACrash ends a repair at each change of the disk. What is
-// there then is the store as it was, or the new one.
+// TestRepairSurvivesACrash ends a repair at each change of the disk. After that,
+// the store is the old one or the repaired one.
 func TestRepairSurvivesACrash(t *testing.T) {
 	h := live(t, 7)
 	p := dissect(t, h.disk)
@@ -606,7 +606,7 @@ func odd(n uint64) sim.Fate {
 
 var errPower = errors.New("the power is gone")
 
-// stopDisk is a disk that does no more changes after the last.
+// stopDisk is a disk that makes no more changes after the last one.
 type stopDisk struct {
 	*sim.Disk
 	last uint64
@@ -747,7 +747,7 @@ func (f *badFile) ReadAt(b []byte, off int64) (int, error) {
 	return f.File.ReadAt(b, off)
 }
 
-// TestRepairOfPagesThatCannotBeRead: to a repair, they are as good as damaged.
+// TestRepairOfPagesThatCannotBeRead: a repair treats them like damaged ones.
 func TestRepairOfPagesThatCannotBeRead(t *testing.T) {
 	h := live(t, 11)
 	p := dissect(t, h.disk)

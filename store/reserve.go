@@ -15,29 +15,28 @@ import (
 )
 
 // A full disk must be emptied from inside: deletes are changes, which need a
-// memtable's branch, merges, and checkpoints before they give anything back. So
+// memtable's branch, merges, and checkpoints before they free anything. So
 // some free pages of the data file, which have room on the disk, are kept:
 //
 //	the floor    for checkpoints alone: without them no page is ever free again
-//	the keep     for the branches of all memtables as far as they are filled,
+//	the keep     for the branches of all memtables, for their present contents,
 //	             and for merging the whole tree, one partition after the other
 //	for deletes  for memtables of deletes beyond those
 //
-// A part of them is in long runs: an index of a branch and a chunk of the table need
-// their pages in a row. The blocks of a branch do with fragments, which are taken first,
-// since each piece comes from the smallest run that has room for it.
+// A part of them is in long runs: the index of a branch and a chunk of the table need
+// contiguous pages. The blocks of a branch can use fragments, which are taken first,
+// because each piece comes from the smallest run that has room for it.
 //
-// A change is taken when, with it, the keep is still there. A flush turns a
-// part of the keep into a branch, and into what merging that branch takes. The
-// merge of a partition at the bottom writes at most what it reads, frees its
-// base when two checkpoints have been made, and takes its newer messages out of
-// the keep: what is kept for one partition is there again for the next. So
-// whatever is in memory when the disk is full can be merged down, and then
-// deletes have left nothing of themselves, and given back what they deleted.
-// Merges that only make reads shorter leave the keep alone. Of merges that rely
-// on it there is one at a time.
+// A change is accepted only if there are pages for the keep that it makes necessary.
+// A flush uses a part of the keep for a branch; another part stays for merging that
+// branch. The merge of a partition at the bottom writes at most as much as it reads,
+// and frees its base after two checkpoints; its newer messages then need no keep, so
+// the pages that one partition has used are free again for the next. So everything
+// in memory when the disk is full can be merged down to the bottom, where deletes
+// disappear and free the space of the deleted data. Merges that only make reads
+// shorter do not use the keep. Only one merge that relies on it runs at a time.
 
-// purpose is what pages are for, which says what they must leave.
+// purpose is the use of pages, which determines how many must stay free.
 type purpose uint8
 
 const (
@@ -55,9 +54,9 @@ func purposeOf(k message.Kind) purpose {
 	return forPuts
 }
 
-// deletesMin is the least that is kept for deletes, in pages: enough for some
+// deletesMin is the minimum that is kept for deletes, in pages: enough for some
 // memtables of few deletes. Up to a sixteenth of the file is added to it, as far as
-// setDeletes asks for it.
+// setDeletes requests.
 const deletesMin = 48
 
 // setDeletes sets what a memtable of deletes may take beyond deletesMin: a quarter of
@@ -83,12 +82,12 @@ func (s *space) kept(p purpose) uint64 {
 	}
 }
 
-// deletesShare is what is kept for deletes alone. The caller holds s.mu.
+// deletesShare is kept for deletes alone. The caller holds s.mu.
 func (s *space) deletesShare() uint64 { return deletesMin + min(s.deletes, uint64(s.alloc.End())/16) }
 
-// keptLong is how many of them must be in long runs: what is for deletes and for
-// checkpoints, room for two indexes, and, since an index is about a 25th of its branch, an
-// eighth of the keep. The caller holds s.mu.
+// keptLong is the number of kept pages that must be in long runs: those for deletes and
+// for checkpoints, room for two indexes, and, because an index is about a 25th of its
+// branch, an eighth of the keep. The caller holds s.mu.
 func (s *space) keptLong(p purpose) uint64 {
 	switch p {
 	case forPuts:
@@ -102,10 +101,10 @@ func (s *space) keptLong(p purpose) uint64 {
 	}
 }
 
-// unitMin is the least that counts as a long run, in pages.
+// unitMin is the minimum length of a long run, in pages.
 const unitMin = 4
 
-// setUnit sees to it that a long run has room for an index of that many bytes, and for
+// setUnit ensures that a long run has room for an index of that many bytes, and for
 // the changes of the table.
 func (s *space) setUnit(index int64) {
 	s.mu.Lock()
@@ -127,16 +126,16 @@ func (s *space) setFloor(table int) {
 	s.mu.Unlock()
 }
 
-// shortfall says that there are too few pages.
+// shortfall reports that there are too few pages.
 type shortfall struct {
-	pages uint64 // how many more there must be
+	pages uint64 // how many are missing
 	seen  uint64 // how often the file had grown
-	least bool   // nothing less will do
+	least bool   // fewer do not help
 }
 
-// admit keeps that many pages from now on, if there are as many besides those
-// that the purpose leaves; false: there are too few. Pages that wait for
-// checkpoints count: the floor is for these.
+// admit keeps that many pages from now on, if that many are available for the
+// purpose; it returns false if there are too few. Pages that wait for checkpoints
+// count: the floor is for these checkpoints.
 func (s *space) admit(keep uint64, p purpose) (shortfall, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,10 +150,10 @@ func (s *space) admit(keep uint64, p purpose) (shortfall, bool) {
 	return shortfall{}, true
 }
 
-// cover makes the file longer by what is missing, or by a part of it.
+// cover makes the file longer by the missing pages, or by a part of them.
 func (s *space) cover(f shortfall) error { return s.grow(f.seen, 1, uint32(min(f.pages, growMax))) }
 
-// isFull reports that the file could not be made longer when that was last tried.
+// isFull reports that the last attempt to make the file longer failed.
 func (s *space) isFull() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +170,7 @@ func (s *space) keepOnly(keep uint64) (less bool) {
 	return less
 }
 
-// spare reports whether there are that many pages beside all that is kept, or
+// spare reports whether there are that many pages besides all that are kept, or
 // makes the file longer for them.
 func (s *space) spare(pages uint64) bool {
 	for {
@@ -193,8 +192,8 @@ func (s *space) beside(pages uint64) (shortfall, bool) {
 	return shortfall{pages: want - min(have, want), seen: s.grown}, have >= want
 }
 
-// room is the number of pages beside those that the purpose leaves, when checkpoints
-// have freed what is retired.
+// room is the number of pages that the purpose may use once checkpoints have freed
+// the retired ones.
 func (s *space) room(p purpose) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,8 +206,8 @@ func (s *space) roomFor(p purpose) uint64 {
 	return have - min(have, kept)
 }
 
-// ask makes the file longer until there is so much room for the purpose, and by no more
-// than that, or by as many pages as the disk has room for again.
+// ask makes the file longer until there is that much room for the purpose, and by no
+// more than that, or by as many pages as the disk has room for again.
 func (s *space) ask(p purpose, room uint64) {
 	for {
 		s.mu.Lock()
@@ -220,22 +219,21 @@ func (s *space) ask(p purpose, room uint64) {
 	}
 }
 
-// checkpoints is the number of pages that checkpoints take and give back.
+// checkpoints is the number of pages that checkpoints take and free.
 func (s *space) checkpoints() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.floor
 }
 
-// has reports whether there are so many free pages beside those that the purpose
-// leaves.
+// has reports whether that many free pages are available for the purpose.
 func (s *space) has(pages uint64, p purpose) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.alloc.FreePages() >= s.kept(p)+pages
 }
 
-// reserved is what puts leave, in bytes.
+// reserved is the space that puts must leave free, in bytes.
 func (s *space) reserved() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,23 +242,23 @@ func (s *space) reserved() int64 {
 
 func pagesOf(n int64) uint64 { return uint64((n + extent.PageSize - 1) / extent.PageSize) }
 
-// mergedPages is what so many bytes of blocks take when they have been merged
-// into some partitions: blocks may become longer by their padding, and by
-// being compressed less; in each partition the last block and the index may take
-// another page.
+// mergedPages is the number of pages that blocks of that many bytes take after
+// merges into some partitions: blocks may become longer through padding and weaker
+// compression; in each partition the last block and the index may take another
+// page.
 func mergedPages(bytes int64, partitions int) uint64 {
 	return pagesOf(bytes+bytes/4) + 2*uint64(partitions)
 }
 
-// upkeep is what the tree with that root takes to be merged.
+// upkeep is the number of pages that merging the tree with that root takes.
 type upkeep struct {
 	root   *trunk.Node
 	pages  uint64
 	weight trunk.Weight
 }
 
-// keepWith is what is to be kept when that much is for one of the memtables. The
-// caller holds db.mu.
+// keepWith is the number of pages to keep if one of the memtables keeps that many.
+// The caller holds db.mu.
 func (db *DB) keepWith(m *mem, keep uint64) uint64 {
 	sum := db.tree.upkeep().pages
 	for _, other := range db.current.Load().mems {
@@ -271,18 +269,18 @@ func (db *DB) keepWith(m *mem, keep uint64) uint64 {
 	return sum + keep
 }
 
-// memKeep is what a memtable takes with that many bytes and records: once as a
-// branch with its index, and once as what merges make of it.
+// memKeep is the number of pages for a memtable with that many bytes and records:
+// once as a branch with its index, and once for the merges of it.
 func (db *DB) memKeep(bytes, records int) uint64 {
 	n := int64(bytes)
 	return branchPages(bytes) + mergedPages(n, min(db.tree.upkeep().weight.Partitions, records))
 }
 
-// branchPages is what a memtable with that many bytes takes as a branch with its
-// index.
+// branchPages is the number of pages of a memtable with that many bytes as a branch
+// with its index.
 func branchPages(bytes int) uint64 { return pagesOf(int64(bytes)+int64(bytes)/2) + 8 }
 
-// keepNow brings up to date what is kept, and returns whether that is less than it was.
+// keepNow updates the number of kept pages, and reports whether it is less than before.
 func (db *DB) keepNow() (less bool) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -290,10 +288,11 @@ func (db *DB) keepNow() (less bool) {
 }
 
 // grant lets a memtable take that many messages of n bytes, if the store could still
-// be merged then; false: there are too few pages for it. The caller holds db.mu.
+// be merged then; it returns false if there are too few pages for that. The caller
+// holds db.mu.
 func (db *DB) grant(m *mem, messages, n int, p purpose) (shortfall, bool) {
 	pos, have := m.table.Pos(), m.table.Len()
-	// Some more than is asked for, so that it is not asked for each message.
+	// Request some more, so that not every message makes a request.
 	step := max(n, min(max(pos/4, 64<<10), len(m.arena)/16))
 	keep := db.memKeep(pos+step, have+messages+step/recordMin)
 	short, ok := db.space.admit(db.keepWith(m, keep), forPuts)
@@ -301,8 +300,8 @@ func (db *DB) grant(m *mem, messages, n int, p purpose) (shortfall, bool) {
 		db.hasRoom()
 	}
 	if !ok && db.space.isFull() {
-		// What is granted to a delete, a put may use: no byte more, then. And what is
-		// not needed is not asked for.
+		// A put may use what is granted to a delete: so grant no byte more. And
+		// request nothing that is not needed.
 		step, keep = n, db.memKeep(pos+n, have+messages)
 		short, ok = db.space.admit(db.keepWith(m, keep), p)
 		short.least = true
@@ -313,7 +312,7 @@ func (db *DB) grant(m *mem, messages, n int, p purpose) (shortfall, bool) {
 	return short, ok
 }
 
-// recordMin is the least that a message takes of a memtable, in bytes.
+// recordMin is the minimum size of a message in a memtable, in bytes.
 const recordMin = 24
 
 // room has the locks of calls that make room on a full disk, and of merges there.
@@ -347,10 +346,10 @@ func (r *room) withReserve(f func() ([]*trunk.Branch, error)) ([]*trunk.Branch, 
 	return f()
 }
 
-// makeRoom does the next thing that may free space: checkpoints, a flush, or a
-// merge. It returns false when nothing is left to do, so that what was refused
-// stays refused. For deletes everything is merged; for puts what has enough
-// newer messages to be worth it.
+// makeRoom does the next work that may free space: checkpoints, a flush, or a
+// merge. It returns false when none is left, so that the refusal is final. For
+// deletes everything is merged; for puts only partitions with enough newer messages
+// to be worth it.
 func (db *DB) makeRoom(p purpose) (did bool, err error) {
 	if err := db.enter(); err != nil {
 		return false, err
@@ -404,7 +403,7 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 			db.mu.Unlock()
 			continue
 		case j == nil:
-			// What the background would merge next frees space as well.
+			// The next merge of the background frees space as well.
 			j = db.nextJobLocked(asked, &r)
 		}
 		switch {
@@ -433,8 +432,8 @@ func (db *DB) nextRoom(p purpose) (did bool, err error) {
 	}
 }
 
-// freeRetired makes the checkpoints after which pages are free that only
-// superblocks hold, and answers whether there are more now.
+// freeRetired makes the checkpoints that free pages which only superblocks hold,
+// and reports whether there are more free pages now.
 func (db *DB) freeRetired() bool {
 	db.checkpoints.lock()
 	defer db.checkpoints.unlock()

@@ -45,12 +45,12 @@ type RestoreOptions struct {
 	Merger Merger
 }
 
-// Restored says what Restore has made.
+// Restored describes the store that Restore has made.
 type Restored struct {
 	// LastChange is the number of the last change that the store has.
 	LastChange uint64
 	// Others are the files of the archive that were left out because they are of other
-	// stores: such as what this store became by a repair, which gives it a new identity.
+	// stores: for example of this store after a repair, which gives it a new identity.
 	Others []string
 }
 
@@ -135,8 +135,8 @@ func nameData(disk env.Disk, dir string) error {
 		disk.SyncDir(dir), disk.SyncDir(path.Dir(dir)))
 }
 
-// onlyNew returns an error if a directory, which is locked, has more than a lock
-// file and what a restore that was cut short leaves, and removes the latter.
+// onlyNew returns an error if a locked directory has more than a lock file and the
+// remains of an interrupted restore, which it removes.
 func onlyNew(disk env.Disk, dir string) error {
 	names, err := disk.List(dir)
 	if err != nil {
@@ -206,7 +206,7 @@ type restoring struct {
 	end   uint64 // page behind the last one that this copy has
 }
 
-// bad is the error of a section that cannot be what a copy has here.
+// bad is the error of a section that a copy cannot have here.
 func (r *restoring) bad(want, found string) error {
 	return &CorruptError{File: fmt.Sprintf("copy %d", r.which), Offset: r.at, Want: want, Found: found}
 }
@@ -278,8 +278,8 @@ func (r *restoring) begin() (m Mark, err error) {
 	return m, nil
 }
 
-// body reads the sections after the first. It calls pages with pages, and
-// collects units if collect is set; the id is compared with what it is made of.
+// body reads the sections after the first. It calls pages with pages, and collects
+// units if collect is set; it compares the id with the content.
 func (r *restoring) body(m *Mark, pages func(page uint32, b []byte) error) (id sum, super []byte, err error) {
 	h := sha256.New()
 	h.Write(m.begin())
@@ -330,7 +330,7 @@ func (r *restoring) over() error {
 	return nil
 }
 
-// units reads a section of units. Only a Mark that is read for itself keeps them.
+// units reads a section of units. They are kept only when a Mark is read by itself.
 func (r *restoring) units(m *Mark, h hash.Hash, b []byte) error {
 	if len(b)%copyUnitSize != 0 {
 		return r.bad("whole units", fmt.Sprintf("%d bytes", len(b)))
@@ -430,8 +430,8 @@ func ReadMark(in io.Reader) (*Mark, error) {
 	return &m, nil
 }
 
-// nameOnly stands for the merger of a store where no values are merged: only the program
-// of the store has that merger.
+// nameOnly replaces the merger of a store when no values are merged: only the store's
+// program has the merger itself.
 type nameOnly string
 
 // Name implements Merger.

@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// interrupted calls during once, when some of a stream was read.
+// interrupted calls during once, after some of a stream was read.
 type interrupted struct {
 	io.Reader
 	reads  int
@@ -29,8 +29,8 @@ func (r *interrupted) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// While a store is restored, nobody else makes one in its directory; and the other
-// way round. Neither touches what the other has.
+// While a store is restored, no other call makes one in its directory, and the
+// other way round. Neither touches the files of the other.
 func TestRestoreIsAlone(t *testing.T) {
 	c := changer{t, rand.New(rand.NewSource(1)), open(t, sim.NewDisk(), tiny()), map[string]string{}}
 	c.change(300)

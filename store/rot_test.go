@@ -60,7 +60,7 @@ func TestMergesGoOnBesideADamagedBlock(t *testing.T) {
 			if before.Compactions < 20 {
 				t.Errorf("%d compactions", before.Compactions)
 			}
-			// Beside the damaged branch everything is merged.
+			// Except for the damaged branch everything is merged.
 			if before.Branches > 60 {
 				t.Errorf("%d branches are left", before.Branches)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// Iterators that stand in the middle of their walks share the memory for
-// buffers, and give a writer what they hold of memtables.
+// Iterators in the middle of their scans share the memory for buffers, and release
+// memtables that a writer needs.
 func TestScansShareTheirMemory(t *testing.T) {
 	disk, err := osenv.OpenDisk(t.TempDir())
 	must(t, err)

@@ -14,30 +14,29 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
-// Work beside the callers: one goroutine makes branches of full memtables, and
-// checkpoints; some compact; one writes the journal. With Tuning.Inline there
-// are none, and the callers do one piece of work after the other until nothing
-// is due.
+// The background work: one goroutine writes full memtables as branches, and makes
+// checkpoints; some compact; one writes the journal. With Tuning.Inline there are
+// none, and the callers do one piece of work after another until nothing is due.
 
 // eagerness is how much the store merges at present.
 type eagerness uint8
 
 const (
-	// changing: changes come. Partitions are merged when they hold much that is newer,
-	// and when that frees space which is worth the writing.
+	// changing: changes arrive. Partitions are merged when they hold many newer
+	// messages, and when that frees enough space to be worth the writing.
 	changing eagerness = iota
-	// unchanging: no change came for a while. What reads have paid for is merged as well;
-	// an idle store that merged small remainders by itself would rewrite most of what
-	// it has, beside the reads that come next.
+	// unchanging: no change has arrived for a while. Merges that reads have paid for are
+	// made as well; an idle store that merged small remainders by itself would rewrite
+	// most of its data, and slow down the next reads.
 	unchanging
-	// asked: a caller waits until reads are as short as they can be.
+	// asked: a caller waits until reads are as short as possible.
 	asked
 )
 
 // alphas are the values of trunk.Policy.Alpha.
 var alphas = [...]float64{changing: 2, unchanging: 2, asked: 0.02}
 
-// idleAfter is how long no change must come before a store counts as idle.
+// idleAfter is the time without changes after which a store counts as idle.
 const idleAfter = 250 * time.Millisecond
 
 // schedule runs the background: it wakes the goroutines that flush, compact and
@@ -63,7 +62,7 @@ type schedule struct {
 	hired         int // compactors that there are
 	limits        Limits
 	quiet         bool
-	trimmed       bool // since something was last done
+	trimmed       bool // since the last piece of work
 	held          bool // an ingest ends: changes wait
 	lastSeq       message.Seq
 	lastReads     int64
@@ -125,7 +124,7 @@ func (s *schedule) enter() { s.workers.Add(1) }
 func (s *schedule) leave() { s.workers.Done() }
 
 // end waits until the goroutines have ended, and the calls that have entered. The
-// store is closing, and all that wait have been woken.
+// store is closing, and all waiting goroutines have been woken.
 func (s *schedule) end() {
 	s.alarm.stop()
 	s.workers.Wait()
@@ -265,8 +264,8 @@ func (s *schedule) awaitFlush() error {
 }
 
 // awaitTombstones waits until merges have applied so many range deletes that those of
-// another memtable may come. It does not wait for merges that cannot be made: they are
-// paused, have no room, or cannot read an input. The caller holds DB.mu.
+// another memtable are permitted. It does not wait for merges that cannot be made:
+// they are paused, have no room, or cannot read an input. The caller holds DB.mu.
 func (s *schedule) awaitTombstones() {
 	db := s.db
 	if db.opt.Tuning.Inline {
@@ -384,8 +383,8 @@ func (s *schedule) compactor(worker int) {
 		if r.add(db, j, err) {
 			continue
 		}
-		// Recorded and at rest in one moment: a call of Wait that begins before it gets
-		// the error, and one that begins after it wakes the worker.
+		// Record the error and rest under one lock: a call of Wait that begins before
+		// gets the error, and one that begins after wakes the worker.
 		db.mu.Lock()
 		s.failed = err
 		s.failures++
@@ -427,13 +426,13 @@ func (s *schedule) awaitMerge(worker int, r *refusals) *trunk.Job {
 			s.failed = r.err // the last worker to rest reports; the others will retry it
 			s.failures++
 		}
-		s.rest() // what was refused: until something changes
+		s.rest() // refused merges: until something changes
 		*r = refusals{}
 	}
 	return nil
 }
 
-// rest is the time of a compactor without work. The caller holds DB.mu.
+// rest is the idle time of a compactor. The caller holds DB.mu.
 func (s *schedule) rest() {
 	s.working--
 	s.idle.Broadcast()
@@ -452,8 +451,8 @@ func (s *schedule) eagerness() eagerness {
 	return changing
 }
 
-// tick checks whether changes still come, and wakes the goroutines for what has
-// become due.
+// tick checks whether changes still arrive, and wakes the goroutines for work that
+// has become due.
 func (s *schedule) tick() {
 	db := s.db
 	db.mu.Lock()
@@ -493,8 +492,8 @@ func (s *schedule) await() error {
 	s.wake()
 	for db.err() == nil && s.failed == nil && !db.closing.Load() &&
 		(s.working > 0 || !s.trimmed || len(db.current.Load().mems) > 1 || s.mergesDue()) {
-		// Not while only a memtable is being written, or a caller merges: the workers, or
-		// Wait itself, are woken when that ends.
+		// Not while only a memtable is being written, or a caller merges: when that ends,
+		// the workers, or Wait itself, are woken.
 		if s.working == 0 && (!s.trimmed || !db.tree.merging() && s.mergesDue()) {
 			s.wake() // a caller's merge was refused, so it is due again
 		}
@@ -504,8 +503,8 @@ func (s *schedule) await() error {
 	return cmp.Or(db.err(), s.failed)
 }
 
-// trim returns space to the file system: two checkpoints free what only old
-// superblocks refer to, and free runs become holes.
+// trim returns space to the file system: two checkpoints free pages that only old
+// superblocks hold, and free runs become holes.
 func (db *DB) trim() {
 	db.checkpoints.lock()
 	defer db.checkpoints.unlock()

@@ -69,8 +69,8 @@ func (db *DB) scrub(ctx context.Context, bytesPerSecond int64) (Report, error) {
 	return report, rest(0)
 }
 
-// beginScrub keeps the store from being taken down while it is scrubbed, and
-// lists the branches.
+// beginScrub prevents the shutdown of the store while it is scrubbed, and lists the
+// branches.
 func (db *DB) beginScrub(report *Report) ([]uint64, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -87,7 +87,7 @@ func (db *DB) beginScrub(report *Report) ([]uint64, error) {
 	return ids, nil
 }
 
-// hold takes a use of a branch, or answers nil when the tree has it no more.
+// hold takes a reference to a branch, or returns nil if the tree no longer has it.
 func (db *DB) hold(id uint64) *trunk.Branch {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -110,7 +110,7 @@ const (
 	// pacePiece is the longest single wait: a done context or a close is noticed
 	// within it.
 	pacePiece = 50 * time.Millisecond
-	// paceCredit is how far a reader that was held up may catch up.
+	// paceCredit bounds how far a delayed reader may catch up.
 	paceCredit = time.Second
 )
 

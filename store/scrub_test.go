@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// leap is a clock that leaps to whatever somebody waits for.
+// leap is a clock that leaps to the end of each wait.
 type leap struct {
 	mu   sync.Mutex
 	now  env.Instant
@@ -130,7 +130,7 @@ func TestScrubEnds(t *testing.T) {
 	}
 }
 
-// TestScrubBesideChanges scrubs while branches come and go.
+// TestScrubBesideChanges scrubs while branches are made and dropped.
 func TestScrubBesideChanges(t *testing.T) {
 	clock := &leap{}
 	_, db := filled(t, clock, tiny())

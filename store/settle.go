@@ -10,22 +10,21 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/datafile"
 )
 
-// A superblock that recovery has found in a page cache may not be on the disk: the sync of an
-// earlier life may have failed. So recovery writes it again, over itself, which cannot
-// tear it; if the disk has an older one in its place, the other superblock is there until this one is
-// durable. A file system that never overwrites in place needs room for that. Where
-// there is none the store opens all the same, for reading, and so that something can be
-// deleted beside it; nothing is written that relies on the superblock, neither
-// pages nor frames nor another superblock, before it is durable. Nor does anything
-// say until then that its changes are: a Sync, a feed, or the witness. Each call that
-// needs one of these tries again.
+// A superblock that recovery has found in a page cache may not be on the disk: the sync of an earlier
+// life may have failed. So recovery writes it again, over itself, which cannot tear it; if the disk
+// has an older one in that place, the other superblock is valid until this one is durable. A file
+// system that never overwrites in place needs room for that. Without room the store opens
+// nevertheless, for reading, and so that other files can be deleted to make room. Until the
+// superblock is durable, the store writes nothing that relies on it: no pages, no frames, and no
+// other superblock. Nor does it report before then that the superblock's changes are durable, in a
+// Sync, a feed, or the witness. Each call that needs one of these tries again.
 
 // foundSuper is a superblock as recovery has found it.
 type foundSuper struct {
 	image []byte
 	addr  int64
 	seq   uint64
-	// settled is called once when a superblock has been made durable that was not at first.
+	// settled is called once, when a superblock that was not durable at first has become durable.
 	settled func()
 }
 
@@ -40,11 +39,11 @@ func (f *foundSuper) rewrite(file env.File) error {
 	return nil
 }
 
-// postpone notes a superblock that could not be made durable for want of room.
+// postpone records a superblock that could not be made durable for lack of room.
 func (s *space) postpone(f *foundSuper) { s.unsettled.Store(f) }
 
-// settle makes the superblock durable that recovery has found, if it could not
-// do that itself for want of room.
+// settle makes the superblock durable that recovery has found, if recovery could
+// not for lack of room.
 func (s *space) settle() error {
 	if s.isSettled() {
 		return nil
@@ -66,8 +65,8 @@ func (s *space) settle() error {
 // isSettled reports that the superblock which recovery has found is durable.
 func (s *space) isSettled() bool { return s.unsettled.Load() == nil }
 
-// settleFound is settle, and stops the store when the superblock cannot be made durable for
-// another reason than want of room.
+// settleFound is settle, and stops the store if the superblock cannot be made durable for a
+// reason other than lack of room.
 func (db *DB) settleFound() error {
 	err := db.space.settle()
 	if err != nil && !errors.Is(err, env.ErrNoSpace) {

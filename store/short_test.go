@@ -10,9 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// TestShortSegment opens a store whose journal did not become as long as it was
-// to be: the first page of the file is there, and what was asked for before is
-// not.
+// TestShortSegment opens a store whose journal file did not reach its intended
+// length: the first page of the file is there, but not all of its space.
 func TestShortSegment(t *testing.T) {
 	disk := sim.NewDisk()
 	db, err := store.Open(world(disk, 1), "db", tiny())

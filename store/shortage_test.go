@@ -41,9 +41,9 @@ func shortStore(t *testing.T, disk env.Disk) *DB {
 	return db
 }
 
-// A merge that finds no memory to read its inputs is an error of the caller that
-// wants it, and is made as soon as there is memory: it is neither taken for
-// damage, nor tried again and again.
+// A merge that finds no memory to read its inputs returns an error to the caller
+// that wants it, and is made as soon as there is memory: it is not taken for
+// damage, and not tried again and again.
 func TestMergesWithoutMemory(t *testing.T) {
 	disk, err := osenv.OpenDisk(t.TempDir())
 	if err != nil {
@@ -63,8 +63,8 @@ func TestMergesWithoutMemory(t *testing.T) {
 			}
 		},
 	} {
-		// The system has no memory: no limit may be exceeded. A call that does not
-		// end gets its memory in the end.
+		// The system has no memory: no limit may be exceeded. A call that waits
+		// gets its memory in the end.
 		const shortagesMax = 1000
 		shortages := 0
 		db.pool.OnShortage(func(int) slab.Answer {
@@ -109,7 +109,7 @@ func TestMergesWithoutMemory(t *testing.T) {
 	}
 }
 
-// An input that cannot be read is not asked for again, whatever the disk says:
+// An input that cannot be read is not read again, whatever error the disk returns:
 // even that it has no room.
 func TestReadsWithoutRoom(t *testing.T) {
 	disk, err := osenv.OpenDisk(t.TempDir())
@@ -143,7 +143,7 @@ func TestReadsWithoutRoom(t *testing.T) {
 	}
 }
 
-// The same through a merge, on a disk that says so.
+// The same through a merge, on a disk that returns that error.
 func TestMergesReadWithoutRoom(t *testing.T) {
 	disk := &fullDisk{Disk: sim.NewDisk()}
 	db := shortStore(t, disk)
@@ -165,8 +165,8 @@ func TestMergesReadWithoutRoom(t *testing.T) {
 }
 
 // fullDisk is a disk on which no file can become longer while it is full, and no
-// file can be read while it is unread. Its files are safe for concurrent use, which
-// those of a simulated disk are not.
+// file can be read while it is unread. Unlike those of a simulated disk, its files
+// are safe for concurrent use.
 type fullDisk struct {
 	env.Disk
 	mu           sync.Mutex
@@ -242,8 +242,8 @@ func (f fullFile) ReadAt(b []byte, off int64) (int, error) {
 func tightStore(t *testing.T) *DB { return tightStoreWith(t, 150, 0, false) }
 
 // tightStoreWith is a tightStore with much to merge in the 50 keys from the one, and
-// short runs in the two keys from the other. Each round of much has the
-// same keys, or new ones.
+// short runs in the two keys from the other. Each round of much has the same keys,
+// or new ones.
 func tightStoreWith(t *testing.T, much, short int, fresh bool) *DB {
 	t.Helper()
 	disk := &fullDisk{Disk: sim.NewDisk()}
@@ -302,8 +302,8 @@ func bottomDue(db *DB) bool {
 	return db.tree.due(p)
 }
 
-// Without room for the most urgent merge, those that free space are made, by
-// callers and by workers.
+// If there is no room for the most urgent merge, callers and workers make the
+// merges that free space.
 func TestMergesThatGiveBackSpaceGoOn(t *testing.T) {
 	db := tightStore(t)
 	db.opt.Tuning.Inline = true
@@ -342,8 +342,8 @@ func TestMergesThatGiveBackSpaceGoOn(t *testing.T) {
 	}
 }
 
-// A merge for which there was no room hides no other, and is tried again when one
-// has succeeded.
+// A merge for which there was no room hides no other one, and is tried again when
+// another one has succeeded.
 func TestRefusalsHideNoOtherMerge(t *testing.T) {
 	db := tightStore(t)
 	var r refusals
@@ -405,7 +405,7 @@ func TestRefusalsHideNoOtherMerge(t *testing.T) {
 	if again := refuseAll(); len(again) != len(all) {
 		t.Errorf("%d merges are tried when one has given back space, want %d", len(again), len(all))
 	}
-	// Without a page, the first at the bottom is the last.
+	// Without a free page, the first merge at the bottom is the last.
 	for err := error(nil); err == nil; {
 		_, err = db.space.take(1, forTable)
 	}
@@ -423,8 +423,7 @@ func TestRefusalsHideNoOtherMerge(t *testing.T) {
 }
 
 // A change is refused when no merge is left that could make room: none that the
-// background would make, above the bottom or there, and none that comes before a
-// flush without room.
+// background would make, at any level, and none before a flush without room.
 func TestChangesAreRefusedWhenNothingIsDue(t *testing.T) {
 	db := tightStore(t)
 	for did := true; did; {
@@ -524,7 +523,7 @@ func TestAWorkersMergeIsRoom(t *testing.T) {
 	}
 }
 
-// A full memtable keeps pages for what it has, not for what it was granted.
+// A full memtable keeps pages for its contents, not for what it was granted.
 func TestFullMemtablesKeepWhatTheyNeed(t *testing.T) {
 	o := Options{Memory: 64 << 20, Durability: EveryCommit, Tuning: Tuning{MemtableBytes: 32 << 10, LeafBytes: 4 << 10, Inline: true}}
 	db, err := Open(env.Env{Disk: sim.NewDisk(), Clock: osenv.NewClock(), Random: osenv.NewRandom()}, "db", o)

@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// stalling is a writer that stops at one of its writes until it is let go.
+// stalling is a writer that stops at one of its writes until it is released.
 type stalling struct {
 	bytes.Buffer
 	left         int
@@ -31,8 +31,8 @@ func (w *stalling) Write(b []byte) (int, error) {
 	return w.Buffer.Write(b)
 }
 
-// A copy to what takes nothing for a long time costs the store no memory, and no more
-// pages than it had; it is right in the end.
+// A copy to a writer that accepts nothing for a long time costs the store no memory,
+// and no pages beyond those that it had; the finished copy is right.
 func TestSlowCopy(t *testing.T) {
 	puts := 80_000
 	if testing.Short() {
@@ -100,7 +100,7 @@ func TestSlowCopy(t *testing.T) {
 	}
 }
 
-// Close does not wait for what a copy writes to. The copy ends with ErrClosed.
+// Close does not wait for the writer of a copy. The copy ends with ErrClosed.
 func TestCloseBesideASlowCopy(t *testing.T) {
 	db := open(t, sim.NewDisk(), tiny())
 	for i := range 3000 {

@@ -16,18 +16,17 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 )
 
-// space hands out the pages of the data file. Pages that a superblock may refer
-// to are retired first: they are free again when two superblocks that do not
-// refer to them are durable, so that both slots could be lost to nothing worse
-// than one of them being torn.
+// space allocates the pages of the data file. Pages that a superblock may refer to are
+// retired first: they become free when two superblocks that do not refer to them are
+// durable. So if one slot is torn, the other still leads to intact pages.
 //
-// The allocator's free pages have room on the disk. Free pages that may have
-// none, because they were given back to the file system or because recovery has
-// found them and cannot know, are holes: in use as far as the allocator knows,
-// and asked for before the file is made longer.
+// The allocator's free pages have room on the disk. Free pages that may have none,
+// because they were returned to the file system or because recovery cannot know whether
+// they have, are holes: the allocator counts them as in use, and the store asks for room
+// for them before it makes the file longer.
 //
-// Asking the file system for room, or giving some back, may take long. A caller that does
-// so holds growing, and neither mu nor, as its rank says, DB.mu.
+// Asking the file system for room, or returning some, may take long. A caller that does
+// so holds growing, but neither mu nor, as its rank shows, DB.mu.
 type space struct {
 	// growing guards, together with mu, the end of the file, holes, dry and full: code that
 	// changes these holds both.
@@ -38,14 +37,14 @@ type space struct {
 	file  env.File
 	alloc *extent.Allocator
 	likes extent.Likes
-	// frozen is the number of the newest superblock whose content is decided:
-	// what is dropped from now on, the next one does not have.
+	// frozen is the number of the newest superblock whose content is decided: the
+	// next one does not have anything that is dropped from now on.
 	frozen uint64
 	holes  []extent.Run // by address
-	// dry is the least number of pages that no hole could be filled for when
-	// that was last tried; 0: it is worth trying.
+	// dry is the minimum number of pages for which the last attempt to fill a hole
+	// failed; 0: it is worth trying.
 	dry uint32
-	// full reports that the file could not be made longer when that was last tried.
+	// full reports that the last attempt to make the file longer failed.
 	full bool
 	// unsettled is a superblock that this life relies on and has not made durable yet.
 	unsettled atomic.Pointer[foundSuper]
@@ -55,7 +54,7 @@ type space struct {
 }
 
 // newSpace is the space of a file of end pages, whose newest superblock has that
-// number. All pages but those of superblocks are free.
+// number. All pages except those of superblocks are free.
 func newSpace(file env.File, end uint32, super uint64) *space {
 	s := &space{file: file, alloc: extent.New(table.FirstPage, end), frozen: super}
 	s.alloc.SetUnit(unitMin)
@@ -65,8 +64,8 @@ func newSpace(file env.File, end uint32, super uint64) *space {
 	return s
 }
 
-// growPages is by how much the file grows at least, and growMax at most: a
-// sixteenth of what it is, between the two.
+// growPages and growMax are the minimum and maximum growth of the file; between
+// them it is a sixteenth of the length.
 const (
 	growMin = 16
 	growMax = 64 << 20 / extent.PageSize
@@ -76,7 +75,7 @@ const (
 // none. It leaves no reserve: table chunks and repairs call it.
 func (s *space) Alloc(pages uint32) (extent.Run, error) { return s.take(pages, forTable) }
 
-// pagesFor is the space as it is for a purpose: a branch.Alloc.
+// pagesFor is the space for a purpose: a branch.Alloc.
 type pagesFor struct {
 	*space
 	purpose purpose
@@ -84,7 +83,7 @@ type pagesFor struct {
 
 func (p pagesFor) Alloc(pages uint32) (extent.Run, error) { return p.take(pages, p.purpose) }
 
-// take is Alloc for a purpose: what is kept from that stays free.
+// take is Alloc for a purpose: pages that are kept from it stay free.
 func (s *space) take(pages uint32, p purpose) (extent.Run, error) {
 	if err := s.settle(); err != nil {
 		return extent.Run{}, err
@@ -100,7 +99,7 @@ func (s *space) take(pages uint32, p purpose) (extent.Run, error) {
 	}
 }
 
-// tryTake is take without asking the disk. It returns what grow wants to know.
+// tryTake is take without asking the disk. It also returns the arguments of grow.
 func (s *space) tryTake(pages uint32, p purpose) (r extent.Run, seen uint64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,8 +175,8 @@ func within(r extent.Run) extent.Run {
 	return extent.Run{Page: from, Pages: to - from}
 }
 
-// fillHole makes granules of a hole free, for which the disk has room. On a full disk
-// it asks for each granule of each hole. The caller holds s.growing.
+// fillHole makes granules of a hole free, if the disk has room for them. On a full
+// disk it tries each granule of each hole. The caller holds s.growing.
 func (s *space) fillHole(pages, more uint32) (filled bool, err error) {
 	least := (pages + granule - 1) / granule * granule
 	for i, hole := range s.holes {
@@ -196,7 +195,7 @@ func (s *space) fillHole(pages, more uint32) (filled bool, err error) {
 			if n > least {
 				n = n / 2 / granule * granule
 			} else {
-				at += granule // what lies behind may have room
+				at += granule // the pages after it may have room
 			}
 		}
 	}
@@ -254,8 +253,7 @@ func (s *space) dig(r extent.Run) bool {
 	return true
 }
 
-// back sees to it that a write to r finds room on the disk, although it may be
-// a hole.
+// back ensures that a write to r finds room on the disk, even if it may be a hole.
 func (s *space) back(r extent.Run) error {
 	if f, ok := s.file.(env.SpaceFile); ok {
 		return f.Allocate(r.Addr(), r.Bytes())
@@ -304,8 +302,8 @@ func (s *space) freeze(seq uint64) {
 	s.mu.Unlock()
 }
 
-// durable is called when the superblock of that number is durable: what the one
-// before it did not refer to any more is free.
+// durable is called when the superblock of that number is durable: pages that its
+// predecessor did not refer to become free.
 func (s *space) durable(seq uint64) {
 	s.mu.Lock()
 	s.alloc.Release(seq - 1)
@@ -336,8 +334,8 @@ func (s *space) found(r extent.Run) error {
 	return err
 }
 
-// foundOlder retires pages that the older superblock refers to, at recovery. What
-// is in use is in use by the newer one as well.
+// foundOlder retires pages that the older superblock refers to, at recovery. Pages
+// that the newer one refers to are in use already.
 func (s *space) foundOlder(r extent.Run) {
 	if s.likes.Count(r.Page) == 0 && s.reserve(r) == nil {
 		s.alloc.Retire(r, s.frozen)
@@ -362,8 +360,8 @@ func (s *space) pages() (end uint32, free, retired uint64) {
 	return s.alloc.End(), free, s.alloc.RetiredPages()
 }
 
-// unused are the runs that the allocator has not given out, and the holes. The
-// error is that the allocator contradicts itself.
+// unused returns the runs that the allocator has not allocated, and the holes. It
+// returns an error if the allocator contradicts itself.
 func (s *space) unused() ([]extent.Run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -381,9 +379,8 @@ func (s *space) end() int64 {
 	return int64(s.alloc.End()) * extent.PageSize
 }
 
-// trim makes holes of free granules, beyond the reserve, and answers how many
-// bytes that gave back. Nothing refers to free pages, so that a crash may keep
-// any part of it.
+// trim makes holes of free granules, beyond the reserve, and returns how many bytes
+// that freed. Nothing refers to free pages, so a crash may keep any part of it.
 func (s *space) trim() (bytes int64, err error) {
 	f, ok := s.file.(env.SpaceFile)
 	if !ok {

@@ -114,13 +114,13 @@ type mem struct {
 	first message.Seq
 	// blobs are the runs of values that were written for this memtable.
 	blobs []extent.Run
-	// refs counts who needs the arena: states, and the journal until the
+	// refs counts the users of the arena: states, and the journal until the
 	// memtable's changes are in a durable tree.
 	refs atomic.Int32
 
-	// granted is how far the arena may be filled, since there is room for what
-	// comes of that: keep are the pages for it. Deletes counts those of single
-	// keys. Under db.mu.
+	// granted is how far the arena may be filled, because there is room for its
+	// branch and merges: keep is the number of pages for that. Deletes counts those
+	// of single keys. Under db.mu.
 	granted int
 	keep    uint64
 	deletes int
@@ -142,8 +142,8 @@ type mem struct {
 	chain     table.Chain
 }
 
-// newMem makes the memtable for the changes from first on, or answers nil when
-// there is no memory.
+// newMem makes the memtable for the changes from first on, or returns nil if there
+// is no memory.
 func (db *DB) newMem(number uint64, first message.Seq, size int) *mem {
 	arena, ok := db.pool.Alloc(size)
 	if !ok {
@@ -172,8 +172,8 @@ func (db *DB) unrefMem(m *mem) {
 	db.memFreed()
 }
 
-// unrefBranch frees what a branch holds when neither readers nor compactions
-// have it any more. Its pages are used again when no superblock refers to them.
+// unrefBranch frees the memory of a branch when no reader or compaction has it any
+// more. Its pages are reused when no superblock refers to them.
 func (db *DB) unrefBranch(b *trunk.Branch) {
 	if !b.Release() {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// tiny are sizes at which few changes reach every part of the store.
+// tiny are sizes with which few changes reach every part of the store.
 func tiny() store.Options {
 	return store.Options{
 		Memory: 64 << 20,

@@ -12,9 +12,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// forgetful is a disk with a page cache. What was written to the data file before a sync
-// that failed is read as it was written, but the disk does not have it, and no later
-// sync writes it.
+// forgetful is a disk with a page cache. After a failed sync, reads return the data
+// written before it, but the disk does not have them, and no later sync writes them.
 type forgetful struct {
 	hidden  // so that it cannot be read past the cache
 	fail    func() bool
@@ -64,8 +63,9 @@ func (f forgetfulFile) Sync() error {
 	return f.File.Sync()
 }
 
-// A life fails to sync a superblock, and ends without its machine. The next one finds the
-// superblock in the page cache. What it acknowledges outlives a loss of power.
+// A life fails to sync a superblock, and ends without a crash of the machine. The next
+// one finds the superblock in the page cache. Changes that it acknowledges survive a loss
+// of power.
 func TestALifeDoesNotRelyOnAnEarlierSuperblock(t *testing.T) {
 	failed := 0
 	for nth := 1; nth <= 3; nth++ { // the sync of the data file that fails
@@ -122,9 +122,9 @@ func TestALifeDoesNotRelyOnAnEarlierSuperblock(t *testing.T) {
 	}
 }
 
-// The disk of a store is full, and one that never overwrites in place: nothing can be written, the superblock that
-// was found not either, which an earlier life has failed to sync. The store opens, shows what it has, and refuses to make
-// anything durable. When there is room, it goes on, and what it acknowledges then outlives a loss of power.
+// The disk of a store is full, and never overwrites in place: nothing can be written, not even the superblock that was
+// found and that an earlier life has failed to sync. The store opens, can be read, and refuses to make anything
+// durable. When there is room, it continues, and its acknowledged changes then survive a loss of power.
 func TestOpenOnAFullDiskThatCopiesOnWrite(t *testing.T) {
 	for nth := 1; nth <= 3; nth++ { // the sync of the data file that fails
 		disk := sim.NewDisk()
@@ -188,8 +188,8 @@ func TestOpenOnAFullDiskThatCopiesOnWrite(t *testing.T) {
 	}
 }
 
-// A superblock that was found, and that has not been made durable yet, is not in what a store says of its
-// own durability: not in the result of Close, not in the witness, and not in what feeds and archives get.
+// A superblock that was found, and is not durable yet, is not included in what a store reports as
+// durable: not in the result of Close, not in the witness, and not in feeds and archives.
 func TestOpenOnAFullDiskPromisesNothing(t *testing.T) {
 	disk := sim.NewDisk()
 	syncs := -1

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/table"
 )
 
-// Sync makes all changes durable that were made before.
+// Sync makes all earlier changes durable.
 func (db *DB) Sync() error {
 	if db.opt.ReadOnly {
 		return ErrReadOnly
@@ -76,10 +76,10 @@ func (db *DB) syncTo(seq message.Seq) (err error) {
 	return err
 }
 
-// flushRecovered puts what recovery has read of the journal into the tree, when
-// the files are not open past the page cache: an earlier life may have failed to
-// sync these frames, and then the cache shows as clean what the disk does not
-// have, and no sync of this life writes it.
+// flushRecovered writes the changes that recovery has read from the journal to the
+// tree, when the files are not open past the page cache: an earlier life may have
+// failed to sync these frames; the cache may then show as clean frames that the
+// disk does not have, and no sync of this life writes them.
 func (db *DB) flushRecovered() error {
 	for !db.files.direct && db.writer.hasRecovered() {
 		if err := db.flushOldest(); err != nil {
@@ -89,7 +89,7 @@ func (db *DB) flushRecovered() error {
 	return nil
 }
 
-// syncNow writes and syncs all frames, and answers up to which change.
+// syncNow writes and syncs all frames, and returns the last change that they include.
 func (db *DB) syncNow() (message.Seq, error) {
 	db.mu.Lock()
 	if err := db.err(); err != nil { // it may have been closed, and its memory given back
@@ -109,8 +109,8 @@ func (db *DB) syncNow() (message.Seq, error) {
 	return upTo, nil
 }
 
-// syncData syncs the data file, with the superblock written again where that is
-// necessary. Want of room for it is no error: the store does it later.
+// syncData syncs the data file, with the superblock written again if that is
+// necessary. Lack of room for it is not an error: the store does it later.
 func (r *recovery) syncData() error {
 	db := r.db
 	if r.image != nil {
@@ -131,9 +131,9 @@ func (r *recovery) syncData() error {
 	return nil
 }
 
-// syncFound makes durable what recovery relies on, whichever life it is from:
-// the data file, its name, and that of the directory; and the superblock, when the data
-// file is not open past the page cache (settle.go).
+// syncFound makes durable everything on which recovery relies, whichever life it is
+// from: the data file, its name, and that of the directory; and the superblock, if the
+// data file is not open past the page cache (settle.go).
 func (r *recovery) syncFound() error {
 	db := r.db
 	db.journal.placeWitness()

@@ -10,9 +10,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// However many ranges are deleted, the memory of their tombstones stays within its
-// bound and what the memtables under way may add, also while a snapshot needs everything that they
-// delete.
+// However many ranges are deleted, the memory of their tombstones stays within its bound plus the
+// part that unwritten memtables may add, even while a snapshot needs all deleted keys.
 func TestRangeDeletesAreBounded(t *testing.T) {
 	const (
 		memory, memtable = 2 << 20, 64 << 10
@@ -51,7 +50,7 @@ func TestRangeDeletesAreBounded(t *testing.T) {
 			if peak > most {
 				t.Errorf("the tombstones took %d bytes, want at most %d", peak, most)
 			}
-			// Changes do not wait for merges that are paused, but for those that go on.
+			// Changes do not wait for merges that are paused, but for those that run.
 			must(t, db.SetLimits(store.Limits{Paused: true}))
 			for i := range deletes {
 				if db.Metrics().TombstoneBytes > 2*most {

@@ -8,9 +8,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/trunk"
 )
 
-// tree is the newest tree: the trunk, the branches to which it refers, what has
-// changed since the last checkpoint, and the compactions under way. Its lock is
-// DB.mu, which the callers of its methods hold.
+// tree is the newest tree: the trunk, the branches to which it refers, the changes
+// since the last checkpoint, and the running compactions. Its lock is DB.mu, which
+// the callers of its methods hold.
 type tree struct {
 	db         *DB
 	trunk      *trunk.Trunk
@@ -64,7 +64,7 @@ func (t *tree) height() int { return t.trunk.Root().Level + 1 }
 // runs is the number of branches that a read may have to search.
 func (t *tree) runs() int { return t.trunk.Runs() }
 
-// leaf is how many bytes a partition is meant to hold when the tree has so many more.
+// leaf is the intended size of a partition, in bytes, when the tree has that many more bytes.
 func (t *tree) leaf(more int64) int64 { return t.trunk.Leaf(more) }
 
 // debt is how many bytes compactions must read.
@@ -124,17 +124,17 @@ func (t *tree) gone() []*trunk.Branch {
 	return gone
 }
 
-// What a description takes of the Go heap, in bytes, about: that of a branch with its entry in the
-// table of the store, and a reference of a pivot, of which a checkpoint keeps the former one and the
-// table another copy. As much again may wait for the collector.
+// The approximate Go heap memory of a description, in bytes: that of a branch with its entry in the
+// table of the store, and a reference of a pivot; a checkpoint keeps the former one and the table
+// another copy. As much again may wait for the collector.
 const (
 	branchHeap  = 2 * 1600
 	refHeap     = 2 * 150
-	heapForTree = 4 // which part of the heap's share of Memory is for descriptions
+	heapForTree = 4 // the fraction of the heap's share of Memory for descriptions
 )
 
-// charge takes memory of the pool for descriptions that are more than the heap's share has room for,
-// so that both together keep to Options.Memory. Where there is none, the next call tries again.
+// charge takes memory of the pool for the descriptions that exceed the heap's share, so that both
+// together keep to Options.Memory. If there is none, the next call tries again.
 func (t *tree) charge() {
 	o, pool := &t.db.opt, t.db.pool
 	if o.Memory < MemoryMin {
@@ -186,7 +186,7 @@ func (t *tree) next(p trunk.Policy) *trunk.Job { return t.take(t.trunk.Next(p)) 
 // due reports whether there is a job.
 func (t *tree) due(p trunk.Policy) bool { return t.trunk.Next(p) != nil }
 
-// inRange is next for what merges all in [lo, hi).
+// inRange is next for a merge of everything in [lo, hi).
 func (t *tree) inRange(lo, hi []byte, p trunk.Policy) *trunk.Job {
 	return t.take(t.trunk.Range(lo, hi, p))
 }
@@ -252,7 +252,7 @@ func (t *tree) isBusy(level int, lo []byte) bool {
 	return false
 }
 
-// upkeep is what the tree takes to be merged.
+// upkeep is the number of pages that merging the tree takes.
 func (t *tree) upkeep() *upkeep {
 	if root := t.trunk.Root(); t.kept.root != root {
 		w := root.Weight()

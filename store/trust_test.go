@@ -36,8 +36,8 @@ func TestArchiveOfKeysThatOthersReserve(t *testing.T) {
 	checkRestored(t, to, int(last), map[string]string{high: "3"})
 }
 
-// An archive that has nothing of the store is not taken for one without changes, and
-// files of other stores are named.
+// An archive without files of the store is not taken for one without changes, and
+// the error names the files of other stores.
 func TestArchiveOfAnotherStore(t *testing.T) {
 	db := open(t, sim.NewDisk(), historic(1<<30))
 	must(t, db.Put([]byte("k"), []byte("v")))
@@ -75,7 +75,7 @@ func TestArchiveOfAnotherStore(t *testing.T) {
 	must(t, other.Close())
 }
 
-// Nothing comes to a store that is open for reading only: its feed ends.
+// A store that is open for reading only gets no changes: its feed ends.
 func TestFeedOfAReader(t *testing.T) {
 	disk := sim.NewDisk()
 	c := &historian{t: t, r: rand.New(rand.NewSource(8)), db: open(t, disk, historic(1<<30))}
@@ -125,8 +125,8 @@ func (d *historyDisk) Open(name string, create bool) (env.File, error) {
 	return d.Disk.Open(name, create)
 }
 
-// A history that must have all changes, and cannot, makes changes wait. It does not stop
-// the store, nor lose a change, nor let the journal grow without end.
+// If a history must have all changes, and cannot, changes wait. That does not stop the
+// store, lose a change, or let the journal grow without end.
 func TestHistoryThatMustBeKept(t *testing.T) {
 	for _, failure := range []error{errBroken, env.ErrNoSpace} {
 		plain := sim.NewDisk()
@@ -204,7 +204,7 @@ func fileBytes(t *testing.T, disk *sim.Disk, prefix string) (sum int64) {
 	return sum
 }
 
-// Texts of errors go into logs, and keys may be secret.
+// Texts of errors appear in logs, and keys may be secret.
 func TestErrorsOfDamageShowNoKeys(t *testing.T) {
 	const secret = "social-security-number"
 	disk := sim.NewDisk()

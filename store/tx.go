@@ -59,15 +59,15 @@ type Tx struct {
 	ended    bool
 }
 
-// transactions are what the store knows of its transactions.
+// transactions is the state of the store's transactions.
 type transactions struct {
 	memory           atomic.Int64 // that all of them are charged
 	begun, conflicts atomic.Int64
 	waits            atomic.Uint64 // after conflicts
 }
 
-// txShare is the part of the store's memory, one in so many, that transactions may
-// use; txStep is the piece in which they take it.
+// txShare is the fraction of the store's memory, one in that many, that
+// transactions may use; txStep is the size of the pieces in which they take it.
 const (
 	txShare = 8
 	txStep  = 8 << 10
@@ -340,7 +340,7 @@ func (db *DB) PutIfAbsent(key, value []byte) (put bool, err error) {
 		func(tx *Tx) error { return tx.Put(key, value) })
 }
 
-// putIf makes the change if the key is as it is to be, and reports whether it was.
+// putIf makes the change if the key has the expected value, and reports whether it did.
 func (db *DB) putIf(key []byte, is func(value []byte, exists bool) bool, change func(*Tx) error) (done bool, err error) {
 	err = db.Update(context.Background(), NoSync, func(tx *Tx) error {
 		value, err := tx.Get(key, nil)

@@ -77,7 +77,7 @@ func (concat) Apply(dst, _, value []byte, _ bool, operand []byte) []byte {
 	return append(append(dst, value...), operand...)
 }
 
-// txKey is one of so few keys that changes meet; some are beginnings of others.
+// txKey returns one of so few keys that changes meet; some are prefixes of others.
 func txKey(r *rand.Rand) []byte {
 	k := fmt.Appendf(nil, "k%d", r.Intn(8))
 	if r.Intn(2) == 0 {
@@ -118,8 +118,8 @@ func randomChange(r *rand.Rand, to ...txChanges) {
 }
 
 // TestTransactionsSeeTheirChanges compares what a transaction reads, by keys and by
-// iterators that turn and jump, with a map, while other changes go on, and memtables
-// are flushed below it.
+// iterators that turn and jump, with a map, while other changes are made and
+// memtables are flushed.
 func TestTransactionsSeeTheirChanges(t *testing.T) {
 	for seed := range int64(40) {
 		r := rand.New(rand.NewSource(seed))
@@ -187,7 +187,7 @@ func TestTransactionsSeeTheirChanges(t *testing.T) {
 	}
 }
 
-// txWalk is an iterator and an array of what it must show.
+// txWalk is an iterator and the array of its expected keys.
 type txWalk struct {
 	it   *store.TxIterator
 	keys []string
@@ -263,8 +263,8 @@ func (w *txWalk) step(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// TestBlindTransactionsAreBatches: a transaction that reads nothing is the batch of
-// its changes, whatever came between.
+// TestBlindTransactionsAreBatches: a transaction that reads nothing has the same
+// effect as the batch of its changes, whatever other changes are made meanwhile.
 func TestBlindTransactionsAreBatches(t *testing.T) {
 	for seed := range int64(20) {
 		r := rand.New(rand.NewSource(seed))

@@ -41,8 +41,8 @@ func (f *txFile) WriteAt(b []byte, off int64) (int, error) {
 }
 
 // TestAChangeWhileACommitWrites: Commit compares what was read with recent changes,
-// then writes large values, and then finds what was changed meanwhile, also by an
-// ingest and by so much that memtables are flushed.
+// then writes large values, and then finds the changes made meanwhile, even by an
+// ingest and by so many that memtables are flushed.
 func TestAChangeWhileACommitWrites(t *testing.T) {
 	key := []byte("key")
 	for _, c := range []struct {
@@ -98,7 +98,7 @@ func fill(db *store.DB, prefix string, n, size int) (err error) {
 }
 
 // TestConflictsInSeveralMemtables: changes are found in the memtable of the snapshot
-// and in the newer ones, while the disk does not go on.
+// and in the newer ones, while the disk is blocked.
 func TestConflictsInSeveralMemtables(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, c := range []struct {
@@ -135,7 +135,7 @@ func TestConflictsInSeveralMemtables(t *testing.T) {
 }
 
 // TestReadersHaveNoConflicts: a transaction without changes, and one without reads,
-// commits whatever comes between.
+// commits whatever other changes are made meanwhile.
 func TestReadersHaveNoConflicts(t *testing.T) {
 	db := open(t, sim.NewDisk(), tiny())
 	for _, w := range []store.Write{store.NoSync, store.Sync} {
@@ -150,9 +150,9 @@ func TestReadersHaveNoConflicts(t *testing.T) {
 	must(t, db.Close())
 }
 
-// TestChangesDuringEachWrite: the large values of a transaction are written once. While
-// they are written others change so much of other keys that it cannot be compared under
-// the lock, which is no conflict.
+// TestChangesDuringEachWrite: the large values of a transaction are written once.
+// Meanwhile others change so many other keys that the transaction cannot be validated
+// under the lock, which is not a conflict.
 func TestChangesDuringEachWrite(t *testing.T) {
 	disk := &txDisk{sharedDisk: &sharedDisk{disk: sim.NewDisk()}}
 	o := tiny()

@@ -30,8 +30,8 @@ func (m *hookMerger) Apply(dst, _, value []byte, _ bool, operand []byte) []byte 
 }
 
 // TestAComparisonHoldsNoState: Commit compares what a transaction has read, key by key,
-// with what is there now. Meanwhile a flush replaces the state with which it began:
-// nothing holds that one when the next key is compared.
+// with the present values. Meanwhile a flush replaces the state with which it began:
+// that state is no longer held when the next key is compared.
 func TestAComparisonHoldsNoState(t *testing.T) {
 	merger := &hookMerger{}
 	must := func(err error) {
@@ -80,8 +80,8 @@ func TestAComparisonHoldsNoState(t *testing.T) {
 	must(db.Close())
 }
 
-// TestWhyATransactionGetsNoMemory: the error says whether transactions have used up
-// their part, or others the memory of the store.
+// TestWhyATransactionGetsNoMemory: the error shows whether transactions have used
+// up their part, or others the memory of the store.
 func TestWhyATransactionGetsNoMemory(t *testing.T) {
 	db, err := Open(env.Env{Disk: sim.NewDisk(), Clock: osenv.NewClock(), Random: env.Seeded(1), Tracer: env.NoTrace{}}, "db",
 		Options{Memory: 64 << 20, Tuning: Tuning{Inline: true}})

@@ -136,9 +136,9 @@ func conflicts() []conflict {
 	}
 }
 
-// TestConflicts has a transaction, and a change before it commits, by hand: what is a
-// conflict and what is not, and the same when the memtables with the change have been
-// flushed.
+// TestConflicts makes a transaction, and a change before it commits: it checks what
+// is a conflict and what is not, and the same when the memtables with the change have
+// been flushed.
 func TestConflicts(t *testing.T) {
 	for _, between := range []string{"", "flush"} {
 		for _, c := range conflicts() {
@@ -232,7 +232,7 @@ func TestUpdatesCount(t *testing.T) {
 	must(t, db.Close())
 }
 
-// TestConditionalWrites has all answers of the three calls.
+// TestConditionalWrites checks all results of the three calls.
 func TestConditionalWrites(t *testing.T) {
 	db := open(t, sim.NewDisk(), tiny())
 	k, empty, one, two := []byte("k"), []byte{}, []byte("one"), []byte("two")
@@ -261,7 +261,8 @@ func TestConditionalWrites(t *testing.T) {
 	}
 }
 
-// TestPutIfAbsentHasOneWinner: of goroutines that put the same keys, one puts each.
+// TestPutIfAbsentHasOneWinner: several goroutines put the same keys, and one of them
+// succeeds for each.
 func TestPutIfAbsentHasOneWinner(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	const clients, keys = 4, 100
@@ -292,8 +293,8 @@ func TestPutIfAbsentHasOneWinner(t *testing.T) {
 	must(t, db.Close())
 }
 
-// TestTransactionsAreBounded: what transactions hold is limited, is given back, and a
-// transaction that was refused a change does not commit the others.
+// TestTransactionsAreBounded: the memory of transactions is limited and is freed, and
+// a transaction in which a change was refused does not commit the others.
 func TestTransactionsAreBounded(t *testing.T) {
 	o := tiny()
 	o.Memory, o.Tuning.MemtableBytes = 0, 0
@@ -358,7 +359,7 @@ func TestTransactionsAreBounded(t *testing.T) {
 	must(t, db.Close())
 }
 
-// TestEndedTransactions: nothing is done after the end, and Discard may be deferred.
+// TestEndedTransactions: calls after the end do nothing, and Discard may be deferred.
 func TestEndedTransactions(t *testing.T) {
 	db := open(t, sim.NewDisk(), tiny())
 	k := []byte("k")

@@ -22,7 +22,7 @@ type TxIterator struct {
 	base   *Iterator // over the snapshot
 	lo, hi []byte
 	own    footprint.List[footprint.Entry] // within the bounds
-	gone   footprint.List[footprint.Span]  // deleted by the transaction, but for own
+	gone   footprint.List[footprint.Span]  // deleted by the transaction, except the keys of own
 
 	keysOnly  bool
 	backwards bool // Next moves to smaller keys
@@ -129,8 +129,8 @@ func (it *TxIterator) seekLT(key []byte) bool {
 	return it.backward(key, true)
 }
 
-// forward moves to the first key at or above from, which it keeps. Jump says that
-// neither the base nor at are at the present key.
+// forward moves to the first key at or above from, which it keeps. Jump reports
+// that neither the base nor at are at the present key.
 func (it *TxIterator) forward(from []byte, jump bool) bool {
 	if it.failure() != nil {
 		return false
@@ -230,8 +230,8 @@ func (it *TxIterator) stop(passed footprint.Span, end position) bool {
 	return false
 }
 
-// pass records that a span was passed over: with what was passed over before, if they
-// touch. The bounds are the iterator's from now on.
+// pass records that a span was passed over, joined with the earlier one if they
+// touch. The bounds belong to the iterator from now on.
 func (it *TxIterator) pass(span footprint.Span) {
 	switch {
 	case span.Empty():
@@ -248,7 +248,7 @@ func (it *TxIterator) pass(span footprint.Span) {
 	}
 }
 
-// read adds what was passed over to what the transaction has read.
+// read adds the passed span to what the transaction has read.
 func (it *TxIterator) read() {
 	if it.seeing {
 		it.tx.reads.Add(it.seen)

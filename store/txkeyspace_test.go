@@ -11,10 +11,10 @@ import (
 	"github.com/ashlar-dev/ashlar/store"
 )
 
-// TestTransactionsOverKeyspaces has transactions over two keyspaces and the default
-// one: what they read and change is kept apart, a change of the same key in another
-// keyspace is no conflict, one in the same is, and so is a drop; with memtables in
-// memory and flushed.
+// TestTransactionsOverKeyspaces runs transactions over two keyspaces and the
+// default one: their reads and changes are separate; a change of the same key in
+// another keyspace is not a conflict, one in the same keyspace is, and so is a
+// drop; with memtables in memory and flushed.
 func TestTransactionsOverKeyspaces(t *testing.T) {
 	key := []byte("k")
 	get := func(from interface {

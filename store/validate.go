@@ -14,15 +14,15 @@ import (
 )
 
 // The record of recent changes is the memtables: they have every change of any caller, in the
-// order of the numbers. A transaction remembers the place where its
-// snapshot ends in the active memtable, and Commit reads on from there. So changes
-// outside of transactions pay nothing, and no memory is needed. Most is read before
-// Commit takes DB.mu, and only what came meanwhile under it.
+// order of the numbers. A transaction remembers the place where its snapshot ends in the
+// active memtable, and Commit reads on from there. So changes outside transactions pay
+// nothing, and no memory is needed. Most is read before Commit takes DB.mu, and only the
+// changes since then under it.
 //
-// A memtable that was flushed is gone, and the tree has no order of changes. A
-// transaction that is older than the oldest memtable compares what it has read with
-// what a later snapshot shows: where both show the same, all it did may as well have
-// happened at the later moment, from which memtables go on.
+// A memtable that was flushed is gone, and the tree has no order of changes. A transaction
+// that is older than the oldest memtable compares what it has read with what a later snapshot
+// shows: if both show the same, the transaction could as well have read at the later moment,
+// from which Commit continues with memtables.
 
 // mark is a moment: that of the change with number seq, which is the last one before
 // place pos of the memtable.
@@ -60,8 +60,8 @@ func (db *DB) since(at mark, s *state) (tails []memtable.Tail, size int, ok bool
 	return tails, size, true
 }
 
-// validateTriesMax is how often Commit tries to come so near to the present that it
-// can read the rest under DB.mu: validateBytesMax at most.
+// validateTriesMax is how often Commit tries to come so close to the present that
+// it can read the rest under DB.mu: at most validateBytesMax.
 const (
 	validateTriesMax = 8
 	validateBytesMax = 64 << 10
@@ -91,7 +91,7 @@ func (tx *Tx) validateAndCommit(w Write) error {
 	})
 }
 
-// validate goes through the changes up to now, without a lock.
+// validate checks the changes up to now, without a lock.
 func (tx *Tx) validate() error {
 	db := tx.db
 	db.mu.Lock()
@@ -111,7 +111,7 @@ func (tx *Tx) validate() error {
 		err = tx.touchedBy(tails)
 		db.release(s)
 	} else {
-		db.release(s) // a comparison may take long, and nothing is to wait for it
+		db.release(s) // a comparison may take long, and no other work must wait for it
 		later := Snapshot{db: db, seq: now.seq}
 		defer later.Close()
 		err = tx.compare(&later)
@@ -122,8 +122,8 @@ func (tx *Tx) validate() error {
 	return err
 }
 
-// validateRest goes through the changes that came after validate. The caller holds
-// db.mu, and makes the next change before it gives it up.
+// validateRest checks the changes since validate. The caller holds db.mu, and makes
+// the next change before releasing it.
 func (tx *Tx) validateRest() error {
 	db := tx.db
 	tails, size, ok := db.since(tx.checked, db.current.Load())
@@ -161,7 +161,7 @@ func (tx *Tx) compare(later *Snapshot) error {
 	return nil
 }
 
-// keyDiffers reports whether the only key of the span is not as it was read.
+// keyDiffers reports whether the only key of the span has changed since it was read.
 func (tx *Tx) keyDiffers(later *Snapshot, span footprint.Span) (key []byte, is bool, err error) {
 	key = span.Lo
 	was, errWas := tx.snapshot.get(key, nil)
@@ -175,7 +175,7 @@ func (tx *Tx) keyDiffers(later *Snapshot, span footprint.Span) (key []byte, is b
 	return key, (errWas == nil) != (errNow == nil) || !bytes.Equal(was, now), nil
 }
 
-// spanDiffers reports whether a key of the span is not as it was read, and which.
+// spanDiffers reports whether a key of the span has changed since it was read, and which.
 func (tx *Tx) spanDiffers(later *Snapshot, span footprint.Span) (key []byte, is bool, err error) {
 	was, err := tx.db.openIter(&Iterator{db: tx.db, lo: span.Lo, hi: span.Hi}, tx.snapshot.seq)
 	if err != nil {

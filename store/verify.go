@@ -21,7 +21,7 @@ import (
 // Report is the result of a check of the whole store.
 type Report struct {
 	Branches, Blocks, Messages, Blobs int64
-	// Changes is the number of those that the history has kept in files.
+	// Changes is the number of changes that the history has kept in files.
 	Changes int64
 	// Gaps are changes between the oldest that the history has and the newest of the
 	// tree that it does not have, at most ProblemsMax: they came by an ingest, could not be written,
@@ -118,7 +118,7 @@ func (db *DB) examineView(ctx context.Context, view *memtable.View, report *Repo
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {
 		m := it.Message()
-		if m.Kind != message.Blob { // of the others recovery has read every byte
+		if m.Kind != message.Blob { // recovery has read every byte of the others
 			continue
 		}
 		before := report.Bytes
@@ -132,8 +132,8 @@ func (db *DB) examineView(ctx context.Context, view *memtable.View, report *Repo
 	return nil
 }
 
-// examineBranch checks a branch of the file; now and then it calls rest with the bytes
-// that were read since.
+// examineBranch checks a branch of the file; now and then it calls rest with the
+// number of bytes read since the last call.
 func (db *DB) examineBranch(ctx context.Context, b *trunk.Branch, file env.File, report *Report, rest func(int64) error) error {
 	var scratch branch.Scratch
 	defer scratch.Close()
@@ -235,7 +235,7 @@ func (db *DB) examineBlob(m message.Message, file env.File, report *Report) erro
 	return err
 }
 
-// checkPages compares what the tree owns with what the allocator gave out.
+// checkPages compares the pages of the tree with those that the allocator has allocated.
 func (db *DB) checkPages() error {
 	db.checkpoints.lock()
 	defer db.checkpoints.unlock()

@@ -14,9 +14,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// examineHistory reads the changes that the history has kept, as far as they are still
-// there, and compares each file with its name: of damage here, only feeds and archives know.
-// The history has at least what is in the tree of the state.
+// examineHistory reads the changes that the history has kept, as far as they still exist,
+// and compares each file with its name: only feeds and archives would otherwise notice
+// damage here. The history has at least what is in the tree of the state.
 func (db *DB) examineHistory(ctx context.Context, now *state, report *Report, rest func(int64) error) error {
 	db.history.mu.Lock()
 	segments := slices.Clone(db.history.segments)
@@ -52,7 +52,7 @@ func gaps(segments []segment, newest message.Seq) (gaps []Gap) {
 	return gaps
 }
 
-// has reports whether the history has the segment still, and has not removed it.
+// has reports whether the history still has the segment.
 func (h *history) has(s segment) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

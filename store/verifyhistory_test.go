@@ -15,8 +15,8 @@ import (
 	"github.com/ashlar-dev/ashlar/store/repair"
 )
 
-// Damage to a history is no damage to the data: a repair does not write the store anew for it, which
-// would cost the rest of the history.
+// Damage to a history is not damage to the data: a repair does not rewrite the store for it, which
+// would lose the rest of the history.
 func TestRepairLeavesAHistory(t *testing.T) {
 	disk, o := sim.NewDisk(), historic(1<<30)
 	c := &historian{t: t, r: rand.New(rand.NewSource(4)), db: open(t, disk, o)}

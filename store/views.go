@@ -28,14 +28,14 @@ func (v *views) init() {
 	v.at, v.iterators = map[message.Seq]int{}, map[*Iterator]struct{}{}
 }
 
-// unparked and parked count the iterators that hold what they read, of which
-// active is the number.
+// unparked and parked change the number of iterators that are not parked, which
+// active returns.
 func (v *views) unparked()     { v.opened.Add(1) }
 func (v *views) parked()       { v.opened.Add(-1) }
 func (v *views) active() int64 { return v.opened.Load() }
 
-// add is called under db.mu, with a number that a view has already or with that
-// of the last change: so no compaction has missed it.
+// add is called under db.mu, with a number that a view has already or with that of
+// the last change: so no compaction has missed it.
 func (v *views) add(seq message.Seq) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -51,7 +51,7 @@ func TestRefusedMergesAreNotTriedForEver(t *testing.T) {
 	from := db.metrics.compactions.Load()
 	compactors(db, 2)
 	eventually(t, db, func() bool { return db.work.working == 0 || db.metrics.compactions.Load()-from > 20 })
-	// They stay at rest: a merge that was refused to one is not tried by the other again.
+	// They stay idle: neither tries a merge that was refused to the other.
 	if tried := settled(func() int64 { return int64(db.metrics.compactions.Load() - from) }, 20); tried > 20 {
 		t.Errorf("without room %d merges were tried", tried)
 	}
@@ -68,7 +68,7 @@ func TestWaitDuringTheLastMergeWithRoom(t *testing.T) {
 	db := tightStore(t)
 	db.room.tight.Lock()
 	compactors(db, 1)
-	// The most urgent merge was refused, and the worker is at one at the bottom.
+	// The most urgent merge was refused, and the worker is running one at the bottom.
 	eventually(t, db, func() bool { return len(db.tree.jobs) == 1 && db.tree.jobs[0].Bottom })
 	done := make(chan error, 1)
 	go func() { done <- db.Wait() }()
@@ -88,7 +88,7 @@ func TestWaitDuringTheLastMergeWithRoom(t *testing.T) {
 }
 
 // Wait returns no refusal before the merge of a caller has ended, which may make
-// room; meanwhile the workers rest.
+// room; meanwhile the workers are idle.
 func TestWaitDuringTheMergeOfACaller(t *testing.T) {
 	db := tightStore(t)
 	for err := error(nil); err == nil; {
@@ -156,8 +156,8 @@ func (l *countedLock) Lock() {
 	l.Locker.Lock()
 }
 
-// settled gives what is counted some time to become more than most, and returns it.
-// That nothing happens is no event to wait for.
+// settled waits for a while whether a count becomes more than most, and returns it.
+// There is no event to wait for if nothing happens.
 func settled(count func() int64, most int64) int64 {
 	for n := 0; n < 50 && count() <= most; n++ {
 		time.Sleep(2 * time.Millisecond)

@@ -13,34 +13,34 @@ import (
 )
 
 // Damage to the frames of the last Sync, or to the newest superblock, looks like a
-// write that a crash has cut short. What distinguishes them is a witness: a page of
-// the data file that says up to which change everything was durable. It is written
-// some time after a Sync has returned, and costs no sync of its own: a witness that
-// a crash leaves is true, and one that a crash takes is not missed.
+// write that a crash has cut short. A witness distinguishes them: a page of the data
+// file that records up to which change everything was durable. It is written some
+// time after a Sync has returned, and has no sync of its own: a witness that a crash
+// leaves is true, and one that a crash loses is not needed.
 //
-// The background writes it when its timer ends and there is something new to say,
+// The background writes it when its timer ends and there is something new to record,
 // so at most four times a second; Wait and Close write it, too.
 //
 // The page has room on the disk before it is written: a write into a hole might be
-// refused, or, worse, be taken and fail with the next sync, which stops the store. A
-// new file has it; a file from before there were witnesses gets it when it is opened.
-// A life in which the disk has no room for it writes no witness.
+// refused or, worse, be accepted and fail with the next sync, which stops the store.
+// A new file has it; a file from before there were witnesses gets it when it is
+// opened. A life in which the disk has no room for it writes no witness.
 
-// witness is what the page says, or what could not be written.
+// witness is the content of the page, or what could not be written.
 type witness struct {
 	durable atomic.Uint64
 	off     bool // the page has no room on the disk
 	failed  bool // to be written, at least once
 }
 
-// says reports whether the witness says that the changes up to seq are durable.
+// says reports whether the witness records that the changes up to seq are durable.
 func (w *witness) says(seq message.Seq) bool { return w.durable.Load() >= uint64(seq) }
 
-// hasNews reports whether the witness is to be written, since the changes up to seq
-// are durable.
+// hasNews reports whether the witness must be written, now that the changes up to
+// seq are durable.
 func (j *journaler) hasNews(seq message.Seq) bool { return !j.witness.says(seq) }
 
-// resumeWitness is called by recovery with what the witness says.
+// recovery calls resumeWitness with the content of the witness.
 func (j *journaler) resumeWitness(w journal.Testimony) {
 	if !j.witness.off {
 		j.witness.durable.Store(uint64(w.Durable))
@@ -51,13 +51,13 @@ func (j *journaler) resumeWitness(w journal.Testimony) {
 func (j *journaler) placeWitness() {
 	if err := datafile.AllocateHead(j.db.files.data); err != nil {
 		j.witness.off = true
-		j.witness.durable.Store(math.MaxUint64) // there is never anything to say
+		j.witness.durable.Store(math.MaxUint64) // there is never anything to record
 		j.db.log.Warn("no room for the witness: damage to the last synced changes may go unnoticed", "error", err)
 	}
 }
 
-// testify writes the witness, if there is something new to say. Nothing relies on it,
-// so an error is only logged.
+// testify writes the witness, if there is something new to record. Nothing relies on
+// it, so an error is only logged.
 func (j *journaler) testify() {
 	db := j.db
 	if db.opt.ReadOnly {
@@ -81,8 +81,8 @@ func (j *journaler) testify() {
 	j.witness.durable.Store(uint64(j.synced))
 }
 
-// readWitness returns what the witness of the store says. A place that cannot be read
-// says nothing.
+// readWitness returns the change that the witness of the store records. A place that
+// cannot be read records nothing.
 func (r *recovery) readWitness() (journal.Testimony, error) {
 	db := r.db
 	w := journal.Testimony{File: datafile.Name, Offset: datafile.WitnessAddr}

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// beforeWitnesses is a store of a time without witnesses: its page is a hole.
+// beforeWitnesses is a store from before there were witnesses: its page is a hole.
 func beforeWitnesses(t *testing.T) *holeDisk {
 	t.Helper()
 	disk := &holeDisk{Disk: sim.NewDisk(), grows: true, holes: map[int64]bool{}}
@@ -27,8 +27,8 @@ func beforeWitnesses(t *testing.T) *holeDisk {
 
 const witnessAt = 512 << 10
 
-// A store from before there were witnesses gets the page when it is opened, so that a
-// disk that is full later has room for what it says.
+// A store from before there were witnesses gets the page when it is opened, so that
+// there is room for a witness even if the disk is full later.
 func TestTheWitnessOfAnOlderStore(t *testing.T) {
 	disk := beforeWitnesses(t)
 	db := open(t, disk, tiny())
@@ -44,8 +44,8 @@ func TestTheWitnessOfAnOlderStore(t *testing.T) {
 	must(t, db.Close())
 }
 
-// Without room for the page when it is opened, a store says so once, and writes no
-// witness in this life: a disk might take it, and fail with the next sync.
+// A store without room for the page when it is opened logs that once, and writes no
+// witness in this life: a disk might accept the write, and fail with the next sync.
 func TestAnOlderStoreWithoutRoomForTheWitness(t *testing.T) {
 	disk := beforeWitnesses(t)
 	disk.full = true
@@ -77,7 +77,7 @@ func TestAnOlderStoreWithoutRoomForTheWitness(t *testing.T) {
 	}
 }
 
-// lazyDisk looks for room when it syncs, not when it writes.
+// lazyDisk allocates room in syncs, not in writes.
 type lazyDisk struct {
 	*holeDisk
 	refused int // writes to pages without room

@@ -19,7 +19,7 @@ import (
 )
 
 // idled is a store whose process has ended some time after a Sync, or after a Flush
-// of changes that were never in the journal, and what it holds.
+// of changes that were never in the journal, and its content.
 func idled(t *testing.T, flushed bool) (*sim.Disk, map[string]string) {
 	t.Helper()
 	disk, want := sim.NewDisk(), map[string]string{}
@@ -54,7 +54,7 @@ func idled(t *testing.T, flushed bool) (*sim.Disk, map[string]string) {
 
 // Whatever sector of whatever file is lost after the last Sync, or after the Flush:
 // the store has everything, or returns an error. It never opens in an older state.
-// A repair opens it again, and its report says that something is missing.
+// After a repair it opens, and the report shows that something is missing.
 func TestTheLossOfWhatWasSyncedLastIsReported(t *testing.T) {
 	for _, flushed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("flushed=%v", flushed), func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestTheLossOfWhatWasSyncedLastIsReported(t *testing.T) {
 	}
 }
 
-// A witness of another store, or one that is damaged, says nothing.
+// A witness of another store, or a damaged one, records nothing.
 func TestOnlyTheStoresOwnWitnessCounts(t *testing.T) {
 	const at = 512 << 10
 	disk, want := idled(t, false)
@@ -179,7 +179,7 @@ func (f *opsFile) WriteAt(b []byte, off int64) (int, error) {
 	return f.File.WriteAt(b, off)
 }
 
-// The background writes the witness by itself, and once for what is durable.
+// The background writes the witness by itself, and once for the same changes.
 func TestTheWitnessComesByItself(t *testing.T) {
 	real, err := osenv.OpenDisk(t.TempDir())
 	must(t, err)
@@ -224,7 +224,7 @@ func TestTheWitnessCostsNoSync(t *testing.T) {
 	must(t, db.Close())
 }
 
-// A store whose witness cannot be written goes on.
+// A store whose witness cannot be written continues.
 func TestAWitnessThatCannotBeWritten(t *testing.T) {
 	disk := &opsDisk{Disk: sim.NewDisk(), fail: errIO}
 	db := open(t, disk, tiny())

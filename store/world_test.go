@@ -14,7 +14,7 @@ import (
 	"github.com/ashlar-dev/ashlar/store/repair"
 )
 
-// A program that forgets a part of the world is told which, and what to do.
+// If a part of the world is missing, the error names it, and what to do.
 func TestAWorldThatLacksSomething(t *testing.T) {
 	noDisk, noClock, noRandom := osenv.New(), world(sim.NewDisk(), 1), world(sim.NewDisk(), 1)
 	noClock.Clock, noRandom.Random = nil, nil

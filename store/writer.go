@@ -61,7 +61,7 @@ func (w *writer) append(m *mem, kind message.Kind, key, value []byte, more bool)
 	w.db.metrics.userBytes += int64(len(key) + len(value))
 }
 
-// jump numbers the records of an ingest, all the same. The caller holds DB.mu.
+// jump gives all records of an ingest the same number.
 func (w *writer) jump(seq message.Seq, records, bytes int64) {
 	w.seq = seq
 	w.db.metrics.changes[message.Put] += records
@@ -130,7 +130,7 @@ func (w *writer) cancelFrames(upTo uint64) {
 // add adds memtables that no superblock contains. The caller holds DB.mu.
 func (w *writer) add(mems ...*mem) { w.unsaved = append(w.unsaved, mems...) }
 
-// saved takes out the memtables of segments before that one, which a superblock
+// saved removes the memtables of segments before that one, which a superblock
 // contains, and returns them. The caller holds DB.mu.
 func (w *writer) saved(segment uint64) (mems []*mem) {
 	for len(w.unsaved) > 0 && w.unsaved[0].number < segment {

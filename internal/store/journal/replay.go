@@ -2,11 +2,11 @@
 
 package journal
 
-// Where does the log end, and is that the end?
+// Where the log ends, and how replay knows whether frames after that end were lost.
 //
-// A crash leaves any subset of the sectors that were not synced. So the first
-// frame that does not continue the chain is not by itself a sign of rot. The
-// argument is about message M, the first one that is then missing.
+// A crash leaves any subset of the sectors that were not synced. So a frame that does
+// not continue the chain is not by itself a sign of damage. Let M be the first message
+// that is missing because of it.
 //
 // # A witness is proof
 //
@@ -19,62 +19,63 @@ package journal
 // and M is neither in the tree nor in the chain, then something that was on
 // stable storage is gone, which a crash cannot cause.
 //
-// The argument asks of the witness only that this store has sealed it. Whether
-// its frame is whole, in the chain, of this session, of a former life that was
-// given up, or left in a file from an earlier use does not matter: what it says
-// was true when it was sealed, and does not become untrue. Frames from an earlier
-// use speak of lower messages, which the tree has; frames that were given up
-// speak of what was safe in their life, which is recovered before anybody else
-// uses the numbers above. That this store has sealed it is known from the
-// header's checksum, whose seed is the store's identity and the page: bytes that
-// a user has stored, be it a copy of a journal, do not pass, unless they are a
-// true header of this store for this very page, and then they speak the truth.
+// The argument requires only that this store has sealed the header, the witness. It
+// does not matter whether the frame is whole, in the chain, of this session, of an
+// abandoned earlier life, or left in a file from an earlier use: the header was true
+// when it was sealed, and stays true. A frame from an earlier use calls lower messages
+// durable, which the tree has. An abandoned frame calls messages durable that were
+// safe in its life, and these are recovered before any later life uses the numbers
+// above them. The checksum of the header shows that this store has sealed it: its seed
+// is the store's identity and the page. So bytes that a user has stored, even a copy of
+// a journal, do not pass, unless they are a header of this store for this very page,
+// and then they are true.
 //
 // # When there is no witness
 //
 // A frame sealed after the Sync that made X safe calls X durable. So the loss of
 // X is reported if the header of one such frame is left. If none was sealed, or
 // none is left, nothing in the journal distinguishes the loss of X from a Sync that
-// never finished: this is so for the frames of the very last Sync. For them the
+// never finished: this is the case for the frames of the very last Sync. For them the
 // caller may keep a witness elsewhere (Options.Witness), which it writes after the
 // Sync has returned and need not sync: one that a crash has kept is true by the
-// argument above, and one that is lost says nothing. Without it the log ends
-// before X, and what is recovered is still a prefix of what was sealed.
+// argument above, and one that is lost proves nothing. Without a witness the log ends
+// before X, and the recovered messages are still a prefix of those that were sealed.
 //
-// Of files whose first page is sound and names a segment below the superblock's
-// only the first frame is looked at. If it is of a later segment, that was begun
-// in the file and its first page is missing: never synced, as nothing in the
-// segment was, or lost by the disk. Then the file is asked for witnesses.
+// If the first page of a file is sound and names a segment below the superblock's,
+// replay reads only the first frame of the file. If that frame is of a later segment,
+// the segment was begun in the file and its first page is missing: it was never synced,
+// and then nothing in the segment was, or the disk has lost it. Then replay looks for
+// witnesses in the file.
 //
-// # What is given up stays given up
+// # An abandoned segment stays abandoned
 //
 // Sessions. A life begins a new segment, with a number above all that it has
 // seen, and a start as its first frame; all frames of a segment have the session
 // of its first page. So a frame of another life is never taken for one of this
-// segment, even if it is in the right place with the right numbers: think of
-// a life that has written the same as the one before, and crashed; frames of both
+// segment, even if it is in the right place with the right numbers: for example, a
+// life may have written the same as the previous one, and crashed; then frames of both
 // may be left in one file.
 //
 // Order. Segments are tried in the order of their numbers. A segment that a life
-// has found and given up has a lower number than those of later lives, so that it
-// is never tried after them; and it was given up because its first frame was
-// broken or not the next one. The first it remains, as long as no life writes to
-// the file. The second it remains because the first frame that was recovered
-// in its stead has the same First and a higher number, and what is tried later
-// has a higher First.
+// has found and abandoned has a lower number than those of later lives, so it is
+// never tried after them. It was abandoned because its first frame was broken or was
+// not the next one. A broken frame stays broken as long as no life writes to the file.
+// A frame that was not the next one stays so: the first frame that was recovered
+// in its place has the same First and a higher number, and segments that are tried
+// later have a higher First.
 //
 // Files. A new segment in a file overwrites an old one, and a crash may keep any
 // sectors of both, in the first page and in the frames:
-//   - The old segment is retired. Its number is below the superblock's. With the
-//     old first page the file is not looked at; with the new one the old frames
+//   - The old segment is retired: its number is below the superblock's. With the
+//     old first page replay ignores its frames; with the new one the old frames
 //     have the wrong number and session.
-//   - The old segment is dead, that is, its number is not below. Its broken first
-//     frame could become whole: where it lacks a sector, the new frame may
-//     have the same bytes there. With the old first page, that would bring back
-//     what was given up. So Begin writes and syncs the new first page before
+//   - The old segment is dead: it was abandoned, and its number is not below. Its broken
+//     first frame could become whole: if it lacks a sector, the new frame may
+//     have the same bytes there. With the old first page, that would bring the
+//     abandoned segment back. So Begin writes and syncs the new first page before
 //     anything else is written; then old frames have the wrong session.
-//   - The first page is none. A crash can only make it the new one: all that
-//     counts in it is in one sector.
+//   - The first page is invalid. A crash can only turn it into the new one: everything
+//     that counts in it is in one sector.
 //   - The file is new. Its name, its size, its first page and its frames may be
 //     there or not; without a first page it has no segment, with one it has as
 //     many frames as continue the chain.
@@ -83,10 +84,10 @@ package journal
 //
 // # Recovery writes nothing
 //
-// So what it has read may be in the machine's cache only, if the life before was
-// ended without the machine. All live files, and the names, are therefore synced
-// in the first Sync of a life. Otherwise, frames of this life could be
-// acknowledged and survive the frames before them.
+// So the frames that it has read may be only in the machine's cache, if the process of
+// the previous life ended without a crash of the machine. Therefore the first Sync of a
+// life syncs all live files, and their names. Otherwise, frames of this life could be
+// acknowledged and survive a crash that loses the frames before them.
 
 import (
 	"cmp"
