@@ -128,7 +128,7 @@ func noise(n int) []byte {
 	return b
 }
 
-// puts are n messages whose values are cut from what fill makes.
+// puts returns n messages whose values are pieces of the output of fill.
 func puts(n, value int, fill func(n int) []byte) []message.Message {
 	all := fill(n * value)
 	out := make([]message.Message, n)
@@ -210,7 +210,7 @@ func TestCompression(t *testing.T) {
 		if _, err := Open(stored, h.Want, make([]byte, 100), &c); err == nil {
 			t.Errorf("%v: opened with a short scratch", how)
 		}
-		// What cannot be made smaller is stored as it is.
+		// Data that cannot be compressed are stored as they are.
 		if _, h, _ := build(t, how, &c, puts(100, 1000, noise)); h.Compression != None {
 			t.Errorf("%v of noise", h.Compression)
 		}
@@ -280,7 +280,7 @@ func TestErrorsSayWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestARepairNeedsNoPointer opens a block with what its own header says.
+// TestARepairNeedsNoPointer opens a block with only its own header.
 func TestARepairNeedsNoPointer(t *testing.T) {
 	messages := puts(7, 100, noise)
 	stored, _, n := build(t, None, nil, messages)
@@ -327,8 +327,8 @@ func TestCommon(t *testing.T) {
 	})
 }
 
-// FuzzOpen repairs the checksum of what it is given, so that everything behind
-// it is reached, and reads all of what opens.
+// FuzzOpen repairs the checksum of its input, so that everything after it is
+// reached, and reads every block that opens.
 func FuzzOpen(f *testing.F) {
 	var c Coder
 	for _, how := range []Compression{None, S2, Zstd} {
@@ -377,7 +377,7 @@ func read(t *testing.T, b *Block, seeks []byte) {
 	_ = b.Validate()
 }
 
-// FuzzReopen: a cache gives back what was put, but nothing may panic if not.
+// FuzzReopen: a cache returns what was put, but nothing may panic if it does not.
 func FuzzReopen(f *testing.F) {
 	stored, h, _ := build(f, None, nil, puts(9, 40, text))
 	f.Add(stored[:HeaderSize+h.Raw])

@@ -8,12 +8,12 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/message"
 )
 
-// The rule by which blocks are closed. A block grows page by page. When the
-// next message does not fit into the pages that it has, it is closed if what
-// would stay empty is little, a tenth, or if it has reached its longest; else
-// it gets the pages that it needs. So messages of 548 bytes lie seven to a
-// page, and such of 1.5 KiB five to two pages instead of two to one. Blocks
-// that are to be compressed are filled to the longest at once.
+// The rule by which blocks are closed. A block grows page by page. When the next
+// message does not fit into its pages, the block is closed if the space that would
+// stay empty is at most a tenth, or if it has its maximum length; otherwise it gets
+// the pages that it needs. So messages of 548 bytes are stored seven to a page, and
+// messages of 1.5 KiB five to two pages instead of two to one. Blocks that are to
+// be compressed are filled to the maximum at once.
 const wasteMax = 10 // a block is closed at a waste of at most 1/wasteMax
 
 // stagedMax bounds the keys that a Builder keeps in full, in bytes: long

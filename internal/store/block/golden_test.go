@@ -29,8 +29,8 @@ func goldenMessages() []message.Message {
 	return out
 }
 
-// TestGolden opens what version 1 wrote; such files are never written again.
-// What is not compressed is also made again to the byte.
+// TestGolden opens files that version 1 wrote; such files are never written again.
+// Uncompressed ones are also made again, byte for byte.
 func TestGolden(t *testing.T) {
 	var c Coder
 	for _, how := range []Compression{None, S2, Zstd} {

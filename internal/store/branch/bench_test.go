@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 )
 
-// memory is a file without a disk: benchmarks measure what is ours.
+// memory is a file without a disk: benchmarks measure only this package.
 type memory struct {
 	env.File
 	b       []byte

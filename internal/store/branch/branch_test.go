@@ -18,7 +18,7 @@ import (
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
-// place is a data file and what hands out its pages.
+// place is a data file and the allocator of its pages.
 type place struct {
 	t     testing.TB
 	file  *countingFile
@@ -326,7 +326,7 @@ func checkReopened(t *testing.T, reopened *Index, want []message.Message) {
 	}
 }
 
-// TestDensity holds the rule by which blocks are closed to what it is for.
+// TestDensity checks the density for which the rule of closing blocks exists.
 func TestDensity(t *testing.T) {
 	for _, c := range []struct {
 		value    int
@@ -381,8 +381,8 @@ func TestPrefetchReadsOnce(t *testing.T) {
 	want := records(20_000, 512)
 	meta, x := write(t, p, Options{File: p.file, Alloc: p, Pool: p.pool}, 1, want)
 	defer x.Close()
-	// beside runs a task as a store does; the counts of the file are looked at
-	// when the iterator is closed, which waits for it.
+	// beside runs a task like a store; the counts of the file are read when the
+	// iterator is closed, which waits for the task.
 	beside := func(task func()) { go task() }
 	for _, c := range []struct {
 		o         IterOptions

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/filter"
 )
 
-// misplaced says which message of block b the index does not lead to, if any.
+// misplaced returns a message of block b that the index does not lead to, if any.
 func (x *Index) misplaced(b int, blk *block.Block, c Cache, s *Scratch) (found string, err error) {
 	var key []byte
 	for i := range blk.Len() {

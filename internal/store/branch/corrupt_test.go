@@ -31,8 +31,8 @@ func (p *place) put(addr int64, b []byte) {
 	}
 }
 
-// detected fails unless a get, a scan and a check all say that block b of x is
-// corrupt, and that nothing else is.
+// detected fails unless a get, a scan and a check all report that block b of x is
+// corrupt, and nothing else.
 func detected(t *testing.T, what string, x *Index, b int, all []message.Message) {
 	t.Helper()
 	var s Scratch
@@ -88,8 +88,8 @@ func TestCorruptBlocks(t *testing.T) {
 	o := p.options()
 	_, x := write(t, p, o, 1, all)
 	defer x.Close()
-	// The same keys once more under another id, and at another epoch: what a
-	// write that was lost or went to a wrong place leaves behind.
+	// The same keys once more under another id, and at another epoch, as a lost or
+	// misdirected write leaves them behind.
 	otherValues := slices.Clone(all)
 	for i := range otherValues {
 		otherValues[i].Value = otherValues[i].Value[1:]
@@ -141,8 +141,8 @@ func stale(b []byte) []byte {
 	return b
 }
 
-// TestSameChecksumOfAnother has a fence whose checksum fits a block that is not
-// the one: only the identity in the header tells.
+// TestSameChecksumOfAnother has a fence whose checksum fits another block: only the
+// identity in the header shows that.
 func TestSameChecksumOfAnother(t *testing.T) {
 	p := newPlace(t)
 	all := records(60, 512)
@@ -268,8 +268,8 @@ func TestNoPages(t *testing.T) {
 	w.Abort()
 }
 
-// TestLittleMemory runs everything under every limit: it works, or says
-// ErrMemory, and gives everything back; from some limit on it works.
+// TestLittleMemory runs everything under every limit: it works, or returns
+// ErrMemory, and frees everything; from some limit on it works.
 func TestLittleMemory(t *testing.T) {
 	all := records(2000, 512)
 	full := newPlace(t)
@@ -426,8 +426,8 @@ func TestMetaRoundTrip(t *testing.T) {
 	}
 }
 
-// TestNonsenseInAnIndex changes an image whose checksum nobody compares any
-// more: newIndex still finds it out.
+// TestNonsenseInAnIndex changes an image whose checksum is no longer compared:
+// newIndex still finds the error.
 func TestNonsenseInAnIndex(t *testing.T) {
 	p := newPlace(t)
 	le := binary.LittleEndian
@@ -504,8 +504,8 @@ func FuzzDecodeMeta(f *testing.F) {
 	})
 }
 
-// FuzzOpenIndex repairs the checksum of what it is given, so that everything
-// behind it is reached, and uses what opens.
+// FuzzOpenIndex repairs the checksum of its input, so that everything after it is
+// reached, and uses every index that opens.
 func FuzzOpenIndex(f *testing.F) {
 	p := newPlace(f)
 	o := p.options()

@@ -31,7 +31,7 @@ func goldenBranch() ([]message.Message, []message.RangeTombstone) {
 	}
 }
 
-// TestGolden opens what version 1 wrote, and writes the same again.
+// TestGolden opens files that version 1 wrote, and writes the same bytes again.
 func TestGolden(t *testing.T) {
 	const file, table = "testdata/v1.data", "testdata/v1.meta"
 	all, tombs := goldenBranch()

@@ -175,7 +175,7 @@ func checkMoves(t *rapid.T, x *Index, cache Cache, all []message.Message) {
 	}
 }
 
-// checkRanges compares what the index says of ranges with what is there.
+// checkRanges compares the index's results for ranges with the content.
 func checkRanges(t *rapid.T, x *Index, all []message.Message) {
 	for range 10 {
 		lo, hi := drawBound(t), drawBound(t)

@@ -37,8 +37,8 @@ func pagedBranch(t *testing.T, n int, tombs ...message.RangeTombstone) (*place, 
 	return p, meta, x, all
 }
 
-// A paged index takes a small part of the memory, and what is asked for often
-// costs one read of the block, or none.
+// A paged index takes a small part of the memory, and frequent keys cost one read
+// of the block, or none.
 func TestPagedIndexIsSmall(t *testing.T) {
 	const n = 40_000
 	p, meta, x, all := pagedBranch(t, n)
@@ -80,8 +80,8 @@ func TestPagedIndexIsSmall(t *testing.T) {
 	}
 }
 
-// Whatever rots in the file after the index was opened: a read of it answers
-// what was written, or says where the damage is, and CheckIndex says it too.
+// Whatever is damaged in the file after the index was opened: a read of it returns
+// the written data, or an error with the place, and CheckIndex reports it too.
 func TestRotInAPagedIndex(t *testing.T) {
 	p, meta, x, all := pagedBranch(t, 5000, message.RangeTombstone{Lo: []byte("a"), Hi: []byte("b"), Seq: 9})
 	pages := int(meta.Index.Len / extent.PageSize)
@@ -147,7 +147,7 @@ func TestRotInAPagedIndex(t *testing.T) {
 	checkAll(t, x)
 }
 
-// What is estimated of neighbouring ranges is in all what the branch has.
+// The estimates for neighbouring ranges add up to the whole branch.
 func TestSpansOfAPagedIndex(t *testing.T) {
 	_, _, x, all := pagedBranch(t, 20_000)
 	whole, blocks := x.Span(nil, nil)
@@ -178,7 +178,7 @@ func TestSpansOfAPagedIndex(t *testing.T) {
 	}
 }
 
-// Without memory a paged index answers with ErrMemory, and keeps none.
+// Without memory a paged index returns ErrMemory, and keeps no memory.
 func TestPagedIndexWithoutMemory(t *testing.T) {
 	p, _, x, all := pagedBranch(t, 5000)
 	var held [][]byte

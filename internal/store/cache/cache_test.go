@@ -14,8 +14,8 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 )
 
-// newCache returns a cache in a pool of its own; the pool finds at the end that
-// all was given back.
+// newCache returns a cache in a pool of its own; the pool checks at the end that
+// all memory was freed.
 func newCache(t testing.TB, limit, bytes int64) (*cache.Cache, *slab.Pool) {
 	t.Helper()
 	pool := slab.New(limit)
@@ -103,7 +103,7 @@ func TestWhatWasPutIsThere(t *testing.T) {
 }
 
 // TestOldVersionsAreRefused: a put with a version from before an Advance does
-// nothing, also to what is there.
+// nothing, also to an existing record.
 func TestOldVersionsAreRefused(t *testing.T) {
 	c, _ := newCache(t, 1<<20, 256<<10)
 	old := c.Version()
@@ -125,8 +125,8 @@ func TestOldVersionsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAgainstAModel: whatever is done in whatever budget, a get answers what
-// was put last and not removed, or nothing; and the memory stays in its bound.
+// TestAgainstAModel: after any calls, with any budget, a get returns the last put
+// that was not removed, or nothing; and the memory stays within its bound.
 func TestAgainstAModel(t *testing.T) {
 	type block struct {
 		branch uint64
@@ -218,8 +218,8 @@ func TestAgainstAModel(t *testing.T) {
 	})
 }
 
-// TestThePoolHasLess: the cache is content with what it gets, takes more when
-// there is more, and gives back what it is asked for.
+// TestThePoolHasLess: the cache uses the memory that it gets, takes more when there
+// is more, and frees what it is asked for.
 func TestThePoolHasLess(t *testing.T) {
 	c, pool := newCache(t, 4<<20, 3<<20)
 	fill := func(from int) {

@@ -13,8 +13,8 @@ import (
 )
 
 // TestStaleRecordsAreNeverServed has readers that put what they find in a tree
-// beside a writer that changes it, in the order that Cache demands. What a
-// reader gets is never older than what every reader could see when it began.
+// beside a writer that changes it, in the order that Cache requires. A reader never
+// gets an older record than every reader could see when it began.
 func TestStaleRecordsAreNeverServed(t *testing.T) {
 	const keys, rounds, readers, readsMin = 64, 3000, 4, 100_000
 	c, _ := newCache(t, 4<<20, 64<<10)
@@ -33,8 +33,8 @@ func TestStaleRecordsAreNeverServed(t *testing.T) {
 				k := key(i)
 				least := seen[i].Load()
 				version := c.Version()
-				// The memtable is looked into before the cache and the tree,
-				// as it was when the read began.
+				// The memtable, as it was when the read began, is searched before
+				// the cache and the tree.
 				got := hidden[i].Load()
 				if got == 0 && !c.Empty() {
 					if b, ok := c.GetRecord(k, dst[:0]); ok {

@@ -11,9 +11,9 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 )
 
-// TestVersionsAreComparedUnderTheLock: a put that waits for the lock of its
-// shard while there is an Advance comes too late, though its version was right
-// when it was called.
+// TestVersionsAreComparedUnderTheLock: a put that waits for the lock of its shard
+// during an Advance is refused, although its version was current when it was
+// called.
 func TestVersionsAreComparedUnderTheLock(t *testing.T) {
 	pool := slab.New(1 << 20)
 	c := New(pool, 128<<10)
@@ -25,9 +25,9 @@ func TestVersionsAreComparedUnderTheLock(t *testing.T) {
 		defer close(done)
 		c.PutRecord(key, []byte("old"), 0)
 	}()
-	time.Sleep(20 * time.Millisecond) // it gets to the lock; if not, it comes too late all the same
+	time.Sleep(20 * time.Millisecond) // it reaches the lock; if not, it is refused all the same
 	c.Advance()
-	c.Remove([]byte("another")) // nobody else is to wait: there are no records yet
+	c.Remove([]byte("another")) // no other call may wait: there are no records yet
 	s.mu.Unlock()
 	<-done
 	if got, ok := c.GetRecord(key, nil); ok {

@@ -53,7 +53,7 @@ func (z *zipf) best(m int) float64 {
 	return sum / z.zeta
 }
 
-// lru is what caches are compared with: the numbers that were used last.
+// lru is the cache with which others are compared: it keeps the numbers used last.
 type lru struct {
 	room, n    int
 	next, prev []int32 // by number; -1: not in it
@@ -86,8 +86,8 @@ func (l *lru) use(number int) (hit bool) {
 
 func (l *lru) take(i int32) { l.next[l.prev[i]], l.prev[l.next[i]] = l.next[i], l.prev[i] }
 
-// reader does what a store does for a record: it asks for it, and reads the
-// block when that is not there either.
+// reader does what a store does for a record: it gets the record, and reads the
+// block if the cache does not have it.
 type reader struct {
 	c        *cache.Cache
 	perBlock int

@@ -319,8 +319,8 @@ func TestGivenBackTwice(t *testing.T) {
 	}
 }
 
-// TestValidateBites breaks an Allocator in each way that Validate looks for. It
-// has two free runs, as nodes 1 and 2, of which 2 is the root of both trees.
+// TestValidateBites breaks an Allocator in each way that Validate looks for. It has
+// two free runs, nodes 1 and 2; node 2 is the root of both trees.
 func TestValidateBites(t *testing.T) {
 	for _, c := range []struct {
 		want string

@@ -27,7 +27,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestHashIsFixed holds the hash to what is on disks.
+// TestHashIsFixed: the hash must stay the same, because it is on disks.
 func TestHashIsFixed(t *testing.T) {
 	for k, want := range map[string]uint64{
 		"":    0xef46db3751d8e999,

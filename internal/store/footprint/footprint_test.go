@@ -95,7 +95,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestSpansTakeLittle: what is added again is not kept twice.
+// TestSpansTakeLittle: a span that is added again is not kept twice.
 func TestSpansTakeLittle(t *testing.T) {
 	var s Spans
 	for i := range 1 << 16 {
@@ -143,7 +143,7 @@ func (concat) Apply(dst, _, value []byte, exists bool, operand []byte) []byte {
 	return append(append(dst, value...), operand...)
 }
 
-// TestWrites applies the changes that a Writes has come to to several maps, and
+// TestWrites applies the resulting changes of a Writes to several maps, and
 // compares them with the same maps after each change.
 func TestWrites(t *testing.T) {
 	for seed := range int64(60) {
@@ -309,8 +309,8 @@ func TestWritesInAnyRhythm(t *testing.T) {
 	}
 }
 
-// TestOneKeyTakesItsPlaceOnce: what a later change of a key replaces is not counted any
-// more, unless a list has it that was handed out.
+// TestOneKeyTakesItsPlaceOnce: a change that a later one of the same key replaces is no
+// longer counted, unless a returned list has it.
 func TestOneKeyTakesItsPlaceOnce(t *testing.T) {
 	const n = 1000
 	operand, most := []byte("0123456789"), n*10+500

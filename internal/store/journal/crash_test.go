@@ -70,9 +70,10 @@ func (e *explorer) crash(life *world, depth int, trail string) {
 	crashes(life.disk, e.most[depth], e.r, after)
 }
 
-// TestCrashes: after any crash, in any life, every synced frame is there, what
-// is there is the beginning of what was sealed and not given up, and nothing
-// passes for rot, although each life has the witness that says most.
+// TestCrashes: after any crash, in any life, every synced frame is there, the
+// recovered frames are a prefix of those that were sealed and not abandoned, and no
+// crash is reported as damage, although each life has the strongest possible
+// witness.
 func TestCrashes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -108,8 +109,8 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestADeadFrameStaysDead: a life gives up a frame of which one sector is lost;
-// the next overwrites it with the same bytes but for the header, and only the
+// TestADeadFrameStaysDead: a life abandons a frame of which one sector is lost; the
+// next life overwrites it with the same bytes except for the header, and only the
 // lost sector reaches the disk.
 func TestADeadFrameStaysDead(t *testing.T) {
 	w := newWorld(3 * PageSize)
@@ -216,7 +217,7 @@ func TestWhatRecoveryHasReadIsSynced(t *testing.T) {
 	}
 }
 
-// TestSyncCoversEarlierSegments: an answer for a segment is one for those before.
+// TestSyncCoversEarlierSegments: a Sync of a segment also covers the earlier ones.
 func TestSyncCoversEarlierSegments(t *testing.T) {
 	w := newWorld(3 * PageSize)
 	_, err := w.open()
@@ -263,9 +264,9 @@ func TestFilesAreUsedAgain(t *testing.T) {
 	}
 }
 
-// TestTheLogEndsWithAFault fails each operation in turn: nothing is written
-// after a write or a sync that failed, all calls answer its error, and what
-// was acknowledged is there.
+// TestTheLogEndsWithAFault fails each operation in turn: nothing is written after a
+// write or a sync that failed, all calls return its error, and acknowledged frames
+// are there.
 func TestTheLogEndsWithAFault(t *testing.T) {
 	const script = "fwsrffwsfscfwsrfs"
 	faulty := 0

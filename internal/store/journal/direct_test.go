@@ -19,7 +19,7 @@ func aligned(n int) []byte {
 	return b[skip : skip+n : skip+n]
 }
 
-// directDisk checks what is asked of direct files.
+// directDisk checks the calls of direct files.
 type directDisk struct {
 	*sim.Disk
 	t                       *testing.T
@@ -62,8 +62,7 @@ func (f *directFile) Allocate(off, n int64) error {
 
 func (f *directFile) Discard(off, n int64) error { return fmt.Errorf("nothing is discarded here") }
 
-// TestDirectFiles: a disk that goes around the cache is asked for nothing that
-// it cannot do.
+// TestDirectFiles: a disk that bypasses the cache gets no call that it cannot do.
 func TestDirectFiles(t *testing.T) {
 	d := &directDisk{Disk: sim.NewDisk(), t: t}
 	must(t, d.MakeDir("j"))
@@ -268,7 +267,7 @@ func BenchmarkCommit(b *testing.B) {
 	must(b, log.Close())
 }
 
-// TestPathsAllocateNothing: of what is done for each frame.
+// TestPathsAllocateNothing checks the calls that are made for each frame.
 func TestPathsAllocateNothing(t *testing.T) {
 	image, _ := segmentImage(4*PageSize, sampleInfo, 1000, 1000, 1000)
 	info, _ := readSegmentHeader(image, testStore)

@@ -41,7 +41,7 @@ var (
 	sampleChain = ChainState{Segment: 7, Prev: 0xabcd, Session: 41, Next: 100}
 )
 
-// steps is what a Scanner finds in a whole segment.
+// steps returns the steps of a Scanner through a whole segment.
 func steps(t *testing.T, chain ChainState, image []byte) (frames []Step, stop Step) {
 	t.Helper()
 	info, flaw := readSegmentHeader(image, testStore)
@@ -65,7 +65,7 @@ func steps(t *testing.T, chain ChainState, image []byte) (frames []Step, stop St
 	}
 }
 
-// TestWhatIsSealedIsRead: headers come back as they were.
+// TestWhatIsSealedIsRead: headers are read as they were sealed.
 func TestWhatIsSealedIsRead(t *testing.T) {
 	image, end := segmentImage(7*PageSize, sampleInfo, 65, PageSize, PageSize+1, 2*PageSize-1)
 	frames, stop := steps(t, sampleChain, image)
@@ -108,7 +108,7 @@ func TestTheChainKnowsHeaders(t *testing.T) {
 	}
 }
 
-// TestEveryBitCounts: a frame with one bit changed is none, wherever it is.
+// TestEveryBitCounts: a frame with one bit changed, anywhere, is not accepted.
 func TestEveryBitCounts(t *testing.T) {
 	image, _ := segmentImage(3*PageSize, sampleInfo, 1000, 500)
 	for i := PageSize; i < 2*PageSize; i++ {
@@ -137,7 +137,8 @@ func TestEveryBitCounts(t *testing.T) {
 	}
 }
 
-// TestWhatDoesNotContinue: each rule of the chain, and how its breach is told.
+// TestWhatDoesNotContinue tests each rule of the chain, and how its violation is
+// reported.
 func TestWhatDoesNotContinue(t *testing.T) {
 	image, _ := segmentImage(4*PageSize, sampleInfo, 1000, 1000)
 	second := func(change func(h *Header)) func() []byte {
@@ -224,7 +225,7 @@ func TestWhatDoesNotContinue(t *testing.T) {
 	}
 }
 
-// TestEnterRefuses what does not continue the chain, before anything is read.
+// TestEnterRefuses segments that do not continue the chain, before anything is read.
 func TestEnterRefuses(t *testing.T) {
 	info := sampleInfo
 	info.Size = 2 * PageSize
@@ -300,8 +301,8 @@ func panics(f func()) (yes bool) {
 	return false
 }
 
-// TestMoreIsAskedFor: a Scanner that is shown a part asks for what it needs, and
-// finds the same.
+// TestMoreIsAskedFor: a Scanner that gets only a part requests what it needs, and
+// finds the same frames.
 func TestMoreIsAskedFor(t *testing.T) {
 	image, _ := segmentImage(8*PageSize, sampleInfo, 1000, 3*PageSize+5, 70)
 	info, _ := readSegmentHeader(image, testStore)

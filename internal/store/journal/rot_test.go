@@ -43,7 +43,7 @@ func place(t *testing.T, w *world) []placed {
 	return frames
 }
 
-// damage is what can happen to a page.
+// damage is a kind of damage to a page.
 type damage struct {
 	name string
 	do   func(page []byte)
@@ -77,9 +77,9 @@ func inflict(t *testing.T, d *sim.Disk, file string, off int64, do func([]byte))
 	must(t, f.Close())
 }
 
-// TestRotIsToldFromATornTail damages each page of every file of a log that was
-// synced, one at a time: what some frame that is left calls durable is missed,
-// and the error says where; what no frame calls durable ends the log there, unless
+// TestRotIsToldFromATornTail damages each page of every file of a synced log, one
+// at a time. If some remaining frame calls the damaged frame durable, its loss is
+// reported, and the error shows the place; if none does, the log ends there, unless
 // a witness beside the log calls it durable.
 func TestRotIsToldFromATornTail(t *testing.T) {
 	t.Run("without a witness", func(t *testing.T) { rotEverywhere(t, false) })
@@ -195,8 +195,8 @@ func TestALostSegmentIsMissed(t *testing.T) {
 	}
 }
 
-// TestARepairBeginsAnew: after Corrupt, what was read is in another superblock,
-// and without the files the log can be begun.
+// TestARepairBeginsAnew: after Corrupt, the messages that were read are in another
+// superblock, and the log can be begun without the files.
 func TestARepairBeginsAnew(t *testing.T) {
 	w := newWorld(4 * PageSize)
 	_, err := w.open()
@@ -222,9 +222,9 @@ func TestARepairBeginsAnew(t *testing.T) {
 	}
 }
 
-// TestValuesDoNotTestify: somebody has stored a journal's frames as values, of
-// another store, or of this one for another place. They stand at a page's
-// beginning, in a frame that is torn.
+// TestValuesDoNotTestify: a client has stored frames of a journal as values, of
+// another store, or of this one for another place. They are at the beginning of a
+// page, in a torn frame.
 func TestValuesDoNotTestify(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -252,7 +252,7 @@ func TestValuesDoNotTestify(t *testing.T) {
 	}
 }
 
-// TestReadErrorsAreNoEnd: what cannot be read is not missing.
+// TestReadErrorsAreNoEnd: a frame that cannot be read is not missing.
 func TestReadErrorsAreNoEnd(t *testing.T) {
 	w := newWorld(4 * PageSize)
 	_, err := w.open()

@@ -155,8 +155,7 @@ func breakFile(t *testing.T, disk *sim.Disk, d *datadriven.TestData) {
 	must(t, f.Sync())
 }
 
-// files prints what a dump of the files would: each page that begins with
-// something.
+// files prints a dump of the files: each page that is not zero at its beginning.
 func files(t *testing.T, out *strings.Builder, w *world) {
 	t.Helper()
 	names, err := w.disk.List("j")

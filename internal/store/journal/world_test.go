@@ -27,19 +27,19 @@ func (s sealed) String() string {
 	return fmt.Sprintf("%d..%d of life %d", s.first, uint64(s.first)+uint64(s.count)-1, s.session)
 }
 
-// world is a store that has a journal only: a disk, a durable superblock, and
-// what a test knows. A copy of it, with a clone of the disk, is another world.
+// world is a store that only has a journal: a disk, a durable superblock, and the
+// knowledge of the test. A copy of it, with a clone of the disk, is another world.
 type world struct {
 	disk  *sim.Disk
 	over  func(env.Disk) env.Disk // around the disk, for faults
 	super ChainState              // the superblock
 	life  uint64
-	// history is what was sealed and not given up, after the superblock's cut;
-	// the first floor frames are safe.
+	// history is the messages that were sealed and not abandoned, after the
+	// superblock's cut; the first floor frames are safe.
 	history []sealed
 	floor   int
 	// witnessed is the last message that was ever safe. When testifies is set, each
-	// life reads a witness that says so: none could say more.
+	// life reads a witness for it: none could be stronger.
 	witnessed message.Seq
 	testifies bool
 
@@ -87,7 +87,7 @@ func (w *world) options() Options {
 	return o
 }
 
-// recovered is what a replay gives.
+// recovered is the result of a replay.
 type recovered struct {
 	frames   []sealed
 	segments []uint64
@@ -141,7 +141,7 @@ func (w *world) open() (recovered, error) {
 	return r, nil
 }
 
-// check says whether what was recovered is what may be.
+// check reports whether the recovered messages are permitted.
 func (w *world) check(history []sealed, floor int, r recovered) error {
 	if len(r.frames) < floor {
 		return fmt.Errorf("got %v, want the first %d of %v at least", r.frames, floor, history)
@@ -280,8 +280,8 @@ func atomOf(p sim.Piece) atom {
 	return a
 }
 
-// crashes calls f with each disk that a crash may leave of d, at most about
-// most: beyond that, a sample. It answers how many there were.
+// crashes calls f with each disk that a crash may leave of d, at most about most:
+// beyond that, a sample. It returns their number.
 func crashes(d *sim.Disk, most int, r env.Random, f func(*sim.Disk)) int {
 	var atoms []atom
 	depth := map[atom]int{}

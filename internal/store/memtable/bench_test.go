@@ -180,7 +180,7 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-// BenchmarkScan is what a short scan costs here: a view, a seek, 50 steps.
+// BenchmarkScan measures a short scan: a view, a seek, 50 steps.
 func BenchmarkScan(b *testing.B) {
 	for _, messages := range []int{0, 1, 50} { // appended before each
 		b.Run(fmt.Sprintf("after%d", messages), func(b *testing.B) {

@@ -26,7 +26,7 @@ func TestReadersBesideTheWriter(t *testing.T) {
 	var viewLock sync.Mutex // taking a view and exchanging the current one
 	name := func(k uint64) []byte { return fmt.Appendf(nil, "key %04d", k) }
 	var found, walks atomic.Int64
-	// pace lets the readers have a look before the writer goes on.
+	// pace lets the readers read before the writer continues.
 	pace := func() {
 		f, w := found.Load(), walks.Load()
 		for found.Load() == f || walks.Load() == w {

@@ -42,7 +42,7 @@ func sample(t testing.TB, m *memtable.Table) (frames [][2]int) {
 	return frames
 }
 
-// answers writes down all that a table says.
+// answers writes down everything in a table.
 func answers(t testing.TB, m *memtable.Table) []string {
 	t.Helper()
 	out := []string{fmt.Sprint(m.Len(), m.MinSeq(), m.MaxSeq(), m.Deletes(), m.RangeDeletes())}
@@ -68,7 +68,7 @@ func TestLoadIsAppend(t *testing.T) {
 	m := table(t, arenaBytes)
 	frames := sample(t, m)
 	want := answers(t, m)
-	for _, older := range []uint32{0, 0xffffffff, 8} { // what is on disk there means nothing
+	for _, older := range []uint32{0, 0xffffffff, 8} { // the field has no meaning on disk
 		back := table(t, arenaBytes)
 		copy(back.Bytes(0, arenaBytes), m.Bytes(0, m.Pos()))
 		var seen []string
@@ -163,8 +163,8 @@ func TestLoadWithoutMemory(t *testing.T) {
 	pool.Close()
 }
 
-// FuzzLoad loads what is no image, and uses whatever was accepted: nothing may
-// panic, and what is there must be found again.
+// FuzzLoad loads arbitrary bytes, and uses everything that was accepted: nothing
+// may panic, and every accepted message must be found.
 func FuzzLoad(f *testing.F) {
 	m := table(f, 64<<10)
 	mustAppend(f, m, put("key", "value", 1), put("key", "second value", 2), put("", "", 5),

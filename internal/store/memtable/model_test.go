@@ -15,7 +15,7 @@ import (
 	"github.com/ashlar-dev/ashlar/internal/store/slab"
 )
 
-// model is what a memtable is: a sorted list of messages.
+// model is the model of a memtable: a sorted list of messages.
 type model struct{ sorted []message.Message }
 
 func (d *model) add(m message.Message) {
@@ -97,7 +97,7 @@ type machine struct {
 	key   *rapid.Generator[[]byte]
 }
 
-// taken is a view and what it must show forever.
+// taken is a view and the messages that it must always show.
 type taken struct {
 	view  *memtable.View
 	model model

@@ -21,7 +21,7 @@ type watcher func(message.BlobRef)
 
 func (w watcher) Dropped(r message.BlobRef) { w(r) }
 
-// kept is what Keep lets through.
+// kept returns the messages that Keep passes on.
 type kept struct {
 	part
 	counts  merge.Counts
