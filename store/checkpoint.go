@@ -313,7 +313,7 @@ func (c *checkpointer) features() table.Features { return c.super.Features }
 // identity is the store's, as superblocks have it. The caller holds c.mu.
 func (c *checkpointer) identity() (uuid [16]byte, merger string) { return c.super.UUID, c.super.Merger }
 
-// recovery calls resume with the newest superblock, its slot, and the table to
+// resume, called by recovery, receives the newest superblock, its slot, and the table to
 // which it leads.
 func (c *checkpointer) resume(super table.Superblock, slot int, t *table.Table, unnamed bool) {
 	c.super, c.slot, c.table, c.unnamed = super, slot, t, unnamed

@@ -335,7 +335,7 @@ func (db *DB) Compact(lo, hi []byte) error {
 		}
 		db.mu.Lock()
 		p := r.policy(db, asked)
-		p.Skip = func(j *trunk.Job) bool { return r.skips(db, j) } // spoiled merges are tried: their error is the answer
+		p.Skip = func(j *trunk.Job) bool { return r.skips(db, j) } // what is spoiled is tried: its error is the answer
 		j := db.tree.inRange(lo, hi, p)
 		switch {
 		case j == nil && db.tree.merging() && !db.opt.Tuning.Inline:

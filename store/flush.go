@@ -116,7 +116,7 @@ func (db *DB) catchUp() error {
 	behind := db.writer.behind()
 	db.mu.Unlock()
 	if !behind {
-		return db.settleFound() // the superblock that recovery found is not durable before
+		return db.settleFound() // what was found is not durable before
 	}
 	return db.checkpoints.write(false)
 }

@@ -104,7 +104,7 @@ func parseSegment(name string) (store uint64, s segment, ok bool) {
 	return store, s, ok
 }
 
-// recovery calls find with the cut of the superblock.
+// find, called by recovery, receives the cut of the superblock.
 func (h *history) find(cut message.Seq) error {
 	db := h.db
 	names, err := db.files.disk.List(db.files.dir)

@@ -54,7 +54,7 @@ func (j *journaler) open(buffer int, w journal.Testimony) (*journal.Log, error) 
 	return j.log, err
 }
 
-// recovery calls resume with the end of what it has read; the changes up to synced
+// resume, called by recovery, receives the end of what it has read; the changes up to synced
 // are durable.
 func (j *journaler) resume(end journal.ChainState, synced message.Seq) {
 	j.chain, j.chainSession, j.synced = end.Prev, end.Session, synced

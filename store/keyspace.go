@@ -82,7 +82,7 @@ func (s *keyspaces) init(db *DB) {
 	s.known = map[string]*Keyspace{}
 }
 
-// recovery calls resume with the features of the superblock, and of the older one,
+// resume, called by recovery, receives the features of the superblock, and of the older one,
 // which may be missing.
 func (s *keyspaces) resume(f, older table.Features) {
 	s.on.Store(f&table.Keyspaces != 0)

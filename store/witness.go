@@ -40,7 +40,7 @@ func (w *witness) says(seq message.Seq) bool { return w.durable.Load() >= uint64
 // seq are durable.
 func (j *journaler) hasNews(seq message.Seq) bool { return !j.witness.says(seq) }
 
-// recovery calls resumeWitness with the content of the witness.
+// resumeWitness, called by recovery, receives the content of the witness.
 func (j *journaler) resumeWitness(w journal.Testimony) {
 	if !j.witness.off {
 		j.witness.durable.Store(uint64(w.Durable))

@@ -115,7 +115,7 @@ func (l *listen) tell(q *wor.Request, r *wor.Reply) bool {
 			l.number++
 			note.Number = l.number
 			if waits > s.opt.NotesMax || out.Note(l.id, &note) != nil {
-				_ = out.Note(l.id, &wor.Note{Partition: q.Partition, Epoch: r.Epoch}) // it is short
+				_ = out.Note(l.id, &wor.Note{Partition: q.Partition, Epoch: r.Epoch}) // short
 				return false
 			}
 			s.counts.Notes++
