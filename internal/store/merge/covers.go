@@ -40,7 +40,7 @@ func (c *covers) over(key []byte) message.Seq {
 func (c *covers) around(p message.Place) message.Cover {
 	all := message.Cover{Lo: c.lo, Hi: c.hi}
 	for _, s := range c.sources {
-		if s.Newest() > all.Seq {
+		if newest := s.Newest(); newest > all.Seq {
 			all.Meet(s.Around(p, c.at))
 		}
 	}

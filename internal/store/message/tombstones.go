@@ -83,8 +83,12 @@ func NewTombstones(n int, at func(i int) RangeTombstone) *Tombstones {
 		}
 		if i%groupSize == groupSize-1 || i == n-1 {
 			s.before[g] = s.furthest[g]
-			if g > 0 && bytes.Compare(at(int(s.before[g-1])).Hi, at(int(s.furthest[g])).Hi) > 0 {
-				s.before[g] = s.before[g-1]
+			if g > 0 {
+				before := at(int(s.before[g-1]))
+				furthest := at(int(s.furthest[g]))
+				if bytes.Compare(before.Hi, furthest.Hi) > 0 {
+					s.before[g] = s.before[g-1]
+				}
 			}
 		}
 	}
