@@ -274,8 +274,12 @@ func (s *schedule) awaitTombstones() {
 	start, failures, waited := db.clock.Now(), s.failures, false
 	for db.tree.tombstoneBytes() > db.tombstoneBytesMax() && (db.tree.merging() || s.mergesLeft()) &&
 		s.failures == failures && !db.closing.Load() && db.err() == nil {
+		// Workers that find nothing to do beside a merge that is running notify those who
+		// wait here: to wake them for that would go on until the merge has ended.
+		if !waited || s.working == 0 && !db.tree.merging() {
+			s.wake()
+		}
 		waited = true
-		s.wake()
 		s.idle.Wait()
 	}
 	if waited {

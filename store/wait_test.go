@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ashlar-dev/ashlar/env"
+	"github.com/ashlar-dev/ashlar/env/osenv"
 	"github.com/ashlar-dev/ashlar/sim"
 )
 
@@ -142,6 +143,65 @@ func TestWaitDuringTheMergeOfACaller(t *testing.T) {
 	if err := db.shut(nil); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A change that waits for range deletes to be merged leaves the workers at rest that
+// find nothing to do meanwhile.
+func TestWaitingForTombstonesSleeps(t *testing.T) {
+	o := Options{Memory: 64 << 20, Tuning: Tuning{MemtableBytes: 128 << 10, Inline: true}}
+	db, err := Open(env.Env{Disk: sim.NewDisk(), Clock: osenv.NewClock(), Random: env.Seeded(1), Tracer: env.NoTrace{}}, "db", o)
+	try := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	try(err)
+	try(db.Put([]byte("key"), nil))
+	try(db.Flush())
+	db.opt.Tuning.Inline, db.opt.Memory = false, 0 // a range delete is too many
+	try(db.DeleteRange([]byte("a"), []byte("b")))
+	try(db.Flush())
+	j := db.nextJob(changing, &refusals{})
+	if j == nil {
+		t.Fatal("no merge is due")
+	}
+	woken := &countedLock{Locker: &db.mu}
+	db.work.work = sync.NewCond(woken)
+	compactors(db, 2)
+	eventually(t, db, func() bool { return db.work.working == 0 })
+	from, done := woken.taken.Load(), make(chan struct{})
+	go func() {
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		db.work.awaitTombstones()
+		close(done)
+	}()
+	eventually(t, db, func() bool { return woken.taken.Load() >= from+2 && db.work.working == 0 })
+	if n := settled(func() int64 { return woken.taken.Load() - from }, 20); n > 20 {
+		t.Errorf("the workers are woken %d times during a merge", n)
+	}
+	select {
+	case <-done:
+		t.Error("a change does not wait for a merge")
+	default:
+	}
+	for _, r := range j.Inputs {
+		db.unrefBranch(r.Branch)
+	}
+	db.mu.Lock()
+	db.tree.end(j, false)
+	db.work.jobDone()
+	db.mu.Unlock()
+	select { // the workers make the merge
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("the change waits for ever")
+	}
+	if n := db.Metrics().TombstoneBytes; n != 0 {
+		t.Errorf("the tombstones take %d bytes after the merge", n)
+	}
+	try(db.shut(nil))
 }
 
 // countedLock counts how often it is taken: with the lock of a sync.Cond, how often
