@@ -149,8 +149,8 @@ Qed.
     registers of segment [n] from [lo] on, below [hi].  For each of these registers let [S j] be
     a state that the protocol reaches, in which server [k] has register [j] as memory has it,
     and in which the write was proposed.  The registers from [lo] on, below [stop], are
-    answered.  For each of them the protocol has steps of [k], or needs none, after which
-    [k] has the register as memory has it then, and the answer is a message that [k] has sent:
+    answered.  For each of them [k] takes the step [Accept], which the protocol allows, or none; then
+    [k] has the register as memory has it, and the answer is a message that [k] has sent:
     OK, that it accepted [v]; conflict, that it accepted the other value; outbid names the higher ballot
     that it promised.  All other registers are as before.  The log has new records, and redoing them
     in their order leads from the registers as they were to what they are. *)
@@ -168,8 +168,8 @@ Theorem writing_is_the_protocol `{!golangGS Σ} `{Countable server} (σ : regist
       own_reply b r said ∗ own_log b log (records ++ (bytes_of_record <$> recs)) ∗
       ⌜lo < stop ≤ hi ∧ Z.of_nat (length said) = stop - lo⌝ ∗
       ⌜∀ j, lo ≤ j < stop → ∃ s' answer, said !! Z.to_nat (j - lo) = Some answer ∧
-         rtc (register.step σ) (S j) s' ∧ register.servers s' k = protocol_acceptor (state_of m' n j) ∧
-         says_of_write s' k x v answer⌝ ∗
+         step_or_none σ (register.Accept k (protocol_ballot x) v) (S j) s' ∧
+         register.servers s' k = protocol_acceptor (state_of m' n j) ∧ says_of_write s' k x v answer⌝ ∗
       ⌜∀ n' j, 0 ≤ j → ¬ (n' = n ∧ lo ≤ j < stop) → state_of m' n' j = state_of m n' j⌝ ∗
       ⌜redo_leads recs (state_of m) (state_of m')⌝ }}}.
 Proof.
@@ -204,8 +204,8 @@ Theorem capturing_is_the_protocol `{!golangGS Σ} `{Countable server} (σ : regi
       own_reply b r said ∗ own_log b log (records ++ (bytes_of_record <$> recs)) ∗
       ⌜lo < stop ≤ hi ∧ Z.of_nat (length said) = stop - lo⌝ ∗
       ⌜∀ j, lo ≤ j < stop → ∃ s' answer, said !! Z.to_nat (j - lo) = Some answer ∧
-         rtc (register.step σ) (S j) s' ∧ register.servers s' k = protocol_acceptor (state_of m' n j) ∧
-         says_of_capture s' k x answer⌝ ∗
+         step_or_none σ (register.Capture k (protocol_ballot x)) (S j) s' ∧
+         register.servers s' k = protocol_acceptor (state_of m' n j) ∧ says_of_capture s' k x answer⌝ ∗
       ⌜∀ n' j, 0 ≤ j → ¬ (n' = n ∧ lo ≤ j < stop) → state_of m' n' j = state_of m n' j⌝ ∗
       ⌜redo_leads recs (state_of m) (state_of m')⌝ }}}.
 Proof.
