@@ -81,7 +81,7 @@ build:
 
 ## lint: formatting, go.mod, vet and staticcheck.
 lint:
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
 	set -e; for module in . bench; do \
 	    $(GO) -C $$module mod tidy -diff; \
@@ -181,7 +181,6 @@ bench-systems:
 ## bench-dedalus: compiled rules, as written and as rewritten, beside Go by hand and Hydro's runtime, which cargo builds.
 bench-dedalus:
 	$(GO) -C bench run ./dedalus
-
 
 ## bench-dedalus-quota: real processes with 3% of a core each, in control groups, which checks the ratios of bench-dedalus-machines; Linux, as root.
 bench-dedalus-quota:
